@@ -12,6 +12,10 @@ package protocol Discovery: AnyObject, Sendable {
     /// `stop` is done; they must not wait for anything either.
     func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void)
 
+    /// The addresses with which a publication is announced now, the most useful ones first. Reads the kernel's tables, which answer
+    /// at once.
+    var ownAddresses: [IPAddress] { get }
+
     /// What shall be announced from now on; nil withdraws it. A change of the text alone is sent as an update; a new
     /// instance is announced before the old one is withdrawn.
     func publish(_ publication: Publication?)
@@ -34,6 +38,8 @@ package protocol Discovery: AnyObject, Sendable {
 }
 
 extension Discovery {
+    package var ownAddresses: [IPAddress] { [] }
+
     package func limit(to interfaces: [String]?) {}
 }
 
@@ -85,6 +91,11 @@ package struct DiscoveryOptions: Sendable, Equatable {
             preconditionFailure("the service type has two labels: \(serviceType)")
         }
         return name
+    }
+
+    /// The addresses with which services are announced now, the most useful ones first; none when they cannot be read.
+    package var presentAddresses: [IPAddress] {
+        (try? InterfaceTable.current().published(by: self).alternating.map(\.address)) ?? []
     }
 
     /// True when only this machine is asked, over its loopback interface.

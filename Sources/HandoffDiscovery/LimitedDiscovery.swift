@@ -1,4 +1,4 @@
-import LoopIO
+package import LoopIO
 
 /// A discovery on some interfaces, which may become others, or none: then nothing is asked, answered or announced.
 ///
@@ -29,6 +29,8 @@ package final class LimitedDiscovery: Discovery {
     }
 
     package var kind: DiscoveryKind { state.withLock { $0.inner }?.kind ?? .none }
+
+    package var ownAddresses: [IPAddress] { state.withLock { $0.inner }?.ownAddresses ?? [] }
 
     package func limit(to interfaces: [String]?) {
         guard state.withLock({ $0.interfaces }) != interfaces else { return }

@@ -1,6 +1,6 @@
 package import HandoffDiscovery
 package import HandoffLog
-import LoopIO
+package import LoopIO
 
 /// Discovery by Avahi's responder inside this process: without a daemon and without D-Bus. It is the way where no
 /// avahi-daemon runs, and on the loopback interface alone (`interfaces == ["lo"]`) for demonstrations and tests.
@@ -26,6 +26,8 @@ package final class EmbeddedDiscovery: Discovery {
         }
         if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
     }
+
+    package var ownAddresses: [IPAddress] { options.presentAddresses }
 
     package func publish(_ publication: Publication?) { thread.send(.publish(publication)) }
 

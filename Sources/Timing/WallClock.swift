@@ -6,11 +6,15 @@ package protocol WallClock: Sendable {
     var unixSeconds: UInt64 { get }
     /// Seconds since then with their fraction, for dates that apps set; whole ones unless a clock knows better.
     var secondsSince1970: Double { get }
+    /// Whole seconds, negative before 1970: a clock without a battery may be set to any time.
+    var signedUnixSeconds: Int64 { get }
 }
 
 extension WallClock {
     /// The whole seconds.
     package var secondsSince1970: Double { Double(unixSeconds) }
+
+    package var signedUnixSeconds: Int64 { Int64(clamping: unixSeconds) }
 }
 
 /// The machine's wall clock (CLOCK_REALTIME).
@@ -25,4 +29,6 @@ package struct SystemWallClock: WallClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
+
+    package var signedUnixSeconds: Int64 { Int64(time(nil)) }
 }

@@ -196,6 +196,18 @@ struct PublicationPlanTests {
         #expect(Self.made(plan.step(at: Self.start)).count == 8 + 1 + 1)
     }
 
+    @Test func `many bridges do not displace the addresses of the local network`() throws {
+        func local(_ interface: UInt32, _ text: String) throws -> LocalAddress {
+            LocalAddress(interface: interface, address: try #require(IPAddress(text: text)), prefixLength: 24)
+        }
+        let lan = try ["192.168.1.20", "2001:db8::20", "fe80::20"].map { try local(2, $0) }
+        let bridges = try (3..<30).map { try local($0, "172.17.\($0).1") }
+        let ordered = (lan + bridges).alternating
+        #expect(ordered.first == lan[0])
+        #expect(Array(ordered[1..<28]) == bridges)
+        #expect(Array(ordered[28...]) == [lan[2], lan[1]])
+    }
+
     @Test func `makes all again after avahi was lost`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)

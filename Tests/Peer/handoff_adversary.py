@@ -52,7 +52,8 @@ class Adversary:
         types = [c.sign_advert(peer.announcement() | {"activities": [listed | {"type": text}]}, peer.label, peer.key)
                  for text in ("", "two words", "caf\u00e9", "a\x7f")]
         sealed = lambda text: c.seal_datagram(c.ADVERT, text, peer.label, self.label, keys.advert)
-        text = c.beacon_text(peer.announcement(), peer.label, peer.key, keys.beacon)
+        body = c.beacon_body(peer.announcement(), peer.label, keys.beacon, [bytes([127, 0, 0, 1])], time.time())
+        text = c.beacon_text(body, peer.label, peer.key, keys.beacon)
         cases = [
             ("genuine advert", genuine, ANSWERED),
             ("the same again", genuine, ANSWERED),

@@ -16,8 +16,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 
 ADVERT, ACKNOWLEDGEMENT = 1, 2
 ADVERT_SIZE, ACKNOWLEDGEMENT_SIZE = 1200, 128
-ADVERT_BODY, BEACON_BODY = 1087, 588
-BEACON_RECORD, ANNOUNCEMENT_HEAD = 831, 61
+ADVERT_BODY, BEACON_BODY, BEACON_ANNOUNCEMENT = 1087, 588, 520
+BEACON_RECORD, ANNOUNCEMENT_HEAD = 943, 61
+PERIOD, MARK_PLACES = 300, 30
 GREASE_FLAG, GREASE_KIND = 0x80, 0xF0  # Reserved; see "Reserved values".
 KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
 
@@ -194,19 +195,39 @@ def verify(raw, signature, message):
 # Beacons
 
 
-def beacon_text(announcement, label, signing_key, beacon_key, salt=None, marks=None):
+def period(unix_seconds):
+    """The five minutes of a clock, also of one before 1970."""
+    return int(unix_seconds // PERIOD) % 2**32
+
+
+def is_present(number, unix_seconds):
+    return (number - period(unix_seconds) + 1) % 2**32 <= 2
+
+
+def address_tag(beacon_key, label, address):
+    return hmac_sha256(beacon_key, b"address" + label + address)[:4]
+
+
+def beacon_body(announcement, label, beacon_key, addresses, unix_seconds, padding=None):
+    """What is signed in a beacon; `addresses` have 4 or 16 bytes each."""
+    tags = b"".join(address_tag(beacon_key, label, address) for address in addresses[:16])
+    tags += (padding or os.urandom(64))[len(tags) :]
+    return struct.pack(">I", period(unix_seconds)) + tags + encode_announcement(announcement, BEACON_ANNOUNCEMENT)
+
+
+def beacon_text(body, label, signing_key, beacon_key, salt=None, marks=None):
     """The strings of the record; `marks` must be those under this label and this salt."""
     salt = salt or os.urandom(16)
-    body = encode_announcement(announcement, BEACON_BODY)
     signature = signing_key.sign(b"handoff/1 beacon sig\0" + label + body)
     sealed = seal(beacon_key, b"handoff/1 beacon key", body + signature, b"handoff/1 beacon" + label, salt)
     parts = [b"b%d=" % i + sealed[228 * i : 228 * i + 228] for i in range(3)]
-    strings = [b"v=1"] + parts + [b"m=" + (marks or make_marks(label, salt, []))]
+    strings = [b"v=1"] + parts + [b"m=" + (marks or make_marks([]))]
     assert sum(1 + len(string) for string in strings) == BEACON_RECORD
     return strings
 
 
 def open_beacon(strings, label, keys, public_key):
+    """The announcement with its period and address tags, which the reader has to judge before it sends anything."""
     if [s for s in strings if s.startswith(b"v=")] != [b"v=1"]:
         raise Refused("shape")
     sealed = b""
@@ -218,7 +239,9 @@ def open_beacon(strings, label, keys, public_key):
     if not is_member(keys.label, label):
         raise Refused("foreignLabel")
     plain = unseal(keys.beacon, b"handoff/1 beacon key", sealed, b"handoff/1 beacon" + label)
-    return check_signed(plain, b"handoff/1 beacon sig\0" + label, public_key)
+    announcement = check_signed(plain, b"handoff/1 beacon sig\0" + label, public_key, 68)
+    tags = {plain[4 + 4 * i : 8 + 4 * i] for i in range(16)}
+    return announcement | {"period": struct.unpack(">I", plain[:4])[0], "tags": tags}
 
 
 # Pairwise secrets
@@ -254,23 +277,38 @@ class PairKeys:
         """The code of an acknowledgement with this content, of the advert's datagram that had this salt."""
         return hmac_sha256(self.ack, b"handoff/1 ack" + salt + content)[:16]
 
-    def mark(self, label, salt):
-        return hmac_sha256(self.secret, b"mark" + label + salt)[:8]
+    def mark_ids(self, label, salt, address):
+        """The ids of the places for one address: that by the clock, then those of up to four echoes."""
+        code = hmac_sha256(self.secret, b"mark" + label + salt + address)
+        return [code[3 * i : 3 * i + 3] for i in range(5)]
+
+    def mark(self, label, salt, address, unix_seconds):
+        fresh = b"fresh" + label + salt + address + struct.pack(">I", period(unix_seconds))
+        return self.mark_ids(label, salt, address)[0] + hmac_sha256(self.secret, fresh)[:5]
+
+    def echo_mark(self, label, salt, address, echoed, number=1):
+        proof = hmac_sha256(self.secret, b"echo" + label + salt + address + echoed)[:5]
+        return self.mark_ids(label, salt, address)[number] + proof
+
+    def is_marked(self, marks, label, salt, address, unix_seconds, own_salts=()):
+        """Whether one of the marks is fresh, by the clock or by an echo of a salt of one's own."""
+        valid = [self.mark(label, salt, address, unix_seconds + PERIOD * i) for i in (-1, 0, 1)]
+        valid += [self.echo_mark(label, salt, address, own, number) for own in own_salts for number in range(1, 5)]
+        return any(mark in marks for mark in valid)
 
 
-def make_marks(label, salt, pairs):
-    """The marks beside the beacon that has this salt."""
-    marks = [pair.mark(label, salt) for pair in pairs[:16]]
-    marks += [os.urandom(8) for _ in range(16 - len(marks))]
+def make_marks(marks):
+    """The marks beside a beacon: those that are given, and random bytes in all other places."""
+    marks = marks[:MARK_PLACES] + [os.urandom(8) for _ in range(MARK_PLACES - len(marks))]
     random.SystemRandom().shuffle(marks)
     return b"".join(marks)
 
 
 def read_marks(strings):
     found = [s[2:] for s in strings if s.startswith(b"m=")]
-    if [s for s in strings if s.startswith(b"v=")] != [b"v=1"] or len(found) != 1 or len(found[0]) != 128:
+    if [s for s in strings if s.startswith(b"v=")] != [b"v=1"] or len(found) != 1 or len(found[0]) != 8 * MARK_PLACES:
         raise Refused("shape")
-    return [found[0][8 * i : 8 * i + 8] for i in range(16)]
+    return [found[0][8 * i : 8 * i + 8] for i in range(MARK_PLACES)]
 
 
 def read_salt(strings):
@@ -281,9 +319,9 @@ def read_salt(strings):
     return found[0]
 
 
-def check_signed(plain, prefix, public_key):
+def check_signed(plain, prefix, public_key, head=0):
     body, signature = plain[:-64], plain[-64:]
-    announcement = decode_announcement(body)
+    announcement = decode_announcement(body[head:])
     raw = public_key(announcement["device"])
     if raw is None:
         raise Refused("unknownDevice")

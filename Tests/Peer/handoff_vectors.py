@@ -103,9 +103,12 @@ def example():
         "device": device_a, "boot": 1_800_000_000, "seq": 5, "port": 24863, "kind": "laptop", "roster": span(0x60, 8),
         "listSeq": 4, "activities": [listed, page],
     }
-    marks = bytes(range(24)) + pair.mark(label_a, salt) + bytes(range(32, 128))
-    text = c.beacon_text(announcement, label_a, a, keys.beacon, salt, marks)
-    body, plain = c.encode_announcement(announcement, c.BEACON_BODY), c.sign_advert(announcement, label_a, a)
+    now, echoed, addresses = 1_800_000_000, span(0x90, 16), [bytes([192, 168, 1, 20]), bytes.fromhex("fe80" + "00" * 13 + "0a")]
+    mark = pair.mark(label_a, salt, addresses[0], now)
+    echo = pair.echo_mark(label_a, salt, addresses[1], echoed)
+    marks = bytes(range(24)) + mark + echo + bytes(range(40, 240))
+    body = c.beacon_body(announcement, label_a, keys.beacon, addresses, now, span(0x80, 64))
+    text, plain = c.beacon_text(body, label_a, a, keys.beacon, salt, marks), c.sign_advert(announcement, label_a, a)
     receipt = c.acknowledgement(pair, device_b, 1_800_000_000, 5, "192.0.2.2", salt)
     commitment = r.commitment(account_key)
     hello = {
@@ -138,15 +141,20 @@ def example():
         "agreement": c.agree(a, raw_b),
         "pairSecret": pair.secret,
         "pairGateKey": pair.gate,
-        "mark": pair.mark(label_a, salt),
+        "address4": addresses[0],
+        "address6": addresses[1],
+        "echoed": echoed,
+        "mark": mark,
+        "echoMark": echo,
         "marks": marks,
         "seedTicket": b"\xc3" * 32,
         "ticketID": ticket,
         "ticketSecret": by_ticket.secret,
         "ticketGateKey": by_ticket.gate,
-        "ticketMark": by_ticket.mark(label_a, salt),
-        "announcement": body.rstrip(b"\0"),
+        "ticketMark": by_ticket.mark(label_a, salt, addresses[0], now),
+        "announcement": body[68:].rstrip(b"\0"),
         "salt": salt,
+        "beaconHead": body[:68],
         "beaconSignature": a.sign(b"handoff/1 beacon sig\0" + label_a + body),
         "beaconRecord": b"".join(bytes([len(s)]) + s for s in text),
         "advertSignature": plain[-64:],
@@ -248,9 +256,17 @@ def unreadable(values):
         wrong.append("advert")
     if c.open_datagram(given["acknowledgement"], [given["labelA"]], keys, public)[2]["seq"] != 5:
         wrong.append("acknowledgement")
-    marked = c.read_salt(text) == given["salt"] and given["mark"] in c.read_marks(text)
-    if c.open_beacon(text, given["labelA"], keys, public)["listSeq"] != 4 or not marked:
+    beacon, now = c.open_beacon(text, given["labelA"], keys, public), 1_800_000_000
+    named = [c.address_tag(keys.beacon, given["labelA"], given[f"address{version}"]) in beacon["tags"] for version in (4, 6)]
+    if beacon["listSeq"] != 4 or not all(named) or not c.is_present(beacon["period"], now):
         wrong.append("beaconRecord")
+    pair = c.PairKeys(seeded(0xB2), given["publicA"], given["accountID"])
+    marked = lambda address, *rest: pair.is_marked(
+        c.read_marks(text), given["labelA"], c.read_salt(text), given[address], *rest)
+    found = [marked("address4", now), marked("address4", now + 600), marked("address6", now),
+             marked("address6", 0, [given["echoed"]]), marked("address4", 0, [given["echoed"]])]
+    if found != [True, False, False, True, False]:
+        wrong.append("marks")
     seed = struct.pack(">I", 100) * 8
     content = seed + r.encode_list([r.Statement(values["roster"]["found"])])
     file, sealed = r.account_file(content), r.account_file(content, passphrase_bytes(), span(0, 16))

@@ -12,6 +12,14 @@ private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 /// A label that passes as a member's, so that datagrams get past the first check.
 private let member = Label(random: [1, 2, 3, 4, 5, 6, 7, 8], labelKey: key)
 
+/// What two devices share.
+private let pair: PairwiseKeys? = {
+    guard let one = try? SigningKey(seed: key), let account = AccountID(bytes: [UInt8](repeating: 2, count: 16)) else {
+        return nil
+    }
+    return try? PairwiseKeys(device: one, device: one.publicKey, accountID: account)
+}()
+
 /// What the network brings unasked: datagrams and TXT records as they are, and what would be inside them if a member
 /// had sealed it. The first byte chooses.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -40,7 +48,10 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         if let (marks, salt) = BeaconText.marks(in: strings) {
             require(salt.count == 16 && Marks(bytes: marks.bytes) == marks, "marks read differently")
-            _ = marks.contains([UInt8](repeating: 3, count: Marks.markCount))
+            if let pair {
+                _ = marks.read(
+                    with: pair, under: label, salt: salt, address: [127, 0, 0, 1], unixSeconds: -1, salts: [salt])
+            }
         }
         _ = try? BeaconSeal.open(strings, label: label, labelKey: key, beaconKey: key) { _ in nil }
     case 5:

@@ -4,7 +4,7 @@ package import HandoffProtocol
 
 /// The strings of a beacon's TXT record: `v=1`, then `b0=`, `b1=`, `b2=` with 228 bytes each, then `m=` with the marks.
 ///
-/// With their length bytes that is 831 bytes always, far below the 1,300 that mDNS delivers, and no string is above
+/// With their length bytes that is 943 bytes always, far below the 1,300 that mDNS delivers, and no string is above
 /// the 250 that every DNS library takes.
 package enum BeaconText {
     /// Bytes of the sealed beacon, salt and tag included.
@@ -64,43 +64,100 @@ package enum BeaconText {
 
 /// Makes and opens beacons: announcements for every member, in the TXT record of the service.
 package enum BeaconSeal {
-    /// Bytes of the announcement, zeros included.
+    /// Bytes of what is signed: period, address tags, and the announcement with its zeros.
     package static let bodyCount = BeaconText.sealedCount - Envelope.overhead - PublicKey.signatureCount
 
-    /// Signs an announcement for the beacon under `label`; once for every change.
+    /// Bytes of the announcement, zeros included.
+    package static let announcementCount = bodyCount - headCount
+
+    /// Addresses that a beacon can name.
+    package static let maxAddresses = 16
+
+    private static let periodCount = 4
+    private static let tagCount = 4
+    private static let headCount = periodCount + maxAddresses * tagCount
+
+    /// Signs an announcement for one beacon under `label`.
+    ///
+    /// - Parameters:
+    ///   - period: the one of this device's clock now.
+    ///   - addresses: the addresses of the service's records, 4 or 16 bytes each, the most useful ones first; beyond 16 they are left
+    ///     out, and no reader uses them.
+    ///   - padding: random bytes in the places that are left; given only by tests.
     package static func sign(
-        _ announcement: Announcement, label: Label, key: SigningKey
+        _ announcement: Announcement, period: Period, addresses: [[UInt8]], label: Label, beaconKey: SecretBytes,
+        key: SigningKey, padding: [UInt8] = Randomness.bytes(maxAddresses * tagCount)
     ) throws(CryptoError) -> [UInt8] {
-        try text(label).sign(announcement.encode(capacity: bodyCount), key: key)
+        let named = addresses.prefix(maxAddresses).flatMap { tag(of: $0, under: label, beaconKey: beaconKey) }
+        let tags = named + padding.dropFirst(named.count)
+        return try text(label).sign(
+            period.number.bigEndianBytes + tags + announcement.encode(capacity: announcementCount), key: key)
     }
 
-    /// Seals what ``sign(_:label:key:)`` gave, as the strings of the TXT record.
+    /// Seals what ``sign(_:period:addresses:label:beaconKey:key:padding:)`` gave, as the strings of the TXT record.
     ///
     /// - Parameters:
     ///   - beaconKey: the `beacon` sub-key of the epoch.
-    ///   - missing: what is shared with those that get a mark, at most 16.
-    ///   - salt: 16 random bytes, new every time; given only by tests.
+    ///   - places: the marks beside it, at most 30.
+    ///   - salt: 16 random bytes, new every time.
     package static func seal(
-        _ signed: [UInt8], label: Label, beaconKey: SecretBytes, marking missing: [PairwiseKeys],
-        salt: [UInt8] = Randomness.bytes(16)
+        _ signed: [UInt8], label: Label, beaconKey: SecretBytes, marking places: [Marks.Place], salt: [UInt8]
     ) throws(CryptoError) -> [[UInt8]] {
         let sealed = try envelope(beaconKey).seal(signed, salt: salt, additionalData: additionalData(label))
-        return BeaconText.strings(sealed, Marks(under: label, salt: salt, for: missing))
+        return BeaconText.strings(sealed, Marks(under: label, salt: salt, for: places))
     }
 
-    /// Opens the strings of a TXT record, found under `label`: shape, label, seal, layout, device, signature.
+    /// A record with marks of a device that has no account key yet: random bytes in the place of the sealed beacon.
+    package static func cover(label: Label, marking places: [Marks.Place], salt: [UInt8]) -> [[UInt8]] {
+        let random = Randomness.bytes(BeaconText.sealedCount - salt.count)
+        return BeaconText.strings(salt + random, Marks(under: label, salt: salt, for: places))
+    }
+
+    /// Opens the strings of a TXT record, found under `label`: shape, label, seal, layout, device, signature. Whether it is fresh, and
+    /// which addresses it names, is for the caller to judge.
     ///
     /// - Parameter labelKey: the `label` sub-key of the epoch; nil for a label that is known as a live member's.
     /// - Parameter publicKey: the key of a device that is live in our roster, else nil.
     package static func open(
         _ strings: [[UInt8]], label: Label, labelKey: SecretBytes?, beaconKey: SecretBytes,
         publicKey: (DeviceID) -> PublicKey?
-    ) throws(SealError) -> Announcement {
+    ) throws(SealError) -> OpenedBeacon {
+        let (salt, opened) = try unseal(strings, label, labelKey, beaconKey)
+        let announcement = try text(label).verify(opened, behind: headCount) { publicKey($0.deviceID) }
+        let period = opened.prefix(periodCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let tags = (0..<maxAddresses).map { place in
+            Array(opened.dropFirst(periodCount + place * tagCount).prefix(tagCount))
+        }
+        return OpenedBeacon(
+            announcement: announcement, period: Period(number: period), salt: salt, label: label, beaconKey: beaconKey,
+            tags: tags)
+    }
+
+    /// The live device that has signed a beacon in the layout of a former version of this protocol, without period and addresses: a
+    /// beacon that ``open(_:label:labelKey:beaconKey:publicKey:)`` refuses as malformed. Nil if it is not one.
+    package static func formerAuthor(
+        _ strings: [[UInt8]], label: Label, labelKey: SecretBytes, beaconKey: SecretBytes,
+        publicKey: (DeviceID) -> PublicKey?
+    ) -> DeviceID? {
+        guard let (_, opened) = try? unseal(strings, label, labelKey, beaconKey) else { return nil }
+        return try? text(label).verify(opened) { publicKey($0.deviceID) }.deviceID
+    }
+
+    private static func unseal(
+        _ strings: [[UInt8]], _ label: Label, _ labelKey: SecretBytes?, _ beaconKey: SecretBytes
+    ) throws(SealError) -> (salt: [UInt8], plaintext: [UInt8]) {
         guard let sealed = BeaconText.sealed(in: strings) else { throw .shape }
         if let labelKey, !label.isMember(labelKey: labelKey) { throw .foreignLabel }
         let opened = envelope(beaconKey).open(sealed[...], additionalData: [additionalData(label)])
         guard let opened else { throw .notGenuine }
-        return try text(label).verify(opened) { publicKey($0.deviceID) }
+        return (Array(sealed.prefix(Envelope.saltCount)), opened)
+    }
+
+    /// What a beacon has for one address: the bytes of others, and of other labels, are no help to guess it.
+    fileprivate static func tag(of address: [UInt8], under label: Label, beaconKey: SecretBytes) -> [UInt8] {
+        let code = HMACSHA256.authenticate(
+            [Array("address".utf8)[...], label.bytes[...], address[...]], key: beaconKey)
+        return Array(code.prefix(tagCount))
     }
 
     private static func envelope(_ key: SecretBytes) -> Envelope {
@@ -116,40 +173,28 @@ package enum BeaconSeal {
     }
 }
 
-/// The marks beside a beacon: one for each member that the device misses and for each open ticket, and random bytes in all
-/// other places, so that nobody can tell how many those are.
-package struct Marks: Sendable, Equatable {
-    /// Bytes of one mark.
-    package static let markCount = 8
-    /// Places for marks.
-    package static let places = 16
-    /// Bytes of all.
-    package static let byteCount = markCount * places
+/// A beacon that its device has signed. It may be an old one that another host repeats, with other addresses.
+package struct OpenedBeacon: Sendable {
+    /// What the device announces.
+    package let announcement: Announcement
+    /// When it was sealed, by the device's clock.
+    package let period: Period
+    /// The salt of the record.
+    package let salt: [UInt8]
 
-    /// The bytes as they stand in the TXT record.
-    package let bytes: [UInt8]
+    fileprivate let label: Label
+    fileprivate let beaconKey: SecretBytes
+    fileprivate let tags: [[UInt8]]
 
-    /// Marks as they were found; nil unless there are exactly 128 bytes.
-    package init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.byteCount else { return nil }
-        self.bytes = Array(bytes)
+    /// Whether the device has put this address, of 4 or 16 bytes, into its records.
+    package func names(_ address: [UInt8]) -> Bool {
+        tags.contains(BeaconSeal.tag(of: address, under: label, beaconKey: beaconKey))
     }
+}
 
-    /// Marks for one beacon. All their bytes are other ones in the next beacon, so that nobody learns how many are marks.
-    ///
-    /// - Parameters:
-    ///   - salt: that of the beacon.
-    ///   - missing: the keys shared with those that are missed; beyond 16 they find no place.
-    package init(under label: Label, salt: [UInt8], for missing: [PairwiseKeys]) {
-        var places = missing.prefix(Self.places).map { $0.mark(under: label, salt: salt) }
-        while places.count < Self.places { places.append(Randomness.bytes(Self.markCount)) }
-        bytes = places.shuffled().flatMap(\.self)
-    }
-
-    /// Whether one of them is `mark`. Compares in plain time: everybody on the link can read both.
-    package func contains(_ mark: [UInt8]) -> Bool {
-        stride(from: 0, to: bytes.count, by: Self.markCount).contains { start in
-            bytes[start..<(start + Self.markCount)].elementsEqual(mark)
-        }
+extension UInt32 {
+    /// The four bytes, the most significant first.
+    var bigEndianBytes: [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) }
     }
 }

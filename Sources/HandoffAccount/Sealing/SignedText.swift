@@ -18,13 +18,17 @@ struct SignedText {
     }
 
     /// Reads a signed plaintext: layout, then device, then signature.
+    ///
+    /// - Parameter headCount: bytes that are signed in front of the announcement.
     func verify(
-        _ plaintext: [UInt8], publicKey: (Announcement) -> PublicKey?
+        _ plaintext: [UInt8], behind headCount: Int = 0, publicKey: (Announcement) -> PublicKey?
     ) throws(SealError) -> Announcement {
         let count = plaintext.count - PublicKey.signatureCount
-        guard count >= 0 else { throw .malformed }
+        guard count >= headCount else { throw .malformed }
         let body = plaintext.prefix(count)
-        guard let announcement = try? Announcement(decoding: Array(body)) else { throw .malformed }
+        guard let announcement = try? Announcement(decoding: Array(body.dropFirst(headCount))) else {
+            throw .malformed
+        }
         guard let key = publicKey(announcement) else { throw .unknownDevice }
         guard key.isValidSignature(Array(plaintext.suffix(PublicKey.signatureCount)), for: input(body)) else {
             throw .wrongSignature

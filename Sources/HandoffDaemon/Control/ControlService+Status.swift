@@ -81,6 +81,10 @@ extension ControlService {
             }
         }
         warnings += unfinishedWarnings()
+        warnings += core.network.outdated.sorted().map { id in
+            let name = VisibleText.escape(core.snapshot.name(of: id))
+            return "\(name) (\(id.short)) uses another version of the protocol: update Handoff there"
+        }
         if case .unavailable(let reason) = core.discoveryStates.state(of: core.discovery.kind) {
             warnings.append("discovery is not available: \(reason)")
         }

@@ -116,7 +116,7 @@ final class DaemonCore {
         boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
         discovery: discovery, members: members, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
-        grease: configuration.grease, delegate: self)
+        grease: configuration.grease, wallClock: wallClock, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
         log: log.named("switches"), switches: stored.switches, policy: policy,

@@ -1,5 +1,5 @@
 package import HandoffLog
-import LoopIO
+package import LoopIO
 
 /// The system's avahi-daemon where it runs or can be started, and the embedded responder where not. It changes over
 /// when Avahi comes or goes.
@@ -34,6 +34,8 @@ package final class AutomaticDiscovery: Discovery {
         }
         if !isStarted { onEvent(.state(.none, .unavailable("no thread for it"))) }
     }
+
+    package var ownAddresses: [IPAddress] { avahi.ownAddresses }
 
     package func publish(_ publication: Publication?) { thread.send(.owner(.publish(publication))) }
 

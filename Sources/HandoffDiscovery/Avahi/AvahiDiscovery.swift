@@ -1,5 +1,5 @@
 package import HandoffLog
-import LoopIO
+package import LoopIO
 
 /// Discovery through the system's avahi-daemon. It survives the daemon's absence, restart and death.
 package final class AvahiDiscovery: Discovery {
@@ -22,6 +22,8 @@ package final class AvahiDiscovery: Discovery {
         }
         if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
     }
+
+    package var ownAddresses: [IPAddress] { options.presentAddresses }
 
     package func publish(_ publication: Publication?) { thread.send(.publish(publication)) }
 

@@ -78,16 +78,7 @@ package struct PublicationPlan: Sendable {
     /// The links and addresses of this machine.
     package mutating func setInterfaces(_ table: InterfaceTable) {
         interfaces = table.indexes(of: options.interfaces)
-        var count: [UInt32: Int] = [:]
-        addresses = table.usable.filter { local in
-            guard let name = table.name(of: local.interface), options.accepts(interface: name),
-                local.address.isIPv4 ? options.useIPv4 : options.useIPv6, local.address.isUnicast,
-                local.address.isLoopback == table.isLoopback(local.interface)
-            else { return false }
-            count[local.interface, default: 0] += 1
-            return count[local.interface, default: 0] <= PublicationPlan.addressCap.interface
-        }
-        addresses = Array(addresses.prefix(PublicationPlan.addressCap.total))
+        addresses = table.published(by: options)
     }
 
     /// Avahi is gone, and all groups with it.
@@ -225,5 +216,41 @@ package struct PublicationPlan: Sendable {
         }
         if case .retiring = group.state { return false }
         return true
+    }
+}
+
+extension InterfaceTable {
+    /// The addresses of this machine with which a service is announced.
+    package func published(by options: DiscoveryOptions) -> [LocalAddress] {
+        var count: [UInt32: Int] = [:]
+        let addresses = usable.filter { local in
+            guard let name = name(of: local.interface), options.accepts(interface: name),
+                local.address.isIPv4 ? options.useIPv4 : options.useIPv6, local.address.isUnicast,
+                local.address.isLoopback == isLoopback(local.interface)
+            else { return false }
+            count[local.interface, default: 0] += 1
+            return count[local.interface, default: 0] <= PublicationPlan.addressCap.interface
+        }
+        return Array(addresses.prefix(PublicationPlan.addressCap.total))
+    }
+}
+
+extension [LocalAddress] {
+    /// The first address of each interface, then the second of each, and so on; of one interface first IPv4, then link-local IPv6. Where
+    /// only some find room, many bridges do not displace the local network.
+    package var alternating: [LocalAddress] {
+        func rank(_ address: IPAddress) -> Int { address.isIPv4 ? 0 : address.isLinkLocal ? 1 : 2 }
+        let sorted = enumerated().sorted { one, other in
+            (one.element.interface, rank(one.element.address), one.offset)
+                < (other.element.interface, rank(other.element.address), other.offset)
+        }.map(\.element)
+        var rounds: [UInt32: Int] = [:]
+        let numbered = sorted.map { local in
+            defer { rounds[local.interface, default: 0] += 1 }
+            return (round: rounds[local.interface, default: 0], local: local)
+        }
+        return numbered.enumerated().sorted { one, other in
+            (one.element.round, one.offset) < (other.element.round, other.offset)
+        }.map(\.element.local)
     }
 }

@@ -108,17 +108,29 @@ package struct Announcer {
         }
     }
 
+    /// How a record is sealed.
+    struct Sealing {
+        let keys: EpochKeys
+        let salt: [UInt8]
+        let period: Period
+        /// This device's addresses, 4 or 16 bytes each.
+        let addresses: [[UInt8]]
+        let places: [Marks.Place]
+    }
+
     /// The text of the beacon for what was last said, signed and sealed anew.
     ///
-    /// - Parameters:
-    ///   - missing: what is shared with those that get a mark.
-    ///   - listsActivities: false leaves the activities to adverts and connections.
-    func beacon(keys: EpochKeys, marking missing: [PairwiseKeys], listsActivities: Bool) throws -> [[UInt8]]? {
+    /// - Parameter listsActivities: false leaves the activities to adverts and connections.
+    func beacon(_ sealing: Sealing, listsActivities: Bool) throws -> [[UInt8]]? {
         guard let news else { return nil }
         let shown = listsActivities ? news.forAll : []
+        let key = sealing.keys.beacon
         return try announcement(shown, hasMore: shown.count < news.activities.count).map {
-            let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
-            return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon, marking: missing)
+            let signed = try BeaconSeal.sign(
+                $0, period: sealing.period, addresses: sealing.addresses, label: news.label, beaconKey: key,
+                key: speaker.key)
+            return try BeaconSeal.seal(
+                signed, label: news.label, beaconKey: key, marking: sealing.places, salt: sealing.salt)
                 + (grease.draw().map { [$0.string] } ?? [])
         }
     }

@@ -17,6 +17,14 @@ final class BeaconPublisher {
     static let awaitedSpacing = Duration.milliseconds(500)
     /// The longest random delay of a renewal.
     static let delay = Duration.seconds(1)
+    /// When a record is sealed again after the first one under its label, whatever happens: by then it echoes the records that were
+    /// found, to devices whose clocks differ. A record that is sealed because another one was found would show whom its device knows
+    /// to any host that repeats an old record.
+    static let firstRenewals = [Duration.seconds(1), .seconds(3)]
+    /// When it is sealed again after that, unless it was renewed meanwhile; so its period stays the present one, and its salt one of the
+    /// last minutes.
+    static let renewal = AdvertMachine.renewal
+    static let slowRenewal = AdvertMachine.slowRenewal
 
     private let loop: EventLoop
     private let log: Logger
@@ -25,6 +33,11 @@ final class BeaconPublisher {
     private var host = ""
     private var lastPublished: MonotonicInstant?
     private var timer: LoopTimer?
+    /// When the record is due to be sealed again, the earliest first.
+    private var due: [MonotonicInstant] = []
+    private var renewalTimer: LoopTimer?
+    /// Whether records are sealed again as seldom as may be.
+    var savesPower = false
     private var conflicts = Backoff.labelConflict
     /// How long the present label is kept whatever happens.
     private var conflictWait = Duration.zero
@@ -66,6 +79,7 @@ final class BeaconPublisher {
     /// Nothing is announced any more.
     func withdraw() {
         timer = nil
+        renewalTimer = nil
         lastPublished = nil
         discovery.publish(nil)
     }
@@ -83,8 +97,17 @@ final class BeaconPublisher {
 
     private func publish() {
         timer = nil
-        guard let (label, text) = network?.composeBeacon() else { return }
-        lastPublished = loop.now
+        guard let (label, text) = network?.composeBeacon(for: discovery.ownAddresses) else { return }
+        let now = loop.now
+        if lastPublished == nil {
+            due = Self.firstRenewals.map { now.advanced(by: $0 * Double.random(in: 0.9...1.1)) }
+        }
+        lastPublished = now
         discovery.publish(Publication(instance: label.instanceName, host: host, port: port, text: text))
+        due.removeAll { $0 <= now }
+        let next = due.first ?? now.advanced(by: savesPower ? Self.slowRenewal : Self.renewal)
+        renewalTimer = loop.timer(after: now.duration(to: next), accuracy: .milliseconds(100)) { [unowned self] in
+            publish()
+        }
     }
 }

@@ -1,58 +1,102 @@
-import HandoffAccount
-import HandoffModel
-import HandoffProtocol
-import HandoffState
-import Timing
+package import HandoffAccount
+package import HandoffModel
+package import HandoffProtocol
+package import HandoffState
+package import LoopIO
+package import Timing
 
 /// The members that have not been heard in the present epoch, and the marks by which they and this device find each other
 /// nevertheless. Plain values.
 ///
 /// A member in another epoch does not recognise our label, and we do not recognise its. Who is missed gets a mark beside the
-/// beacon; who reads a foreign beacon looks for a mark that is meant for him. Who holds an open ticket gets one, too.
+/// beacon; who reads a foreign record looks for a mark that is meant for him. Who holds an open ticket gets one, too. A mark counts
+/// for one address of the record, and only while it is fresh: a record that another host copies leads nowhere.
 package struct MissingMembers {
-    /// A member that has left a mark for this device, the keys that the mark was made with, and whether this device has to
-    /// introduce itself with them.
-    struct Author {
-        let device: DeviceID
-        let keys: PairwiseKeys
-        let isIntroduction: Bool
+    /// A member that has left a fresh mark for this device, the keys that the mark was made with, whether this device has to
+    /// introduce itself with them, for which addresses of the record there is one, and until when it is fresh.
+    package struct Author {
+        package let device: DeviceID
+        package let keys: PairwiseKeys
+        package let isIntroduction: Bool
+        package let addresses: [SocketAddress]
+        package let expires: MonotonicInstant
+    }
+
+    /// The records' parts that marks depend on, as they were found.
+    package struct Record: Equatable {
+        package let label: Label
+        package let marks: Marks
+        package let salt: [UInt8]
+        package let addresses: [SocketAddress]
+
+        /// - Parameter found: what the record's text holds.
+        package init(label: Label, _ found: (marks: Marks, salt: [UInt8]), addresses: [SocketAddress]) {
+            self.label = label
+            marks = found.marks
+            salt = found.salt
+            self.addresses = addresses
+        }
     }
 
     /// What was found out about an instance.
-    private struct Look {
-        let marks: Marks
-        let author: Author?
+    package struct Look {
+        /// The member that made the record with a fresh mark for this device.
+        package var author: Author?
+        /// The record echoes one of this device to the holder of an open ticket, who waits for an echo of his. Only one that is there now
+        /// can have made it.
+        package var isAwaited = false
     }
 
-    /// Looks in a second: each costs a hash for every member. What is refused is looked at a little later.
-    private static let looksPerSecond: UInt64 = 64
+    /// The moment at which something is judged, by both clocks.
+    package struct Moment {
+        package let instant: MonotonicInstant
+        package let unixSeconds: Int64
+
+        package init(instant: MonotonicInstant, unixSeconds: Int64) {
+            self.instant = instant
+            self.unixSeconds = unixSeconds
+        }
+    }
+
+    /// Addresses of records that are looked at in a second: each costs a hash for every member. What is refused is looked at a
+    /// little later.
+    private static let looksPerSecond: UInt64 = 128
+    /// Of the places for marks, those that echoes may take while other marks wait: the salts of old records that another host
+    /// repeats must not displace all others.
+    static let maxEchoPlaces = 20
 
     /// What is shared with each member.
     package private(set) var pairwise: PairwiseTable
+    /// Whether the last record had no place for the mark of some open ticket, so that another one is to follow.
+    package private(set) var leavesTicketsOut = false
     private var accountID: AccountID?
     private var epoch: Fingerprint?
+    private var isJoining = false
     private var others: Set<DeviceID> = []
     private var tickets: Set<Fingerprint> = []
     private var heard: Set<DeviceID> = []
-    private var looks: [String: Look] = [:]
+    private var looks: [String: (record: Record, author: Author?)] = [:]
+    private var echoes = Echoes()
     private var budget = RateLimit(perSecond: looksPerSecond)
 
     /// - Parameter pairwise: the secrets of this device.
-    init(_ pairwise: PairwiseTable) {
+    package init(_ pairwise: PairwiseTable) {
         self.pairwise = pairwise
     }
 
     /// Takes the account as it is now: with another epoch nobody has been heard.
-    mutating func accountChanged(_ snapshot: AccountSnapshot) {
+    package mutating func accountChanged(_ snapshot: AccountSnapshot) {
         pairwise.accountChanged(snapshot)
         if snapshot.heldRecord != epoch || snapshot.accountID != accountID { heard = [] }
         // Somebody who is a member now may have been looked at as a stranger.
         if snapshot.others != others || snapshot.accountID != accountID { looks = [:] }
         epoch = snapshot.heldRecord
         accountID = snapshot.accountID
+        isJoining = snapshot.isJoining
         others = snapshot.others
         tickets = Set(snapshot.openTickets.map(\.id))
         heard.formIntersection(others)
+        echoes.retain { [pairwise] in pairwise.keys(of: $0) != nil }
     }
 
     /// Whether a member was heard in the present epoch.
@@ -63,44 +107,146 @@ package struct MissingMembers {
         if others.contains(device) { heard.insert(device) }
     }
 
-    /// Whom a beacon gets marks for: members that are missed and open tickets, at random if there are too many.
-    var marked: [PairwiseKeys] {
-        let wanted = others.subtracting(heard).map { Party.device($0) } + tickets.map { Party.ticket($0) }
-        let chosen = wanted.count > Marks.places ? Array(wanted.shuffled().prefix(Marks.places)) : wanted
-        return chosen.compactMap { pairwise.keys[$0] }
+    // MARK: - Writing
+
+    /// This device seals a record with this salt, of which others may return an echo.
+    package mutating func sealed(_ salt: [UInt8], at now: MonotonicInstant) {
+        echoes.sealed(salt, at: now)
     }
 
-    /// Whether a beacon may have no place for some open ticket, so that another one is to follow.
-    var leavesTicketsOut: Bool {
-        !tickets.isEmpty && others.count - heard.count + tickets.count > Marks.places
+    /// The marks of the next record: echoes for the parties whose clocks differ, and marks for members that are missed and open tickets;
+    /// at random if there are too many. A device that is joining only echoes: it accepts no calls.
+    ///
+    /// - Parameters:
+    ///   - addresses: those of this device, 4 or 16 bytes each.
+    ///   - known: the devices that are in reach: they come last, since they have found this one.
+    package mutating func places(
+        for addresses: [[UInt8]], known: Set<DeviceID>, at moment: Moment
+    ) -> [Marks.Place] {
+        let plain = Freshness.period(Period(unixSeconds: moment.unixSeconds))
+        let wanted = isJoining ? [] : others.subtracting(heard).map { Party.device($0) } + tickets.map { .ticket($0) }
+        let marks = wanted.compactMap { pairwise.keys[$0] }.flatMap { keys in
+            addresses.map { Marks.Place(keys: keys, address: $0, freshness: plain) }
+        }
+        // First the newest salt of each party that is not in reach, then older ones, then all others.
+        var echoed: [[Marks.Place]] = [[], [], []]
+        for (secret, salts) in echoes.salts(at: moment.instant) {
+            guard let keys = pairwise.keys(of: secret) else { continue }
+            var isKnown = false
+            if case .device(let device) = secret.party { isKnown = known.contains(device) }
+            for (index, salt) in salts.enumerated() {
+                echoed[isKnown ? 2 : min(index, 1)] += addresses.map {
+                    Marks.Place(keys: keys, address: $0, freshness: .echo(salt, number: index + 1))
+                }
+            }
+        }
+        let room = max(Marks.places - marks.count, Self.maxEchoPlaces)
+        let chosen = echoed.flatMap { $0.shuffled() }.prefix(room)
+        leavesTicketsOut = !tickets.isEmpty && chosen.count + marks.count > Marks.places
+        return Array(chosen) + marks.shuffled().prefix(Marks.places - chosen.count)
     }
 
-    /// The member that made the foreign record of an instance with a mark for this device.
+    // MARK: - Reading
+
+    /// A sealed record of a party was opened: whether it is fresh by its period or by an echo. One that is not fresh by its period is
+    /// echoed from now on.
+    ///
+    /// - Parameter record: nil when the record has no marks.
+    package mutating func isFresh(
+        _ period: Period, of device: DeviceID, salt: [UInt8], _ record: Record?, at moment: Moment
+    ) -> (isFresh: Bool, isTimely: Bool) {
+        let secret = PairwiseSecret(.device(device))
+        guard period.validity(at: moment.unixSeconds) == nil else {
+            echoes.forget(secret)
+            return (true, true)
+        }
+        echoes.note(salt, of: secret, at: moment.instant)
+        guard let record, let keys = pairwise.keys(of: secret) else { return (false, false) }
+        let salts = echoes.ownSalts(at: moment.instant)
+        let isEchoed = record.addresses.contains { address in
+            if case .echo = read(record, address, with: keys, moment, salts) { true } else { false }
+        }
+        return (isEchoed, false)
+    }
+
+    /// Reads a foreign record.
     ///
     /// Those that were heard in this epoch are not left out: it is they who may have made another epoch since.
     ///
     /// - Throws: `NotNow` when it has to be asked for again later.
-    mutating func author(
-        of instance: String, under label: Label, _ found: (marks: Marks, salt: [UInt8]), at now: MonotonicInstant
-    ) throws(NotNow) -> Author? {
-        if let look = looks[instance], look.marks == found.marks { return look.author }
-        guard budget.admit(at: now) else { throw NotNow() }
-        let author = author(of: found.marks, found.salt, under: label)
-        looks[instance] = Look(marks: found.marks, author: author)
-        return author
+    package mutating func look(
+        at instance: String, _ record: Record, at moment: Moment
+    ) throws(NotNow) -> Look {
+        if let look = looks[instance], look.record == record {
+            return Look(author: look.author.flatMap { moment.instant < $0.expires ? $0 : nil })
+        }
+        let weight = Double(max(record.addresses.count, 1))
+        guard budget.admit(weight: weight, at: moment.instant) else { throw NotNow() }
+        let author = author(of: record, at: moment)
+        looks[instance] = (record, author)
+        return Look(author: author, isAwaited: author == nil && isEchoedByTicket(record, at: moment))
     }
 
     /// Too many records were looked at within a second.
-    struct NotNow: Error {}
+    package struct NotNow: Error {}
 
-    private func author(of marks: Marks, _ salt: [UInt8], under label: Label) -> Author? {
+    private mutating func author(of record: Record, at moment: Moment) -> Author? {
+        let salts = echoes.ownSalts(at: moment.instant)
         for device in others {
-            for (keys, isIntroduction) in pairwise.keys(for: device)
-            where marks.contains(keys.mark(under: label, salt: salt)) {
-                return Author(device: device, keys: keys, isIntroduction: isIntroduction)
+            for (keys, isIntroduction) in pairwise.keys(for: device) {
+                let secret = PairwiseSecret(.device(device), isIntroduction: isIntroduction)
+                var proved: [SocketAddress] = []
+                var expires = moment.instant
+                for address in record.addresses {
+                    let reading = read(record, address, with: keys, moment, salts)
+                    switch reading {
+                    case .foreign: continue
+                    case .unproved, .echo: echoes.note(record.salt, of: secret, at: moment.instant)
+                    case .period: echoes.forget(secret)
+                    }
+                    guard let end = expiry(of: reading, at: moment) else { continue }
+                    proved.append(address)
+                    expires = max(expires, end)
+                }
+                guard proved.isEmpty else {
+                    return Author(
+                        device: device, keys: keys, isIntroduction: isIntroduction, addresses: proved,
+                        expires: expires)
+                }
             }
         }
         return nil
+    }
+
+    private mutating func isEchoedByTicket(_ record: Record, at moment: Moment) -> Bool {
+        let salts = echoes.ownSalts(at: moment.instant)
+        for ticket in tickets {
+            guard let keys = pairwise.keys[.ticket(ticket)] else { continue }
+            for address in record.addresses {
+                guard case .echo = read(record, address, with: keys, moment, salts) else { continue }
+                return echoes.note(record.salt, of: PairwiseSecret(.ticket(ticket)), at: moment.instant)
+            }
+        }
+        return false
+    }
+
+    private func read(
+        _ record: Record, _ address: SocketAddress, with keys: PairwiseKeys, _ moment: Moment, _ salts: [[UInt8]]
+    ) -> Marks.Reading {
+        record.marks.read(
+            with: keys, under: record.label, salt: record.salt, address: address.address.bytes,
+            unixSeconds: moment.unixSeconds, salts: salts)
+    }
+
+    /// Until when a mark is fresh; nil for one that is not.
+    private func expiry(of reading: Marks.Reading, at moment: Moment) -> MonotonicInstant? {
+        switch reading {
+        case .foreign, .unproved: return nil
+        case .echo(let salt): return echoes.expiry(of: salt)
+        case .period(let period):
+            guard let left = period.validity(at: moment.unixSeconds) else { return nil }
+            return moment.instant.advanced(by: min(.seconds(left), Echoes.lifetime))
+        }
     }
 
     /// The instances that bear a mark of a member for this device.

@@ -1,5 +1,5 @@
 package import HandoffAccount
-import HandoffCrypto
+package import HandoffCrypto
 import HandoffLog
 package import HandoffModel
 import HandoffProtocol
@@ -15,6 +15,19 @@ package enum Party: Hashable, Sendable {
     case keyHolder
 }
 
+/// One of the secrets of this device by which marks are written and read.
+package struct PairwiseSecret: Hashable, Sendable {
+    /// With whom it is shared; this very device for one that a copy of its state folder has as well.
+    package let party: Party
+    /// Whether it is that of the ticket by which this device is joining, and not of its own key.
+    package let isIntroduction: Bool
+
+    package init(_ party: Party, isIntroduction: Bool = false) {
+        self.party = party
+        self.isIntroduction = isIntroduction
+    }
+}
+
 /// The secrets that this device shares with every other member and every open ticket. Plain values; on the daemon's loop.
 ///
 /// Each is derived once, about 0.1 ms. A device that is joining by a ticket shares the ticket's secrets with the members as
@@ -27,17 +40,20 @@ package struct PairwiseTable {
     package private(set) var keys: [Party: PairwiseKeys] = [:]
     /// What the holder of the ticket, which is this device, shares with each member.
     private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
+    /// What another machine with this device's identity has, too.
+    private var ownKeys: PairwiseKeys?
 
     /// - Parameter own: the key of this device.
-    init(own: SigningKey) {
+    package init(own: SigningKey) {
         self.own = own
     }
 
     /// Takes the account as it is now. A key that allows no agreement is left out: nobody can talk to its owner.
     mutating func accountChanged(_ snapshot: AccountSnapshot) {
-        if snapshot.accountID != accountID { (keys, ticketKeys) = ([:], [:]) }
+        if snapshot.accountID != accountID { (keys, ticketKeys, ownKeys) = ([:], [:], nil) }
         accountID = snapshot.accountID
         guard let accountID else { return }
+        if ownKeys == nil { ownKeys = try? PairwiseKeys(device: own, device: own.publicKey, accountID: accountID) }
         var wanted: [Party: PublicKey] = [:]
         for device in snapshot.others { wanted[.device(device)] = snapshot.peerKey(device) }
         for ticket in snapshot.openTickets { wanted[.ticket(ticket.id)] = ticket.key }
@@ -72,5 +88,14 @@ package struct PairwiseTable {
         var all = ticketKeys[device].map { [($0, true)] } ?? []
         if let own = keys[.device(device)] { all.append((own, false)) }
         return all
+    }
+
+    /// What belongs to a secret; nil when there is none any more.
+    func keys(of secret: PairwiseSecret) -> PairwiseKeys? {
+        if case .device(let device) = secret.party {
+            if secret.isIntroduction { return ticketKeys[device] }
+            if device == DeviceID(own.publicKey) { return ownKeys }
+        }
+        return keys[secret.party]
     }
 }

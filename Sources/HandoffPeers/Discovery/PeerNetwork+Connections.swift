@@ -14,12 +14,12 @@ extension PeerNetwork {
     /// - Parameter isForRoster: a member in another epoch is looked for first where it was seen by a mark.
     package func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
         let ways = allWays(to: id)
-        guard !isForRoster, missing.hasHeard(id), let seen = sightings[id] else { return ways }
+        guard !isForRoster, missing.hasHeard(id), let seen = presentSighting(of: id) else { return ways }
         return ways.filter { $0.label != seen.way.label } + ways.filter { $0.label == seen.way.label }
     }
 
     private func allWays(to id: DeviceID) -> [LinkPool.Way] {
-        var ways = sightings[id].map { [$0.way] } ?? []
+        var ways = presentSighting(of: id).map { [$0.way] } ?? []
         let pairwise = missing.pairwise.keys[.device(id)]
         if let way = ways.first, way.isIntroduction, let pairwise {
             // It may have let this device in, and the connection may have broken before the account key came.
@@ -62,6 +62,11 @@ extension PeerNetwork {
     ) -> LinkPool.Way {
         LinkPool.Way(
             label: label, addresses: addresses, gate: gate, hint: hint, isIntroduction: isIntroduction, calls: calls)
+    }
+
+    /// Where a member was seen by a mark that is still fresh.
+    func presentSighting(of id: DeviceID) -> Sighting? {
+        sightings[id].flatMap { now < $0.expires ? $0 : nil }
     }
 
     /// Both sides of a connection have accepted each other.

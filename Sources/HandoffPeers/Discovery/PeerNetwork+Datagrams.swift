@@ -82,7 +82,7 @@ extension PeerNetwork {
         }
     }
 
-    private func refreshAges() {
+    func refreshAges() {
         guard signed.duration(to: loop.now) > Self.freshness else { return }
         signed = loop.now
         do {

@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffCrypto
 package import HandoffDiscovery
 import HandoffLog
 import HandoffModel
@@ -20,7 +21,7 @@ extension PeerNetwork {
             guard let id = table.instanceRemoved(instance) else { return }
             perform(machine.instanceRemoved(id, peers: table, at: now))
         case .conflict(let instance):
-            guard labels.label?.instanceName == instance, beacons.mayRenewAfterConflict() else { return }
+            guard publishedLabel?.instanceName == instance, beacons.mayRenewAfterConflict() else { return }
             log.notice("Our service name was taken; choosing another")
             renewLabel()
         case .networkChanged:
@@ -36,13 +37,26 @@ extension PeerNetwork {
         for service in services { found(service) }
     }
 
-    /// The text of our beacon, made anew.
-    func composeBeacon() -> (label: Label, text: [[UInt8]])? {
-        guard let keys = snapshot.held, let label = labels.label, farewell != .sleep, !isSilent else { return nil }
+    /// The text of our record, made anew.
+    ///
+    /// - Parameter addresses: those with which it is published.
+    func composeBeacon(for addresses: [IPAddress]) -> (label: Label, text: [[UInt8]])? {
+        guard farewell != .sleep, !isSilent, !isCloned, let label = publishedLabel else { return nil }
+        let hosts = addresses.prefix(BeaconSeal.maxAddresses).map(\.bytes)
+        let moment = moment
+        let salt = Randomness.bytes(16)
+        let places = missing.places(for: hosts, known: Set(table.all.map(\.deviceID)), at: moment)
+        missing.sealed(salt, at: now)
         defer { beaconMade() }
+        guard let keys = snapshot.held else {
+            return (label, BeaconSeal.cover(label: label, marking: places, salt: salt))
+        }
+        refreshAges()
         do {
-            return try announcer.beacon(keys: keys, marking: missing.marked, listsActivities: listsInBeacon)
-                .map { (label, $0) }
+            let sealing = Announcer.Sealing(
+                keys: keys, salt: salt, period: Period(unixSeconds: moment.unixSeconds), addresses: hosts,
+                places: places)
+            return try announcer.beacon(sealing, listsActivities: listsInBeacon).map { (label, $0) }
         } catch {
             log.fault("Cannot seal the beacon", ["error": "\(error)"])
             return nil
@@ -66,32 +80,45 @@ extension PeerNetwork {
             delegate?.foundStatic(service)
             return
         }
-        guard label != labels.label else { return }
+        guard label != publishedLabel else { return }
         let isHeld = snapshot.isHeld(label)
         guard let keys = snapshot.held, isHeld || table.knows(label) else { return lookForMark(service, label) }
         forgetStranger(service.instance)
         forgetSighting(service.instance)
         guard let text = service.text else { return }
-        let announcement: Announcement
         do throws(SealError) {
-            announcement = try BeaconSeal.open(
+            let opened = try BeaconSeal.open(
                 text, label: label, labelKey: isHeld ? keys.label : nil, beaconKey: keys.beacon,
                 publicKey: snapshot.memberKey)
+            found(opened, in: service, under: label)
         } catch {
+            if error == .malformed { noteOutdated(text, label, keys) }
             // Labels outlive their epoch: the device may have another key by now.
             return error == .notGenuine ? lookForMark(service, label) : remember(service)
         }
-        if announcement.deviceID == snapshot.own {
-            return greetTwin(label: label, addresses: service.addresses)
+    }
+
+    /// Acts on a beacon, if it is fresh: another host may repeat an old one to find out whose it is. Of its record only those addresses
+    /// are used that its device has put into it.
+    private func found(_ opened: OpenedBeacon, in service: DiscoveredService, under label: Label) {
+        let announcement = opened.announcement
+        guard !labels.isOwn(label) else { return }
+        let record = service.text.flatMap(BeaconText.marks).map {
+            MissingMembers.Record(label: label, $0, addresses: service.addresses)
         }
+        let (isFresh, isTimely) = missing.isFresh(
+            opened.period, of: announcement.deviceID, salt: opened.salt, record, at: moment)
+        guard isFresh else { return }
+        let addresses = service.addresses.filter { opened.names($0.address.bytes) }.compactMap(PeerAddress.init)
+        if announcement.deviceID == snapshot.own { return greetTwin(label: label, addresses: addresses) }
         let isKnown = table[announcement.deviceID] != nil
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
+        outdated.remove(announcement.deviceID)
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
         missing.heard(announcement.deviceID)
-        let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
-            announcement, label: label, instance: service.instance, addresses: addresses, at: now)
+            announcement, label: label, instance: service.instance, addresses: addresses, isTimely: isTimely, at: now)
         guard reception != .own, let peer = table[announcement.deviceID] else { return }
         if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
@@ -100,13 +127,22 @@ extension PeerNetwork {
         delegate?.addressesMayDiffer(of: peer.deviceID)
     }
 
+    /// Logs once that a member follows a former version of the protocol, with which this device cannot talk.
+    private func noteOutdated(_ text: [[UInt8]], _ label: Label, _ keys: EpochKeys) {
+        let author = BeaconSeal.formerAuthor(
+            text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: snapshot.peerKey)
+        guard let author, outdated.insert(author).inserted else { return }
+        log.notice(
+            "A device uses another version of the protocol; update Handoff there", ["device": author.short])
+    }
+
     /// A record of this very device under a label that was never its own: some cache repeats one of a former start, or another
     /// machine uses a copy of the state folder. Only that can open an advert that is sealed for the label: then it knows.
-    private func greetTwin(label: Label, addresses: [SocketAddress]) {
-        guard !labels.isOwn(label), !addresses.isEmpty else { return }
+    private func greetTwin(label: Label, addresses: [PeerAddress]) {
+        guard !addresses.isEmpty else { return }
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
         lastGreetedTwin = loop.now
-        for address in addresses.prefix(Self.maxTwinAddresses).compactMap(PeerAddress.init) {
+        for address in addresses.prefix(Self.maxTwinAddresses) {
             sendAdvert(to: address, device: nil, label: label)
         }
     }
@@ -127,7 +163,7 @@ extension PeerNetwork {
     }
 
     /// A label that the held key has not made: of a member in another epoch, or of one that waits for the holder of a ticket, if it
-    /// bears a mark for this device, which only that member can have made. Others may repeat it; then a call finds out that they are nobody.
+    /// bears a fresh mark for this device, which only that member can have made. Without one, nothing is sent.
     private func lookForMark(_ service: DiscoveredService, _ label: Label) {
         // Also without an account: whose label it is may show when there is one, and discovery tells nothing twice.
         if strangers.count >= Self.maxUnopened, strangers[service.instance] == nil {
@@ -136,17 +172,21 @@ extension PeerNetwork {
         }
         strangers[service.instance] = service
         guard snapshot.accountID != nil, let found = service.text.flatMap(BeaconText.marks) else { return }
-        let author: MissingMembers.Author?
+        let look: MissingMembers.Look
         do throws(MissingMembers.NotNow) {
-            author = try missing.author(of: service.instance, under: label, found, at: now)
+            let record = MissingMembers.Record(label: label, found, addresses: service.addresses)
+            look = try missing.look(at: service.instance, record, at: moment)
         } catch {
             return lookAgainSoon()
         }
-        guard let author else { return loseMark(of: service.instance) }
-        guard !service.addresses.isEmpty else { return }
+        // The one exception to the fixed times at which records are sealed: only a device that holds the ticket, and has read this
+        // device's record within the last minutes, can cause it.
+        if look.isAwaited { beacons.changed(isAwaited: true) }
+        guard let author = look.author else { return loseMark(of: service.instance) }
         sightings[author.device] = Sighting(
             instance: service.instance,
-            way: way(label, service.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction))
+            way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
+            expires: author.expires)
         delegate?.sighted(author.device)
     }
 

@@ -10,30 +10,6 @@ package import HandoffState
 package import LoopIO
 package import Timing
 
-/// What the network asks of the daemon, and whom it tells what it finds. On the daemon's loop.
-package protocol PeerNetworkDelegate: AnyObject {
-    /// What this device offers, most recent first, with ages as of now.
-    var ownOffers: [OfferedActivity] { get }
-    /// The devices that are told of no activity.
-    var unadvertised: Set<DeviceID> { get }
-    /// The offers of these devices have changed, or they have come or gone.
-    func peersChanged(_ devices: Set<DeviceID>)
-    /// A member was heard that has the key of the epoch in force.
-    func heard(_ device: DeviceID)
-    /// A device was heard, or its name looked up: it may be elsewhere than before.
-    func addressesMayDiffer(of device: DeviceID)
-    /// A device is there, or has said another thing of itself: its roster may differ from ours.
-    func rosterMayDiffer(_ peer: Peer)
-    /// A member shows itself by a mark: it is in another epoch, or this device is.
-    func sighted(_ device: DeviceID)
-    /// Tells a device by connection what this device says of itself now; the completion is told whether it was reached.
-    func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void)
-    /// Fetches the whole list of a device's activities.
-    func fetchList(of device: DeviceID)
-    /// Discovery has resolved a configured address.
-    func foundStatic(_ service: DiscoveredService)
-}
-
 /// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
 ///
 /// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
@@ -43,6 +19,8 @@ package final class PeerNetwork {
     struct Sighting {
         let instance: String
         let way: LinkPool.Way
+        /// When the mark is too old to be believed: the member is not called because of it any more.
+        let expires: MonotonicInstant
         /// Whether the latest record still has the mark. Without it the member may have room for others only, so it is still
         /// worth a call, or waits for this device no more.
         var isMarked = true
@@ -51,6 +29,7 @@ package final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
+    private let wallClock: any WallClock
     /// Weak: a question that waits may outlive the daemon.
     weak var delegate: (any PeerNetworkDelegate)?
     var policy: AdvertisePolicy
@@ -65,6 +44,8 @@ package final class PeerNetwork {
     package internal(set) var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter
+    /// The label of the record by which this device is found while it has no account key yet; nothing is accepted under it.
+    private var joiningLabel: Label?
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
@@ -82,6 +63,8 @@ package final class PeerNetwork {
     var sightings: [DeviceID: Sighting] = [:]
     /// Runs while services wait to be looked at again.
     var lookTimer: LoopTimer?
+    /// Members whose beacons have the layout of a former version; each was logged.
+    package internal(set) var outdated: Set<DeviceID> = []
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     package private(set) var isCloned = false
     /// When a record of this very device was last answered.
@@ -131,11 +114,12 @@ package final class PeerNetwork {
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration, grease: Grease.Rate,
+        lifetime: Duration, grease: Grease.Rate, wallClock: any WallClock,
         delegate: any PeerNetworkDelegate
     ) {
         self.loop = loop
         self.log = log
+        self.wallClock = wallClock
         self.socket = socket
         self.delegate = delegate
         self.members = members
@@ -167,6 +151,14 @@ package final class PeerNetwork {
     /// The moment of the loop's clock, for the machines.
     package var now: MonotonicInstant { loop.now }
 
+    /// The moment by both clocks, for the proofs of records.
+    var moment: MissingMembers.Moment {
+        MissingMembers.Moment(instant: loop.now, unixSeconds: wallClock.signedUnixSeconds)
+    }
+
+    /// The label of the record that this device publishes; nil without an account.
+    var publishedLabel: Label? { labels.label ?? joiningLabel }
+
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     package func take(_ snapshot: AccountSnapshot) {
         if snapshot.heldRecord != self.snapshot.heldRecord { hasNewEpoch = true }
@@ -177,12 +169,13 @@ package final class PeerNetwork {
         updateCallers()
         sightings = sightings.filter { snapshot.others.contains($0.key) }
         sentAdverts.retain(snapshot.others)
+        outdated.formIntersection(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
     /// Says what the account that was taken last changes in what this device says.
     package func accountChanged() {
-        if labels.label == nil {
+        if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
             say(renewed: hasNewEpoch && farewell != .sleep ? .other : nil)
@@ -220,13 +213,23 @@ package final class PeerNetwork {
         guard let keys = snapshot.held else {
             labels.clear()
             announcer.clear()
-            beacons.withdraw()
-            return
+            return renewJoiningLabel()
         }
+        joiningLabel = nil
         labels.renew(keys, now: loop.now)
         updateCallers()
         beacons.labelChanged()
         say()
+        armLabelTimer()
+    }
+
+    /// A device that waits for its account key has a record without a beacon, which looks like any other: members whose clocks differ
+    /// find in it that it is there now.
+    private func renewJoiningLabel() {
+        joiningLabel = snapshot.isJoining ? Label(bytes: Randomness.bytes(Label.byteCount)) : nil
+        guard joiningLabel != nil else { return beacons.withdraw() }
+        beacons.labelChanged()
+        beacons.changed()
         armLabelTimer()
     }
 
@@ -320,6 +323,7 @@ package final class PeerNetwork {
     /// Says less often what is said again and again, or as often as else.
     package func setSavesPower(_ savesPower: Bool) {
         machine.savesPower = savesPower
+        beacons.savesPower = savesPower
         rearm()
     }
 

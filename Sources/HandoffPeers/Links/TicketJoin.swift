@@ -71,7 +71,7 @@ package final class TicketJoin {
 
     private func callNext() {
         guard pool.snapshot.isJoining else { return }
-        let seen = network.sightings.keys.sorted()
+        let seen = network.sightings.keys.filter { network.presentSighting(of: $0) != nil }.sorted()
         guard let next = seen.first(where: { !called.contains($0) && !failed.contains($0) }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
         called.insert(next)

@@ -3,10 +3,10 @@ import Timing
 
 extension AdvertMachine {
     /// True when the device has acknowledged, or was given, an advert with the present activities. All else that the present one
-    /// says stands in the record in mDNS; a device that was not seen there has to be told.
+    /// says stands in the record in mDNS; a device that was not seen there, or may not take it, is sent all.
     func has(_ peer: Peer, _ peers: PeerTable) -> Bool {
         guard let acknowledged = peer.acknowledged else { return false }
-        guard !peer.instances.isEmpty else { return acknowledged >= peers.ownPosition }
+        guard peer.readsRecords, !peer.instances.isEmpty else { return acknowledged >= peers.ownPosition }
         return acknowledged >= Position(boot: peers.ownPosition.boot, seq: peers.ownListSeq)
     }
 

@@ -7,13 +7,16 @@ extension PeerTable {
     /// - Parameters:
     ///   - instance: name of the service that carried it, to be told again in ``instanceRemoved(_:)``.
     ///   - addresses: the addresses in the records of that service, already filtered; their ports do not matter.
+    ///   - isTimely: whether its period is one of the present ones here, so that this device's records are fresh there, too.
     package mutating func receivedBeacon(
-        _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], at now: MonotonicInstant
+        _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], isTimely: Bool = true,
+        at now: MonotonicInstant
     ) -> Reception {
         // A record of our own may be an old one that some cache repeats: it proves nothing, unlike an advert.
         guard announcement.deviceID != own else { return .own }
         let reception = accept(announcement, label: label, at: now)
         guard var peer = peers[announcement.deviceID] else { return reception }
+        peer.readsRecords = isTimely
         switch reception {
         case .new, .repeated:
             peer.candidates.replaceAnnounced(addresses.compactMap { $0.withPort(peer.port) }, at: now)

@@ -12,23 +12,22 @@ import Testing
     }
 
     @Test func `members read what the device said`() throws {
-        #expect(try samples.open(beacon: samples.beacon()) == samples.announcement)
+        #expect(try samples.open(beacon: samples.beacon()).announcement == samples.announcement)
     }
 
     @Test func `the order of the strings does not matter nor do unknown ones`() throws {
         let strings = try samples.beacon()
-        #expect(try samples.open(beacon: strings.reversed() + [Array("x=1".utf8)]) == samples.announcement)
+        #expect(try samples.open(beacon: strings.reversed() + [Array("x=1".utf8)]).announcement == samples.announcement)
     }
 
     @Test(arguments: [0, 1, 2, 20, 200]) func `the record has one size whatever it says`(activities: Int) throws {
         let announcement = try SealingSamples.announcement(by: samples.keyA, seq: 1, activities: activities)
-        let signed = try BeaconSeal.sign(announcement, label: samples.labelA, key: samples.keyA)
-        let strings = try BeaconSeal.seal(
-            signed, label: samples.labelA, beaconKey: samples.keys.beacon,
-            marking: [])
-        #expect(strings.map(\.count) == [3, 231, 231, 231, 130])
-        #expect(strings.map { $0.count + 1 }.reduce(0, +) == 831)
-        #expect(BeaconText.recordCount == 831)
+        let strings = try samples.seal(try samples.signed(announcement))
+        #expect(strings.map(\.count) == [3, 231, 231, 231, 242])
+        #expect(strings.map { $0.count + 1 }.reduce(0, +) == 943)
+        #expect(BeaconText.recordCount == 943)
+        let cover = BeaconSeal.cover(label: samples.labelA, marking: [], salt: Randomness.bytes(16))
+        #expect(cover.map(\.count) == strings.map(\.count))
     }
 
     @Test func `two beacons of one state share no string`() throws {
@@ -61,18 +60,12 @@ import Testing
     }
 
     @Test func `a member cannot speak for another`() throws {
-        let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyB)
-        let strings = try BeaconSeal.seal(
-            signed, label: samples.labelA, beaconKey: samples.keys.beacon,
-            marking: [])
+        let strings = try samples.seal(try samples.signed(by: samples.keyB))
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings) }
     }
 
     @Test func `a member cannot move another's words under another label`() throws {
-        let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyA)
-        let strings = try BeaconSeal.seal(
-            signed, label: samples.labelB, beaconKey: samples.keys.beacon,
-            marking: [])
+        let strings = try samples.seal(try samples.signed(), under: samples.labelB)
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings, label: samples.labelB) }
     }
 
@@ -87,12 +80,11 @@ import Testing
 
     @Test func `a beacon under a label of a former epoch opens where the label is known`() throws {
         let former = Label.random(labelKey: try SecretBytes(random: 32))
-        let signed = try BeaconSeal.sign(samples.announcement, label: former, key: samples.keyA)
-        let strings = try BeaconSeal.seal(signed, label: former, beaconKey: samples.keys.beacon, marking: [])
+        let strings = try samples.seal(try samples.signed(under: former), under: former)
         #expect(throws: SealError.foreignLabel) { try samples.open(beacon: strings, label: former) }
         let opened = try BeaconSeal.open(
             strings, label: former, labelKey: nil, beaconKey: samples.keys.beacon, publicKey: samples.publicKey)
-        #expect(opened == samples.announcement)
+        #expect(opened.announcement == samples.announcement)
     }
 
     @Test func `a former epochs beacon does not open`() throws {
@@ -103,5 +95,44 @@ import Testing
                 strings, label: samples.labelA, labelKey: next.label, beaconKey: next.beacon,
                 publicKey: samples.publicKey)
         }
+    }
+
+    @Test func `a beacon names the period and the addresses of its device and no others`() throws {
+        let opened = try samples.open(beacon: samples.beacon())
+        #expect(opened.period == Period(unixSeconds: SealingSamples.unixSeconds))
+        #expect(opened.names(SealingSamples.addressIPv4) && opened.names(SealingSamples.addressIPv6))
+        #expect(!opened.names([192, 168, 1, 21]) && !opened.names([192, 168, 1]) && !opened.names([]))
+        let many = (0..<20).map { [10, 0, 0, UInt8($0)] }
+        let full = try samples.open(beacon: samples.seal(samples.signed(addresses: many)))
+        #expect(many.map(full.names) == (0..<20).map { $0 < 16 })
+        let none = try samples.open(beacon: samples.seal(samples.signed(addresses: [])))
+        #expect(!many.contains(where: none.names))
+    }
+
+    @Test func `the tags of an address differ from label to label`() throws {
+        let tags = try [samples.labelA, samples.labelB].map { label in
+            try BeaconSeal.sign(
+                samples.announcement, period: Period(number: 1), addresses: [SealingSamples.addressIPv4], label: label,
+                beaconKey: samples.keys.beacon, key: samples.keyA
+            ).dropFirst(4).prefix(4)
+        }
+        #expect(tags[0] != tags[1])
+    }
+
+    @Test func `a beacon of the former layout is known by its author`() throws {
+        var former = samples.announcement.encode(capacity: BeaconSeal.bodyCount)
+        let input = Array("handoff/1 beacon sig".utf8) + [0] + samples.labelA.bytes + former
+        former += try samples.keyA.sign(input)
+        let strings = try samples.seal(former)
+        func author(_ strings: [[UInt8]]) -> DeviceID? {
+            BeaconSeal.formerAuthor(
+                strings, label: samples.labelA, labelKey: samples.keys.label, beaconKey: samples.keys.beacon,
+                publicKey: samples.publicKey)
+        }
+        #expect(throws: SealError.malformed) { try samples.open(beacon: strings) }
+        #expect(author(strings) == samples.announcement.deviceID)
+        #expect(try author(samples.beacon()) == nil)
+        former[0] ^= 1
+        #expect(try author(samples.seal(former)) == nil)
     }
 }

@@ -14,17 +14,39 @@ import Testing
         pair = try PairwiseKeys(device: samples.keyA, device: samples.keyB.publicKey, accountID: samples.accountID)
     }
 
-    private func count(_ pair: PairwiseKeys, in marks: Marks, under label: Label) -> Int {
-        let mark = pair.mark(under: label, salt: salt)
-        return stride(from: 0, to: Marks.byteCount, by: Marks.markCount).count {
-            Array(marks.bytes[$0..<($0 + Marks.markCount)]) == mark
-        }
+    /// How far the reader's clock is ahead, in seconds: the last one shows a time before 1970.
+    private static let differences: [Int64] = [0, 2 * 86_400, 3650 * 86_400, -SealingSamples.unixSeconds - 3600]
+
+    private let address = SealingSamples.addressIPv4
+    private let clock = SealingSamples.unixSeconds
+
+    private var timely: Freshness { .period(Period(unixSeconds: clock)) }
+
+    private func place(_ pair: PairwiseKeys, _ freshness: Freshness? = nil, at address: [UInt8]? = nil) -> Marks.Place {
+        Marks.Place(keys: pair, address: address ?? self.address, freshness: freshness ?? timely)
+    }
+
+    private func read(
+        _ marks: Marks, as pair: PairwiseKeys, at address: [UInt8]? = nil, clock: Int64 = SealingSamples.unixSeconds,
+        salts: [[UInt8]] = []
+    ) -> Marks.Reading {
+        marks.read(
+            with: pair, under: samples.labelA, salt: salt, address: address ?? self.address, unixSeconds: clock,
+            salts: salts)
+    }
+
+    private func marks(_ places: Marks.Place...) -> Marks {
+        Marks(under: samples.labelA, salt: salt, for: places)
+    }
+
+    private func mark(_ pair: PairwiseKeys, under label: Label? = nil, salt: [UInt8]? = nil) -> [UInt8] {
+        pair.mark(under: label ?? samples.labelA, salt: salt ?? self.salt, address: address, timely)
     }
 
     @Test func `both sides of a pair have the same keys`() throws {
         let other = try PairwiseKeys(device: samples.keyB, device: samples.keyA.publicKey, accountID: samples.accountID)
         #expect(other.gate == pair.gate)
-        #expect(other.mark(under: samples.labelA, salt: salt) == pair.mark(under: samples.labelA, salt: salt))
+        #expect(mark(other) == mark(pair))
     }
 
     @Test func `each pair each account and each label has its own`() throws {
@@ -36,49 +58,76 @@ import Testing
             try PairwiseKeys(device: samples.keyA, device: samples.keyB.publicKey, accountID: account),
         ] {
             #expect(other.gate != pair.gate)
-            #expect(other.mark(under: samples.labelA, salt: salt) != pair.mark(under: samples.labelA, salt: salt))
+            #expect(mark(other) != mark(pair))
         }
-        #expect(pair.mark(under: samples.labelA, salt: salt) != pair.mark(under: samples.labelB, salt: salt))
+        #expect(mark(pair) != mark(pair, under: samples.labelB))
+        #expect(mark(pair) != mark(pair, salt: [UInt8](repeating: 1, count: 16)))
     }
 
-    @Test func `who is missed is marked anywhere and the rest is random`() throws {
-        let label = samples.labelA
-        let made = (0..<32).map { _ in Marks(under: label, salt: salt, for: [pair]) }
-        #expect(
-            made.allSatisfy {
-                $0.contains(pair.mark(under: label, salt: salt)) && count(pair, in: $0, under: label) == 1
-            })
-        let places = Set(
-            made.map { marks in
-                stride(from: 0, to: Marks.byteCount, by: 8).first {
-                    Array(marks.bytes[$0..<($0 + 8)]) == pair.mark(under: label, salt: salt)
-                }
-            })
-        // All in one of sixteen places has a chance of 1 in 2^124.
-        #expect(places.count > 1)
-        #expect(!Marks(under: label, salt: salt, for: []).contains(pair.mark(under: label, salt: salt)))
-        #expect(Marks(under: label, salt: salt, for: []) != Marks(under: label, salt: salt, for: []))
+    @Test func `who is missed is marked anywhere and the rest is random`() {
+        let mark = mark(pair)
+        let found = (0..<32).map { _ in
+            let bytes = marks(place(pair)).bytes
+            return stride(from: 0, to: Marks.byteCount, by: Marks.markCount).filter {
+                Array(bytes[$0..<($0 + Marks.markCount)]) == mark
+            }
+        }
+        #expect(found.allSatisfy { $0.count == 1 })
+        // All in one of thirty places has a chance of 1 in 30^31.
+        #expect(Set(found).count > 1)
+        #expect(marks() != marks())
+        #expect(read(marks(), as: pair) == .foreign)
     }
 
-    @Test func `more than sixteen find no place`() throws {
-        let pairs = try (0..<20).map { _ in
+    @Test func `more than thirty find no place`() throws {
+        let pairs = try (0..<35).map { _ in
             try PairwiseKeys(device: samples.keyA, device: SigningKey().publicKey, accountID: samples.accountID)
         }
-        let marks = Marks(under: samples.labelA, salt: salt, for: pairs)
+        let marks = Marks(under: samples.labelA, salt: salt, for: pairs.map { place($0) })
         #expect(marks.bytes.count == Marks.byteCount)
-        #expect(pairs.count { marks.contains($0.mark(under: samples.labelA, salt: salt)) } == Marks.places)
+        #expect(pairs.count { read(marks, as: $0) != .foreign } == Marks.places)
+    }
+
+    @Test(arguments: differences)
+    func `a mark is fresh by a clock that agrees and by no other`(difference: Int64) {
+        let marks = marks(place(pair))
+        let reading = read(marks, as: pair, clock: clock + difference)
+        #expect(reading == (difference == 0 ? .period(Period(unixSeconds: clock)) : .unproved))
+    }
+
+    @Test(arguments: differences)
+    func `an echo is fresh whatever the clocks`(difference: Int64) {
+        let own = (0..<3).map { _ in Randomness.bytes(16) }
+        for number in 1...Marks.maxEchoes {
+            let marks = marks(place(pair, .echo(own[1], number: number)))
+            #expect(read(marks, as: pair, clock: clock + difference, salts: own) == .echo(own[1]))
+            #expect(read(marks, as: pair, clock: clock + difference, salts: [own[0], own[2]]) == .unproved)
+            #expect(read(marks, as: pair, clock: clock + difference) == .unproved)
+        }
+    }
+
+    @Test func `a mark counts for its address alone`() {
+        let own = Randomness.bytes(16)
+        let marks = marks(place(pair), place(pair, .echo(own, number: 1), at: SealingSamples.addressIPv6))
+        #expect(read(marks, as: pair, salts: [own]) == .period(Period(unixSeconds: clock)))
+        #expect(read(marks, as: pair, at: SealingSamples.addressIPv6, salts: [own]) == .echo(own))
+        for other: [UInt8] in [[192, 168, 1, 21], [192, 168, 1], [], SealingSamples.addressIPv6.reversed()] {
+            #expect(read(marks, as: pair, at: other, salts: [own]) == .foreign)
+        }
+    }
+
+    @Test func `no two places of one party and address share their beginning`() {
+        let salts = (0..<4).map { _ in Randomness.bytes(16) }
+        let all = [timely] + salts.enumerated().map { .echo($1, number: $0 + 1) }
+        let ids = all.map { pair.mark(under: samples.labelA, salt: salt, address: address, $0).prefix(3) }
+        #expect(Set(ids).count == 5)
     }
 
     @Test func `marks are found in the record whatever its order`() throws {
-        let strings = try samples.beacon(salt: salt, marking: [pair])
+        let strings = try samples.beacon(salt: salt, marking: [place(pair)])
         let found = try #require(BeaconText.marks(in: strings.reversed() + [Array("x=1".utf8)]))
         #expect(found.salt == salt)
-        #expect(found.marks.contains(pair.mark(under: samples.labelA, salt: salt)))
-    }
-
-    @Test func `no two beacons have a mark in common`() throws {
-        let other = [UInt8](repeating: 1, count: 16)
-        #expect(pair.mark(under: samples.labelA, salt: salt) != pair.mark(under: samples.labelA, salt: other))
+        #expect(read(found.marks, as: pair) == .period(Period(unixSeconds: clock)))
     }
 
     @Test func `a ticket shares secrets with each device and those only with it`() throws {
@@ -100,16 +149,16 @@ import Testing
         records += [strings.dropLast() + [strings[4] + [0]], strings.dropLast() + [Array("m=".utf8)]]
         for record in records { #expect(BeaconText.marks(in: record)?.marks == nil) }
         // A beacon is read without them all the same.
-        #expect(try samples.open(beacon: Array(strings.dropLast())) == samples.announcement)
+        #expect(try samples.open(beacon: Array(strings.dropLast())).announcement == samples.announcement)
     }
 
     @Test func `a removed device recognises nobody and opens nothing`() throws {
         // All that it ever had: its device key, the account, every epoch key, and all public keys.
         let removed = try SigningKey()
-        let marks = Marks(under: samples.labelA, salt: salt, for: [pair])
+        let marks = marks(place(pair))
         let others = [samples.keyA.publicKey, samples.keyB.publicKey]
         let own = try others.map { try PairwiseKeys(device: removed, device: $0, accountID: samples.accountID) }
-        #expect(own.allSatisfy { !marks.contains($0.mark(under: samples.labelA, salt: salt)) })
+        #expect(own.allSatisfy { read(marks, as: $0) == .foreign })
         let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
         let server = DeviceID(samples.keyA.publicKey)
         let token = Gate.token(

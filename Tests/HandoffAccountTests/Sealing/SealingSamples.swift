@@ -70,15 +70,34 @@ struct SealingSamples {
             by: DeviceID(keyB.publicKey), of: announcement.position, at: address.hostInIPv6, salt: salt)
     }
 
-    func beacon(
-        salt: [UInt8] = Randomness.bytes(16), marking missing: [PairwiseKeys] = []
-    ) throws -> [[UInt8]] {
-        let signed = try BeaconSeal.sign(announcement, label: labelA, key: keyA)
-        return try BeaconSeal.seal(
-            signed, label: labelA, beaconKey: keys.beacon, marking: missing, salt: salt)
+    /// When its records are sealed, and with which addresses.
+    static let unixSeconds: Int64 = 1_800_000_000
+    static let addressIPv4: [UInt8] = [192, 168, 1, 20]
+    static let addressIPv6: [UInt8] = [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a]
+
+    func signed(
+        _ announcement: Announcement? = nil, by key: SigningKey? = nil,
+        under label: Label? = nil,
+        addresses: [[UInt8]] = [addressIPv4, addressIPv6], unixSeconds: Int64 = unixSeconds
+    ) throws -> [UInt8] {
+        try BeaconSeal.sign(
+            announcement ?? self.announcement, period: Period(unixSeconds: unixSeconds), addresses: addresses,
+            label: label ?? labelA, beaconKey: keys.beacon, key: key ?? keyA, padding: Array(0x80..<0xC0))
     }
 
-    func open(beacon: [[UInt8]], label: Label? = nil) throws(SealError) -> Announcement {
+    func seal(
+        _ signed: [UInt8], under label: Label? = nil, salt: [UInt8] = Randomness.bytes(16),
+        marking places: [Marks.Place] = []
+    ) throws -> [[UInt8]] {
+        try BeaconSeal.seal(
+            signed, label: label ?? labelA, beaconKey: keys.beacon, marking: places, salt: salt)
+    }
+
+    func beacon(salt: [UInt8] = Randomness.bytes(16), marking places: [Marks.Place] = []) throws -> [[UInt8]] {
+        try seal(try signed(), salt: salt, marking: places)
+    }
+
+    func open(beacon: [[UInt8]], label: Label? = nil) throws(SealError) -> OpenedBeacon {
         try BeaconSeal.open(
             beacon, label: label ?? labelA, labelKey: keys.label, beaconKey: keys.beacon, publicKey: publicKey)
     }

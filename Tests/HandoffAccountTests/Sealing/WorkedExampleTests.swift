@@ -67,11 +67,14 @@ import Timing
     }
 
     @Test func `beacon`() throws {
-        let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyA)
+        let signed = try samples.signed()
+        try expect("address4", SealingSamples.addressIPv4)
+        try expect("address6", SealingSamples.addressIPv6)
+        try expect("beaconHead", Array(signed.prefix(68)))
         try expect("beaconSignature", Array(signed.suffix(64)))
         try expect("salt", salt)
         let strings = try samples.beacon(salt: salt)
-        // All but the marks, of which all but one are random, and their places too.
+        // All but the marks, of which all but two are random, and their places too.
         let record = try vectors["beaconRecord"]
         let made = strings.flatMap { [UInt8($0.count)] + $0 }
         #expect(record.count == BeaconText.recordCount)
@@ -84,12 +87,23 @@ import Timing
         try expect("coordinateB", #require(samples.keyB.publicKey.montgomery))
         try expect("agreement", secret(samples.keyA.sharedSecret(with: samples.keyB.publicKey)))
         try expect("pairGateKey", secret(pair.gate))
-        try expect("mark", pair.mark(under: samples.labelA, salt: salt))
+        let period = Freshness.period(Period(unixSeconds: SealingSamples.unixSeconds))
+        let echoed = try vectors["echoed"]
+        let (label, four, six) = (samples.labelA, SealingSamples.addressIPv4, SealingSamples.addressIPv6)
+        try expect("mark", pair.mark(under: label, salt: salt, address: four, period))
+        try expect("echoMark", pair.mark(under: label, salt: salt, address: six, .echo(echoed, number: 1)))
         let marks = try #require(Marks(bytes: vectors["marks"]))
-        #expect(marks.contains(pair.mark(under: samples.labelA, salt: salt)))
+        func read(_ address: [UInt8], _ salts: [[UInt8]]) -> Marks.Reading {
+            marks.read(
+                with: pair, under: label, salt: salt, address: address, unixSeconds: SealingSamples.unixSeconds,
+                salts: salts)
+        }
+        #expect(read(four, []) == .period(Period(unixSeconds: SealingSamples.unixSeconds)))
+        #expect(read(six, []) == .unproved)
+        #expect(read(six, [echoed]) == .echo(echoed))
         try expect("ticketID", Fingerprint(ticket: ticket.publicKey).bytes)
         try expect("ticketGateKey", secret(ticketKeys.gate))
-        try expect("ticketMark", ticketKeys.mark(under: samples.labelA, salt: salt))
+        try expect("ticketMark", ticketKeys.mark(under: label, salt: salt, address: four, period))
     }
 
     @Test func `datagrams`() throws {

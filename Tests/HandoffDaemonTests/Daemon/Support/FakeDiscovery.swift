@@ -23,6 +23,8 @@ final class FakeDiscovery: Discovery {
 
     let kind = DiscoveryKind.embedded
 
+    let ownAddresses = [IPAddress.loopbackIPv4]
+
     func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
         state.withLock { $0.onEvent = onEvent }
         onEvent(.state(kind, .running))

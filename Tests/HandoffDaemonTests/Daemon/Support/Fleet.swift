@@ -18,8 +18,14 @@ private final class Ticks: Sendable {
 /// The wall clock of a fleet, which goes with its other clock.
 struct FleetWallClock: WallClock {
     let clock: ManualClock
+    /// Seconds by which the device's clock differs from that of the fleet.
+    var difference: Int64 = 0
 
-    var unixSeconds: UInt64 { 1_800_000_000 + clock.now.nanoseconds / 1_000_000_000 }
+    var unixSeconds: UInt64 { UInt64(max(signedUnixSeconds, 0)) }
+
+    var signedUnixSeconds: Int64 {
+        1_800_000_000 + difference + Int64(clamping: clock.now.nanoseconds / 1_000_000_000)
+    }
 }
 
 /// Whole daemons on one loop, which belongs to the test's thread: real sockets, state folders and control connections;

@@ -22,6 +22,8 @@ final class TestDevice {
     private let sockets: ScratchFolder
     private let sink = MemorySink()
     var configuration = Configuration()
+    /// Seconds by which its clock differs from that of the fleet, from the next start on.
+    var clockDifference: Int64 = 0
     /// What apps declare, and how they are started.
     var apps = DesktopAccess.none
     /// The discovery of the present core: another one after the device has left an account.
@@ -74,6 +76,7 @@ final class TestDevice {
         let name = name
         let apps = apps
         let clock = fleet.clock
+        let clockDifference = clockDifference
         let network = fleet.network
         let latest = latestDiscovery
         let makeDiscovery: @Sendable () -> any Discovery = {
@@ -92,7 +95,7 @@ final class TestDevice {
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: makeDiscovery,
                 pairingDiscovery: pairingDiscovery, userID: geteuid(), apps: apps,
-                group: { .process($0) }, wallClock: FleetWallClock(clock: clock))
+                group: { .process($0) }, wallClock: FleetWallClock(clock: clock, difference: clockDifference))
             daemon.startDiscovery()
             return bound
         }

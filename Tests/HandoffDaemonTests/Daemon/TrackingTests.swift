@@ -1,0 +1,199 @@
+import HandoffControl
+import HandoffCrypto
+import HandoffDiscovery
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// An unknown device that repeats the records of members does not find out whose they are; and devices whose clocks disagree find
+/// each other all the same.
+@Suite struct TrackingTests {
+    /// What a record holds that is copied in one network and repeated in another one.
+    enum Copied: CaseIterable {
+        case beacon
+        case markOfAnotherEpoch
+        case markForATicket
+        case ownBeacon
+    }
+
+    /// How long ago it was copied.
+    private static let ages: [Duration] = [.seconds(600), .seconds(86_400), .seconds(30 * 86_400)]
+
+    /// The record of one device that is copied, and the device, started anew, to which it is repeated.
+    private static func copy(
+        _ copied: Copied, _ fleet: Fleet
+    ) throws -> (Publication, start: (Duration) throws -> TestDevice) {
+        if copied == .markForATicket {
+            let desk = try fleet.device("desk")
+            let couch = try fleet.device("couch")
+            _ = try desk.call(.createAccount)
+            let file = try desk.exportAccount()
+            try desk.stop()
+            let publication = try Self.firstPublication(of: desk)
+            return (
+                publication,
+                {
+                    fleet.pass($0)
+                    try couch.beginImport(file)
+                    return couch
+                }
+            )
+        }
+        let devices = try fleet.account("desk", "couch")
+        let (desk, couch) = (devices[0], devices[1])
+        var publication = try #require((copied == .ownBeacon ? couch : desk).discovery.publication)
+        if copied == .markOfAnotherEpoch {
+            try couch.stop()
+            _ = try desk.call(.rotateKey)
+        }
+        for device in devices { try device.stop() }
+        if copied == .markOfAnotherEpoch { publication = try Self.firstPublication(of: desk) }
+        return (
+            publication,
+            {
+                fleet.pass($0)
+                try couch.start()
+                return couch
+            }
+        )
+    }
+
+    /// The record with which a device that is off starts: it has the marks for all that it misses.
+    private static func firstPublication(of device: TestDevice) throws -> Publication {
+        try device.start()
+        let publication = try #require(device.discovery.publication)
+        try device.stop()
+        return publication
+    }
+
+    @Test(arguments: Copied.allCases, ages) func `an old record makes no device send anything`(
+        _ copied: Copied, _ age: Duration
+    ) throws {
+        for isElsewhere in [true, false] {
+            let fleet = try Fleet()
+            defer { fleet.end() }
+            let (publication, start) = try Self.copy(copied, fleet)
+            let device = try start(age)
+            // Beacons name the port; in a mark's record it may be any.
+            let port = copied == .beacon || copied == .ownBeacon ? publication.port : 0
+            let trap = try Trap(isElsewhere: isElsewhere, port: port)
+
+            device.discovery.emit(trap.record(publication))
+
+            // What a record leads to is due within seconds; what the device seals again meanwhile shows that time has passed.
+            for _ in 1...2 {
+                let published = device.discovery.publicationCount
+                fleet.pass(.seconds(250))
+                try fleet.poll("time passes") { device.discovery.publicationCount > published }
+            }
+            #expect(!trap.isHit)
+        }
+    }
+
+    @Test(arguments: Copied.allCases) func `a record at another address makes no device send anything`(
+        _ copied: Copied
+    ) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let (publication, start) = try Self.copy(copied, fleet)
+        let device = try start(.zero)
+        let port = copied == .beacon || copied == .ownBeacon ? publication.port : 0
+        let trap = try Trap(isElsewhere: true, port: port)
+
+        device.discovery.emit(trap.record(publication))
+
+        let published = device.discovery.publicationCount
+        fleet.pass(.seconds(10))
+        try fleet.poll("time passes") { device.discovery.publicationCount > published }
+        for _ in 1...3 { _ = try device.status() }
+        #expect(!trap.isHit)
+    }
+
+    /// Two days, ten years, and a time before 1970, in seconds.
+    private static let differences: [Int64] = [2 * 86_400, 3650 * 86_400, -1_800_000_000 - 86_400]
+
+    @Test(arguments: differences, [true, false]) func `members find each other whatever their clocks`(
+        difference: Int64, isNewcomer: Bool
+    ) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let devices = try fleet.account("desk", "couch")
+        let (desk, couch) = (devices[0], devices[1])
+        for device in devices { try device.stop() }
+        couch.clockDifference = difference
+        // The device that is online first may be the one whose clock is wrong.
+        let (first, second) = isNewcomer ? (desk, couch) : (couch, desk)
+        try first.start()
+        fleet.pass(.seconds(600))
+        let published = first.discovery.publicationCount
+        try fleet.poll("the record is sealed again") { first.discovery.publicationCount > published }
+
+        try second.start()
+
+        try fleet.poll("both see each other") { try devices.allSatisfy { try $0.status().peers.count == 1 } }
+        let note = try first.publish(Note.activity("found"))
+        try fleet.poll("the offer") { try second.offers().map(\.id) == [note.activity] }
+    }
+
+    @Test(arguments: differences) func `members in two epochs find each other whatever their clocks`(
+        difference: Int64
+    ) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let devices = try fleet.account("desk", "couch")
+        let (desk, couch) = (devices[0], devices[1])
+        try couch.stop()
+        _ = try desk.call(.rotateKey)
+        try desk.stop()
+        couch.clockDifference = difference
+        try couch.start()
+        _ = try couch.call(.rotateKey)
+
+        try desk.start()
+
+        try fleet.poll("they are together") {
+            let states = try devices.map { try $0.status() }
+            return states.allSatisfy { $0.peers.count == 1 } && Set(states.map(\.epoch)).count == 1
+        }
+    }
+
+    @Test(arguments: differences) func `a device joins by a file whatever its clock`(difference: Int64) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let couch = try fleet.device("couch") { $0.clockDifference = difference }
+        // What the desk has sealed for the file is old by now.
+        let file = try desk.exportAccount()
+        fleet.pass(.seconds(1200))
+
+        try couch.importAccount(file)
+
+        try fleet.poll("the couch is a member") { try desk.status().peers.count == 1 }
+    }
+
+    @Test func `a device that joins looks like any other and answers no call`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let couch = try fleet.device("couch")
+        let file = try desk.exportAccount()
+        let present = try #require(desk.discovery.publication)
+        try desk.stop()
+
+        try couch.beginImport(file)
+
+        try fleet.poll("it is announced") { couch.discovery.publication != nil }
+        let joining = try #require(couch.discovery.publication)
+        #expect(joining.instance.utf8.count == present.instance.utf8.count)
+        #expect(joining.text.map(\.count) == present.text.map(\.count))
+        #expect(joining.text[0] == present.text[0])
+        #expect(zip(joining.text, present.text).dropFirst().allSatisfy { $0 != $1 })
+        let call = RawConnection(to: couch.address, writing: [UInt8](repeating: 7, count: 64), fleet)
+        fleet.pass(.seconds(2))
+        try call.awaitEnd()
+        #expect(call.received.isEmpty)
+    }
+}
