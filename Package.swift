@@ -68,7 +68,8 @@ let package = Package(
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
         .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
-        .target(name: "HandoffDocuments", dependencies: ["HandoffJSON", "HandoffModel", "LoopIO"], swiftSettings: common),
+        .target(
+            name: "HandoffDocuments", dependencies: ["HandoffJSON", "HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(

@@ -45,7 +45,8 @@ package struct TimerQueue<Payload> {
     /// When the first timer is due, and how much later it may fire so that no timer fires later than its own accuracy allows; nil
     /// when none is armed.
     package mutating func earliest() -> (deadline: MonotonicInstant, accuracy: Duration)? {
-        guard let first = deadlines.first(where: { armed[$0] != nil }), let last = latest.first(where: { armed[$0] != nil })
+        guard let first = deadlines.first(where: { armed[$0] != nil }),
+            let last = latest.first(where: { armed[$0] != nil })
         else { return nil }
         return (first.instant, first.instant.duration(to: last.instant))
     }

@@ -182,8 +182,9 @@ struct DesktopEntryTests {
 
     @Test func `a command runs in the folder and in the terminal that the entry names`() throws {
         let entry = Self.entry("X-Handoff-Exec=vim %f", "Terminal=true", "Path=/srv/my notes")
-        for (terminal, begin) in [("xdg-terminal-exec", "xdg-terminal-exec"), ("x-terminal-emulator", "x-terminal-emulator -e")]
-        {
+        for (terminal, begin) in [
+            ("xdg-terminal-exec", "xdg-terminal-exec"), ("x-terminal-emulator", "x-terminal-emulator -e"),
+        ] {
             let launch = try Self.read(entry, programs: ["vim", terminal])?.launch
             guard case .command(let words, "/srv/my notes") = launch else {
                 return #expect(Bool(false), "\(launch as Any)")
@@ -223,7 +224,10 @@ struct DesktopEntryTests {
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that is"),
         (entry("X-Handoff-Exec=viewer"), "line 4: X-Handoff-Exec takes neither a page (%u) nor a file (%f)"),
         (entry(#"X-Handoff-Exec=sh -c "cat %f""#), "line 4: X-Handoff-Exec has a field code inside quotes"),
-        (entry("X-Handoff-Exec=app %f", "X-Handoff-Domains=a.example;"), "line 4: X-Handoff-Exec takes no page (%u), which"),
+        (
+            entry("X-Handoff-Exec=app %f", "X-Handoff-Domains=a.example;"),
+            "line 4: X-Handoff-Exec takes no page (%u), which"
+        ),
         (entry("X-Handoff-Exec=sh %f", "Path=notes"), "line 5: Path is not an absolute path"),
         (entry("X-Handoff-Exec=sh %f", "Terminal=true"), "line 5: Terminal is true, and neither xdg-terminal-exec"),
         ("[Desktop Entry]\nType=Application\nName=N\nX-Handoff-ActivityTypes=a;\n", "no Exec"),

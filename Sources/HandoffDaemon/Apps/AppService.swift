@@ -192,7 +192,9 @@ final class AppService {
         let types = try Self.checked(request.types, request.versions, call)
         // What has no id could not be switched off.
         guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
-        if Self.isReserved(request.app) { try Self.requireOwnProgram(call, for: "the id \(request.app)", as: request.app) }
+        if Self.isReserved(request.app) {
+            try Self.requireOwnProgram(call, for: "the id \(request.app)", as: request.app)
+        }
         let claim = AppClaim(app: request.app, unit: call.client.group.unit)
         if case .refused(let actual) = claim {
             refusals.notice("Refused an app the name of another", ["app": request.app, "actual": actual])

@@ -351,7 +351,8 @@ final class ContinuationBroker {
             guard let self else { return }
             switch result {
             case .success: step(id) { $0.pageOpened() }
-            case .failure(let failure): step(id) { $0.pageFailed(.pageNotOpened(page.argument, cause: failure.message)) }
+            case .failure(let failure):
+                step(id) { $0.pageFailed(.pageNotOpened(page.argument, cause: failure.message)) }
             }
         }
     }

@@ -25,7 +25,8 @@ extension StreamService {
         else {
             throw CallError.limit(
                 "sharedMemory",
-                "\(Self.maxSharedPerApp) streams of this app, or \(Self.maxShared) of all, share memory; this one keeps its socket")
+                "\(Self.maxSharedPerApp) streams of this app, or \(Self.maxShared) of all, share memory; this one keeps its socket"
+            )
         }
         let (memory, bell) = try check(passed)
         streams[request.stream]?.sharer = call.client.group
