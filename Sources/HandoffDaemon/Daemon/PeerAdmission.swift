@@ -75,13 +75,16 @@ final class PeerAdmission: GateListenerDelegate {
             let labels =
                 network.labels.receivers(now: network.now)
                 + Gate.formerStaticLabels(unixSeconds: core.wallClock.unixSeconds)
-            for (party, keys) in network.missing.pairwise.keys {
-                guard case .device(let device) = party,
-                    Gate.isFormer(token, key: keys.gate, labels: labels, clientHello, to: snapshot.own)
-                else { continue }
+            for (party, keys) in network.missing.pairwise.keys
+            where Gate.isFormer(token, key: keys.gate, labels: labels, clientHello, to: snapshot.own) {
+                let caller: KeyValuePairs<String, String> =
+                    switch party {
+                    case .device(let device): ["device": device.short, "name": snapshot.name(of: device)]
+                    case .ticket(let ticket): ["ticket": ticket.short]
+                    case .keyHolder: [:]
+                    }
                 core.log.notice(
-                    "A device was refused since it follows an earlier version of the protocol: update it",
-                    ["device": device.short, "name": snapshot.name(of: device)])
+                    "A device was refused since it follows an earlier version of the protocol: update it", caller)
             }
         }
     }
