@@ -13,11 +13,13 @@ extension StateFolder: AccountPersistence {
     /// - Parameters:
     ///   - now: seconds since 1970.
     ///   - fileSync: fsync(2).
+    ///   - fileLock: flock(2).
     /// - Throws: naming the file, when any is damaged, cut off, or does not fit the others; all are left as they are.
     package static func open(
-        _ path: String, now: UInt64, fileSync: @escaping FileSync = { fsync($0) }
+        _ path: String, now: UInt64, fileSync: @escaping FileSync = { fsync($0) },
+        fileLock: FileLock = { flock($0, LOCK_EX | LOCK_NB) }
     ) throws(StateError) -> StoredState {
-        let folder = try StateFolder(locking: path, fileSync: fileSync)
+        let folder = try StateFolder(locking: path, fileSync: fileSync, fileLock: fileLock)
         let boot = try folder.decode(.boot, BootFile.decode)
         let peers = try folder.readPeers()
         let apps = try folder.readApps()

@@ -63,6 +63,11 @@ package enum DaemonProcess {
         }
         warn(of: configuration, log)
         let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
+        for what in stored.folder.limitations {
+            log.notice(
+                "The file system of the state folder has no \(what)",
+                ["path": place.path, "advice": "use a local file system for it"])
+        }
         let apps = DesktopAccess(
             environment: environment, folder: ProcessEnvironment.programFolder,
             socket: options.appSocket ?? options.controlSocket, userID: ProcessEnvironment.userID)
