@@ -17,6 +17,16 @@ package struct LocalFile: Sendable {
         return try read(file.raw, limit: limit)
     }
 
+    /// The first bytes of a plain file; does not wait for a pipe.
+    package static func beginning(of path: String, limit: Int) throws(Errno) -> [UInt8] {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        let file = Descriptor(owning: try SystemCall.retrying { open(path, flags) })
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let number = file.raw
+        let count = try SystemCall.retrying { Glibc.read(number, &bytes, limit) }
+        return Array(bytes.prefix(count))
+    }
+
     /// Reads standard input to its end.
     ///
     /// Through the descriptor and not by `/dev/stdin`, which would be opened anew: that fails for the pipe of another user,
