@@ -23,6 +23,10 @@ package final class ReceiverTransfer {
         package let path: String?
         /// Bytes of the content; of a folder those of its archive.
         package let bytes: Int64
+        /// What the sender has left out: the content is not complete then.
+        package let omissions: TransferOmissions
+        /// What arrived in another form than it was sent, such as under another name, and why; one line each.
+        package let remarks: [String]
     }
 
     /// What is received, and where to.
@@ -91,6 +95,7 @@ package final class ReceiverTransfer {
     private var offset: Int64 = 0
     private var moved: Int64 = 0
     private var path: String?
+    private var remarks: [String] = []
     private var hasBegun = false
     private var hasEndedOurs = false
     private var isOver = false
@@ -298,8 +303,12 @@ package final class ReceiverTransfer {
     private func finish() throws(TransferFailure) {
         switch place {
         case .none: break
-        case .file(let part): path = try part.finish()
-        case .folder(let part): path = try part.finish()
+        case .file(let part):
+            path = try part.finish()
+            remarks = part.remarks
+        case .folder(let part):
+            path = try part.finish()
+            remarks = part.remarks
         case .output(let pump):
             return pump.empty { [weak self] result in
                 guard let self else { return }
@@ -341,6 +350,8 @@ package final class ReceiverTransfer {
         // Gives up the lock of the part.
         place = .none
         hasher = nil
-        report(.ended(result.map { Received(path: path, bytes: moved) }))
+        report(
+            .ended(
+                result.map { Received(path: path, bytes: moved, omissions: machine.omissions, remarks: remarks) }))
     }
 }

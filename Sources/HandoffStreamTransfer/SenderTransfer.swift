@@ -39,6 +39,8 @@ package final class SenderTransfer {
     private var offset: Int64 = 0
     /// How many bytes of the content have gone.
     package private(set) var moved: Int64 = 0
+    /// What of a folder was left out, so far.
+    package private(set) var omissions = TransferOmissions.none
     private var hasBegun = false
     /// Whether content of unknown size is read.
     private var isReading = false
@@ -181,6 +183,7 @@ package final class SenderTransfer {
         if let tar {
             do throws(TransferFailure) {
                 let piece = try tar.next()
+                omissions = tar.omissions
                 for note in tar.takeNotes() { report(.note(note)) }
                 give(piece ?? [], isEnd: piece == nil)
             } catch {
@@ -203,7 +206,7 @@ package final class SenderTransfer {
     private func give(_ bytes: [UInt8], isEnd: Bool) {
         guard !isEnd else {
             isReading = false
-            return advance { $0.contentEnded() }
+            return advance { $0.contentEnded(omitting: omissions) }
         }
         advance { $0.content(bytes) }
         moved += Int64(bytes.count)

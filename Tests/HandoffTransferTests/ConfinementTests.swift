@@ -21,7 +21,7 @@ import Testing
         let isConfined = Locked(false)
         try OwnedThread(name: "confined") {
             let own = Result { () throws -> Value? in
-                let destination = try Destination(output: output)
+                let destination = try Destination(output: output, isForced: true)
                 guard destination.confine() else { return nil }
                 isConfined.withLock { $0 = true }
                 return try body(destination)

@@ -20,11 +20,18 @@ private func open(
 
 /// The archive of a folder, and what was left out.
 private func packed(_ path: String, limit: Int = 5000) throws -> (bytes: [UInt8], notes: [String]) {
+    let (bytes, notes, _) = try packedWithOmissions(path, limit: limit)
+    return (bytes, notes)
+}
+
+private func packedWithOmissions(
+    _ path: String, limit: Int = 5000
+) throws -> (bytes: [UInt8], notes: [String], omissions: TransferOmissions) {
     let writer = try SourceFile(path).makeTar()
     var bytes: [UInt8] = []
     while let more = try writer.next(limit: limit) { bytes += more }
     #expect(try writer.next() == nil)
-    return (bytes, writer.takeNotes())
+    return (bytes, writer.takeNotes(), writer.omissions)
 }
 
 /// Gives an archive to a part in random pieces.
@@ -105,17 +112,15 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `Links, pipes and names that nobody takes are left out, and said`() throws {
+    func `links and pipes are left out, and named with their number`() throws {
         let folder = try TestFolder()
         folder.make("t")
         try folder.write([1], to: "t/kept")
-        _ = shell(
-            """
-            cd '\(folder.file("t"))' && ln -s /etc/passwd link && ln -s .. up && mkfifo pipe && echo x > -dash \
-            ; printf x > "$(printf 'bad\\377')"; printf x > "$(printf 'line\\nfeed')"
-            """)
-        let (bytes, notes) = try packed(folder.file("t"))
-        #expect(notes.count == 6)
+        _ = shell("cd '\(folder.file("t"))' && ln -s /etc/passwd link && ln -s .. up && mkfifo pipe")
+        let (bytes, notes, omissions) = try packedWithOmissions(folder.file("t"))
+        #expect(notes.count == 3)
+        #expect(omissions.count == 3)
+        #expect(omissions.lines.map { $0.prefix { $0 != ":" } } == ["link", "pipe", "up"])
         #expect(notes.allSatisfy { $0.hasPrefix(folder.file("t/")) && $0.contains("is left out: ") })
         #expect(notes.allSatisfy { $0.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) } })
         let target = try TestFolder()
@@ -123,6 +128,69 @@ private func makeTree() throws -> TestFolder {
         try part.write(bytes)
         try part.finish()
         #expect(shell("ls -A '\(target.file("tree"))'") == "kept\n")
+    }
+
+    @Test
+    func `names arrive byte by byte, whatever bytes they are`() throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        _ = shell(
+            """
+            cd '\(folder.file("t"))' && for name in '-rf' '--' 'line\\nfeed' 'latin\\351' '\\342\\200\\216LRM' \
+                'so\\302\\255ft' 'esc\\033[2J' 'gpj.\\342\\200\\256exe' '~' ' ' 'a:b' '\\377' '\\001'
+            do mkdir -- "$(printf -- "d $name")" && printf x > "./$(printf -- "d $name")/$(printf -- "$name")"
+            done
+            """)
+        let (bytes, notes, omissions) = try packedWithOmissions(folder.file("t"))
+        #expect(notes.isEmpty && omissions.isEmpty)
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try part.write(bytes)
+        try part.finish()
+        #expect(part.remarks.isEmpty)
+        let names = "find . -mindepth 1 -print0 | LC_ALL=C sort -z | od -An -c"
+        let expected = shell("cd '\(folder.file("t"))' && \(names)")
+        #expect(shell("cd '\(target.file("tree"))' && \(names)") == expected)
+        #expect(
+            shell("find '\(target.file("tree"))' -type f | wc -l")
+                == shell("find '\(folder.file("t"))' -type f | wc -l"))
+        #expect(shell("find '\(target.file("tree"))' -name x -o -type f -size 1c | grep -c .") != "0\n")
+    }
+
+    @Test
+    func `a name that the file system refuses gets another, and so does what is in such a folder`() throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        folder.make("t/a:b")
+        try folder.write([1], to: "t/a:b/x:y.txt")
+        try folder.write([2], to: "t/a:b/x_y.txt")
+        folder.make("t/a:b/plain")
+        try folder.write([3], to: "t/a:b/plain/z")
+        let target = try TestFolder()
+        var calls = KernelCalls()
+        calls.refusesName = { $0.contains(UInt8(ascii: ":")) }
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(folder.file("t")).bytes)
+        try part.finish()
+        #expect(target.names == ["tree"])
+        #expect(
+            shell("cd '\(target.file("tree"))' && find . -type f | LC_ALL=C sort")
+                == "./a_b/plain/z\n./a_b/x_y (2).txt\n./a_b/x_y.txt\n")
+        // The folder, and the two files that get one name.
+        #expect(part.remarks.count == 3)
+        #expect(part.remarks.allSatisfy { $0.hasPrefix("the file system refuses a name: a:b") })
+    }
+
+    @Test
+    func `where no permissions can be set a folder arrives, and that is said once`() throws {
+        let source = try makeTree()
+        let target = try TestFolder()
+        var calls = KernelCalls()
+        calls.setsModes = false
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(source.file("t")).bytes)
+        #expect(try part.finish() == target.file("tree"))
+        #expect(part.remarks.count == 1 && part.remarks[0].contains("permissions"))
     }
 
     @Test

@@ -40,7 +40,7 @@ private let messages: [TransferFrame] = {
     guard let header = TransferHeader(kind: .file, name: "a", size: 3), let all = DigestSample.digest,
         let have = TransferHave(offset: 2, digest: all), let start = TransferStart(offset: 0, length: 3)
     else { return [] }
-    return [.header(header), .have(have), .start(start), .go, .complete, .done]
+    return [.header(header), .have(have), .start(start), .go, .complete(.none), .done]
 }()
 
 private enum DigestSample {

@@ -267,7 +267,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             receiver.after { $0.ready() }
             receiver.after { $0.bytesReceived() }
         }
-        let last = receiver.after { $0.received(TransferFrame.complete.encoded()) }
+        let last = receiver.after { $0.received(TransferFrame.complete(.none).encoded()) }
         #expect(last.contains(.finish) == isRight)
         #expect(receiver.isEnded == !isRight)
     }
@@ -378,7 +378,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         let start = try #require(TransferStart(offset: 0, length: nil))
         receiver.after { $0.received(TransferFrame.start(start).encoded()) }
         let chunks: [UInt8] = [0, 0, 0, 1, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 3, 0, 0, 0, 0]
-        receiver.received(chunks + TransferFrame.complete.encoded())
+        receiver.received(chunks + TransferFrame.complete(.none).encoded())
         for byte in 1...UInt8(written + 1) { #expect(receiver.next() == .write([byte])) }
         let full = TransferFailure(.full, "no room")
         let last = receiver.after { $0.fail(full) }
@@ -395,7 +395,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
         }
         receiver.after { $0.ready() }
-        receiver.after { $0.received(TransferFrame.complete.encoded()) }
+        receiver.after { $0.received(TransferFrame.complete(.none).encoded()) }
         #expect(receiver.after { $0.bytesReceived() } == [.finish])
         #expect(receiver.after { $0.endReceived() }.isEmpty)
         #expect(receiver.after { $0.finished() } == [.send(TransferFrame.done.encoded()), .end, .succeed])
@@ -413,7 +413,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         }
         receiver.after { $0.ready() }
         let behind = [UInt8](repeating: 0xff, count: 70_000)
-        #expect(receiver.after { $0.received(TransferFrame.complete.encoded() + behind) }.isEmpty)
+        #expect(receiver.after { $0.received(TransferFrame.complete(.none).encoded() + behind) }.isEmpty)
         #expect(receiver.after { $0.received(behind) }.isEmpty)
         #expect(receiver.after { $0.bytesReceived() } == [.finish])
         #expect(receiver.after { $0.received(behind) }.isEmpty)

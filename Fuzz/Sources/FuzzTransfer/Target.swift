@@ -42,7 +42,7 @@ private func events(of pieces: [[UInt8]]) -> [String] {
             try parser.parse(piece) { (event) throws(TransferFailure) in
                 switch event {
                 case .entry(let entry):
-                    require(entry.components.allSatisfy { FileName.problem($0, mayBeHidden: true) == nil }, "a name")
+                    require(entry.components.allSatisfy { FileName.problem($0) == nil }, "a name")
                     require(entry.size >= 0 && entry.mode <= 0o777, "a number")
                     seen.append("\(entry)")
                 case .data(let bytes): size += bytes.count

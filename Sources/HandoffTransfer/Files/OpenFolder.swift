@@ -42,12 +42,13 @@ final class OpenFolder {
     /// Gives something another name in the same folder, unless that is taken.
     /// - Throws: EEXIST when the name is taken.
     func rename(_ old: String, toNew new: String) throws(Errno) {
+        if calls.refusesName?(Array(new.utf8)) == true { throw .invalidArgument }
         if calls.renamesOnlyNew {
             do throws(Errno) {
                 try SystemCall.retrying { clinux_rename_new(raw, old, new) }
                 return
             } catch {
-                // Some network and FUSE file systems have no such call.
+                // Some network and FUSE file systems have no such call. Others refuse the name, and do so below too.
                 guard [.invalidArgument, .noSuchCall, .notSupported].contains(error) else { throw error }
             }
         }
@@ -116,6 +117,10 @@ package struct KernelCalls: Sendable {
     package var renamesOnlyNew = true
     /// openat2(2); there since Linux 5.6, and unknown to some sandboxes.
     package var opensBeneath = true
+    /// fchmod(2); refused by some network and FUSE file systems.
+    package var setsModes = true
+    /// Names that the file system refuses, as those of memory sticks do; nil for none.
+    package var refusesName: (@Sendable ([UInt8]) -> Bool)?
 
     /// All of them.
     package init() {}

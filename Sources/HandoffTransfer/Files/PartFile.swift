@@ -20,6 +20,10 @@ package final class PartFile {
     private let naming: Naming
     private let mask: UInt32
     private var isFinished = false
+    /// What arrived in another form than it was sent, once it is finished.
+    package private(set) var remarks: [String] = []
+    /// Why the name is not the sender's, when it is not.
+    var nameReason: String?
 
     /// Opens or makes the part.
     /// - Parameters:
@@ -78,7 +82,7 @@ package final class PartFile {
         if let length { try folder.requireRoom(for: length) }
         do throws(Errno) {
             let raw = descriptor.raw
-            try SystemCall.retrying { fchmod(raw, 0o600) }
+            _ = try FileMode.set(0o600, of: raw, calls: folder.calls)
             try SystemCall.retrying { ftruncate(raw, off_t(offset)) }
             try SystemCall.retrying { lseek(raw, off_t(offset), SEEK_SET) }
         } catch {
@@ -105,14 +109,19 @@ package final class PartFile {
         do throws(Errno) {
             let raw = descriptor.raw
             FileWriting.setTime(header.modified, of: raw)
-            try SystemCall.retrying { fchmod(raw, (header.mode ?? 0o666) & 0o777 & ~mask) }
+            if try !FileMode.set((header.mode ?? 0o666) & 0o777 & ~mask, of: raw, calls: folder.calls) {
+                remarks.append(FileMode.remark)
+            }
             try SystemCall.retrying { fsync(raw) }
-            given = try naming.give(name, to: part, isFolder: false, in: folder)
+            let (name, isRefused) = try naming.give(name, to: part, isFolder: false, in: folder)
+            given = name
+            if isRefused { nameReason = FileName.refused }
         } catch .exists {
             throw .taken(path)
         } catch {
             throw .system("cannot store \(path)", error)
         }
+        if let nameReason { remarks.append(FileName.remark(header.name, nameReason)) }
         isFinished = true
         do throws(Errno) {
             try folder.synchronize()
@@ -132,6 +141,13 @@ package final class PartFile {
 }
 
 extension TransferFailure {
+    /// A path that leads nowhere, and that is more likely meant as a folder's.
+    static func noFolder(_ path: String) -> TransferFailure {
+        TransferFailure(
+            .unreadable,
+            "cannot receive into \(path): there is no such folder; create it, or use --force for a file of that name")
+    }
+
     /// The name that the content shall get is another file's.
     static func taken(_ path: String) -> TransferFailure {
         TransferFailure(

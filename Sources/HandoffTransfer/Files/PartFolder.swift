@@ -19,6 +19,11 @@ package final class PartFolder {
     private let mask: UInt32
     private var parser: TarParser
     private var isFinished = false
+    private var names = ReceivedNames()
+    private var repositories = RepositoryMetadata()
+    private var keepsModes = true
+    /// Why the name is not the sender's, when it is not.
+    var nameReason: String?
 
     /// The file that is being written.
     private var file: (entry: TarEntry, descriptor: SharedDescriptor)?
@@ -52,7 +57,7 @@ package final class PartFolder {
         parser = TarParser(limits: limits)
         do throws(Errno) {
             let raw = root.raw
-            try SystemCall.retrying { fchmod(raw, 0o700) }
+            _ = try FileMode.set(0o700, of: raw, calls: folder.calls)
             try FolderTree.empty(raw)
         } catch {
             throw .system("cannot receive \(path)", error)
@@ -86,16 +91,19 @@ package final class PartFolder {
         parent = nil
         let given: String
         do throws(Errno) {
+            // Before folders get their modes, which may forbid it.
+            try setAsideMetadata()
             for entry in folders.reversed() {
-                let flags = O_RDONLY | O_DIRECTORY
-                let opened = try FolderTree.open(entry.components, below: root.raw, flags: flags, calls: folder.calls)
+                let opened = try open(entry.components)
                 try seal(opened.raw, mode: entry.mode, modified: entry.modified)
             }
             let raw = root.raw
             try seal(raw, mode: header.mode ?? 0o777, modified: header.modified)
             // One call for all files: a call for each would take as long as many small files are.
             try SystemCall.retrying { clinux_sync_file_system(raw) }
-            given = try naming.give(name, to: part, isFolder: true, in: folder)
+            let (name, isRefused) = try naming.give(name, to: part, isFolder: true, in: folder)
+            given = name
+            if isRefused { nameReason = FileName.refused }
         } catch .exists {
             throw .taken(path)
         } catch {
@@ -110,6 +118,12 @@ package final class PartFolder {
         return folder.path(of: given)
     }
 
+    /// What arrived in another form than it was sent, and why.
+    package var remarks: [String] {
+        let own = nameReason.map { [FileName.remark(header.name, $0)] } ?? []
+        return own + names.remarks + (keepsModes ? [] : [FileMode.remark])
+    }
+
     /// Deletes what arrived.
     package func discard() {
         guard !isFinished else { return }
@@ -122,7 +136,8 @@ package final class PartFolder {
 
     private func begin(_ entry: TarEntry) throws(TransferFailure) {
         let path = shown(entry)
-        if entry.kind == .folder {
+        let isMetadata = repositories.add(entry)
+        if entry.kind == .folder || isMetadata {
             kept = entry.components.reduce(kept &+ 128) { $0 &+ $1.count &+ 48 }
             guard kept <= limits.memory else {
                 throw TransferFailure(.tooLarge, "the folder contains too many folders with too long names")
@@ -130,15 +145,18 @@ package final class PartFolder {
         }
         do throws(Errno) {
             let parent = try folder(Array(entry.components.dropLast()))
-            let name = (entry.components.last ?? []).map { CChar(bitPattern: $0) } + [0]
-            switch entry.kind {
-            case .folder:
-                try SystemCall.retrying { mkdirat(parent, name, 0o700) }
-                folders.append(entry)
-            case .file:
-                let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-                let opened = Descriptor(owning: try SystemCall.retrying { openat(parent, name, flags, 0o600) })
-                file = (entry, SharedDescriptor(opened))
+            try names.give(entry, in: parent) { (bytes) throws(Errno) in
+                if folder.calls.refusesName?(bytes) == true { throw .invalidArgument }
+                let name = bytes.map { CChar(bitPattern: $0) } + [0]
+                switch entry.kind {
+                case .folder:
+                    try SystemCall.retrying { mkdirat(parent, name, 0o700) }
+                    folders.append(entry)
+                case .file:
+                    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+                    let opened = Descriptor(owning: try SystemCall.retrying { openat(parent, name, flags, 0o600) })
+                    file = (entry, SharedDescriptor(opened))
+                }
             }
         } catch .exists {
             throw TransferFailure(.unsafe, "the folder contains \(path) twice")
@@ -170,16 +188,32 @@ package final class PartFolder {
     private func folder(_ components: [[UInt8]]) throws(Errno) -> Int32 {
         guard !components.isEmpty else { return root.raw }
         if let parent, parent.components == components { return parent.descriptor.raw }
-        let flags = O_RDONLY | O_DIRECTORY
-        let opened = SharedDescriptor(
-            try FolderTree.open(components, below: root.raw, flags: flags, calls: folder.calls))
+        let opened = SharedDescriptor(try open(components))
         parent = (components, opened)
         return opened.raw
     }
 
+    /// Opens a folder by its components as they were sent.
+    private func open(_ components: [[UInt8]]) throws(Errno) -> Descriptor {
+        let place = names.place(of: components)
+        let flags = O_RDONLY | O_DIRECTORY
+        return try FolderTree.open(
+            place.isEmpty ? [[UInt8(ascii: ".")]] : place, below: root.raw, flags: flags, calls: folder.calls)
+    }
+
+    /// Sets aside what version control programs would run.
+    private func setAsideMetadata() throws(Errno) {
+        for candidate in repositories.candidates {
+            let opened = try open(candidate.folder)
+            for (old, new) in try RepositoryMetadata.setAside(candidate, in: opened.raw) {
+                names.setAside(old, as: new, in: candidate.folder)
+            }
+        }
+    }
+
     private func seal(_ number: Int32, mode: UInt32, modified: Int64?) throws(Errno) {
         FileWriting.setTime(modified, of: number)
-        try SystemCall.retrying { fchmod(number, mode & 0o777 & ~mask) }
+        if try !FileMode.set(mode & 0o777 & ~mask, of: number, calls: folder.calls) { keepsModes = false }
     }
 
     private func shown(_ entry: TarEntry) -> String {

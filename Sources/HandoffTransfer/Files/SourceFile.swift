@@ -7,7 +7,7 @@ import LoopIO
 /// transfer has one of its own.
 package final class SourceFile {
     /// The description for the receiver.
-    package let header: TransferHeader
+    package private(set) var header: TransferHeader
     /// As the user gave it, for messages, which the receiver may get.
     package let path: String
 
@@ -41,6 +41,7 @@ package final class SourceFile {
                 .unreadable, "cannot send \(self.path): it is neither a file nor a folder; for a pipe say '-'")
         }
         self.header = header
+        if header.kind == .folder { self.header.hasRepository = RepositoryMetadata.isFound(in: descriptor.raw) }
     }
 
     /// A file that is in memory alone, with this content.
@@ -149,7 +150,8 @@ struct FileState: Equatable {
             last = canonical.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
         }
         return TransferHeader(
-            kind: isRegular ? .file : .folder, name: name ?? last, size: isRegular ? size : nil,
+            kind: isRegular ? .file : .folder, name: (name ?? last)?.prefix(utf8Count: TransferLimits.name),
+            size: isRegular ? size : nil,
             id: isRegular ? id(canonical) : nil, mode: mode & 0o777, modified: modified)
     }
 

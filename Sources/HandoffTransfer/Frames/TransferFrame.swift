@@ -11,8 +11,9 @@ package enum TransferFrame: Hashable, Sendable {
     case start(TransferStart)
     /// Receiver: the content may come.
     case go
-    /// Sender: the content is sent, and its source is still what it was when that began. The sender's last word.
-    case complete
+    /// Sender: the content is sent, but for these entries, and its source is still what it was when that began. The
+    /// sender's last message.
+    case complete(TransferOmissions)
     /// Receiver: it is stored and has its name.
     case done
     /// Either: it has failed.
@@ -74,13 +75,7 @@ extension TransferFrame {
 
     private var object: JSONObject {
         switch self {
-        case .header(let header):
-            [
-                "version": 1, "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
-                "size": header.size.map { .integer($0) } ?? .null, "id": header.id.map { .string($0.hex) } ?? .null,
-                "mode": header.mode.map { .integer(Int64($0)) } ?? .null,
-                "modified": header.modified.map { .integer($0) } ?? .null,
-            ]
+        case .header(let header): Self.object(header)
         case .have(let have):
             [
                 "have": .integer(have.offset), "sha256": have.digest.map { .string($0.hex) } ?? .null,
@@ -89,7 +84,13 @@ extension TransferFrame {
         case .start(let start):
             ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
         case .go: ["go": true]
-        case .complete: ["complete": true]
+        case .complete(let omissions):
+            omissions.isEmpty
+                ? ["complete": true]
+                : [
+                    "complete": true, "omitted": .integer(omissions.count),
+                    "omissions": .array(omissions.lines.map { .string($0) }),
+                ]
         case .done: ["done": true]
         case .error(let failure):
             [
@@ -99,6 +100,17 @@ extension TransferFrame {
                 ]
             ]
         }
+    }
+
+    private static func object(_ header: TransferHeader) -> JSONObject {
+        var object: JSONObject = [
+            "version": 1, "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
+            "size": header.size.map { .integer($0) } ?? .null, "id": header.id.map { .string($0.hex) } ?? .null,
+            "mode": header.mode.map { .integer(Int64($0)) } ?? .null,
+            "modified": header.modified.map { .integer($0) } ?? .null,
+        ]
+        if header.hasRepository { object["repository"] = true }
+        return object
     }
 
     /// Reads the JSON object of a frame. Members that are unknown are passed over.
@@ -132,7 +144,7 @@ extension TransferFrame {
         } else if object["done"]?.bool == true {
             self = .done
         } else if object["complete"]?.bool == true {
-            self = .complete
+            self = .complete(try object.omissions())
         } else {
             throw .malformed("a message of no known kind")
         }
@@ -158,7 +170,8 @@ extension TransferFrame {
         let header = TransferHeader(
             kind: kind, name: name, size: size, id: try object.id("id"),
             mode: mode.map { UInt32(truncatingIfNeeded: $0) }, modified: modified)
-        guard let header else { throw .malformed("the description of the content makes no sense") }
+        guard var header else { throw .malformed("the description of the content makes no sense") }
+        header.hasRepository = object["repository"]?.bool == true
         return header
     }
 
@@ -173,6 +186,17 @@ extension TransferFrame {
 }
 
 extension JSONObject {
+    /// What a sender leaves out; nothing when that is not given.
+    fileprivate func omissions() throws(TransferFailure) -> TransferOmissions {
+        guard isGiven("omitted") else { return .none }
+        let lines = self["omissions"]?.array ?? []
+        let texts = lines.compactMap(\.string)
+        guard texts.count == lines.count,
+            let omissions = TransferOmissions(reported: try number("omitted"), lines: texts)
+        else { throw .malformed("'omitted' or 'omissions' is out of range") }
+        return omissions
+    }
+
     fileprivate func isGiven(_ key: String) -> Bool {
         self[key].map { !$0.isNull } ?? false
     }

@@ -41,6 +41,8 @@ package struct ReceiverMachine: Sendable {
     private let route: Route
     private var state = State.waitingForHeader
     private var input = TransferInput()
+    /// What the sender has left out; known before `finish`.
+    package private(set) var omissions = TransferOmissions.none
     /// What was decided and not yet given to the program.
     private var pending: [ReceiverAction] = []
 
@@ -186,7 +188,8 @@ package struct ReceiverMachine: Sendable {
         case (.waitingForNext(let part), .start(let start)):
             guard start.offset >= part.end else { throw .malformed("a part of the content comes twice") }
             return try begin(start, of: part.size)
-        case (.waitingForComplete, .complete):
+        case (.waitingForComplete, .complete(let omissions)):
+            self.omissions = omissions
             state = .finishing
             return [.finish]
         case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.waitingForNext, _), (.passing, _),

@@ -26,6 +26,8 @@ package struct SenderMachine: Sendable {
     package private(set) var sent: Int64 = 0
     private var state = State.idle
     private var input = TransferInput()
+    /// What of the content is left out, once that is known.
+    private var omissions = TransferOmissions.none
     /// Whether the other side makes holes.
     private var takesHoles = false
     /// What was decided and not yet given to the program.
@@ -101,7 +103,7 @@ package struct SenderMachine: Sendable {
     package mutating func confirmed() {
         guard case .confirming = state else { return }
         state = .waitingForDone
-        send(.complete)
+        send(.complete(omissions))
     }
 
     /// The next bytes of a content of unknown size, after `readContent`.
@@ -120,8 +122,10 @@ package struct SenderMachine: Sendable {
     }
 
     /// The content of unknown size has come to its end.
-    package mutating func contentEnded() {
+    /// - Parameter omissions: what of it is left out.
+    package mutating func contentEnded(omitting omissions: TransferOmissions = .none) {
         guard case .sendingContent = state else { return }
+        self.omissions = omissions
         send(Self.endOfContent)
         confirm()
     }

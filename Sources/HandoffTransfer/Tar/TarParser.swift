@@ -158,7 +158,7 @@ package struct TarParser: Sendable {
             throw TransferFailure(.tooLarge, "the folder has more than \(TarLimits.depth) folders in each other")
         }
         for component in components {
-            guard let problem = FileName.problem(component, mayBeHidden: true) else { continue }
+            guard let problem = FileName.problem(component) else { continue }
             let text = VisibleText.escape(String(decoding: path, as: UTF8.self))
             throw TransferFailure(.unsafe, "the folder contains the path '\(text)', which is not used here: \(problem)")
         }

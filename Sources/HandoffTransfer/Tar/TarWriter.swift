@@ -28,6 +28,8 @@ package final class TarWriter {
     private var state = State.walking
     private var notes: [String] = []
     private var skipped = 0
+    /// What was left out so far.
+    package private(set) var omissions = TransferOmissions.none
 
     /// Notes that are kept: nobody reads more.
     private static let noteLimit = 100
@@ -76,9 +78,6 @@ package final class TarWriter {
     private func write(_ name: [CChar], in level: Level, to output: inout [UInt8]) throws(TransferFailure) {
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
         let components = level.components + [bytes]
-        if let problem = FileName.problem(bytes, mayBeHidden: true) {
-            return skip(components, "of its name: \(problem)")
-        }
         let length = components.reduce(components.count) { $0 + $1.count }
         guard components.count <= TarLimits.depth, length <= TarLimits.path else {
             return skip(components, "its path is too long")
@@ -163,12 +162,16 @@ package final class TarWriter {
 
     private func skip(_ components: [[UInt8]], _ reason: String) {
         skipped += 1
+        omissions.add("\(Self.text(components)): \(reason)")
         if notes.count < Self.noteLimit { notes.append("\(shown(components)) is left out: \(reason)") }
     }
 
     private func shown(_ components: [[UInt8]]) -> String {
-        let path = components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
-        return "\(top)/\(path)"
+        "\(top)/\(Self.text(components))"
+    }
+
+    private static func text(_ components: [[UInt8]]) -> String {
+        components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
     }
 }
 
