@@ -72,6 +72,11 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("\(first) and \(second) exclude each other", command: command)
     }
 
+    /// An option that changes nothing without another one.
+    package static func missing(_ needed: String, for option: String, command: String) -> UsageError {
+        UsageError("\(option) needs \(needed)", command: command)
+    }
+
     /// A value that is wrong inside: which, where and why.
     package static func malformed(_ what: String, why: String, command: String) -> UsageError {
         UsageError("\(what): \(why)", command: command)

@@ -228,6 +228,23 @@ extension CommandFailure {
             details: ["reason": .string(failure.reason.rawValue)])
     }
 
+    /// A folder has arrived without some of its entries.
+    /// - Parameter path: where it is; nil for standard output.
+    static func incomplete(_ path: String?, _ omissions: TransferOmissions) -> CommandFailure {
+        CommandFailure(
+            .failed, "TransferIncomplete", "\(path ?? "the archive") is not complete: \(omissions.summary)",
+            advice: ["the other device could not send them; the rest is here"],
+            details: ["missing": .integer(omissions.count)])
+    }
+
+    /// A device has received a folder without some of its entries.
+    static func incomplete(_ omissions: TransferOmissions) -> CommandFailure {
+        CommandFailure(
+            .failed, "TransferIncomplete", "not everything was sent: \(omissions.summary)",
+            advice: ["keep the original: the other device has received the rest only"],
+            details: ["missing": .integer(omissions.count)])
+    }
+
     /// The activity that was continued has no streams.
     static func noStreams(device: String) -> CommandFailure {
         let failure = HandoffFailure.streamsUnsupported(device: device)

@@ -2,12 +2,16 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import HandoffTransfer
 
 /// Keeps one activity on offer: over restarts of the daemon, and until the user interrupts.
 final class PublishSession {
     /// How long an interrupted command waits for the daemon to confirm the withdrawal; after that the end of the
     /// connection withdraws the activity just as well.
     private static let withdrawalPatience = Duration.seconds(1)
+
+    /// Characters of a title that are kept before what is added to it.
+    private static let maxShown = 60
 
     private let request: PublishRequest
     private let context: CommandContext
@@ -19,7 +23,7 @@ final class PublishSession {
     /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
     private var offer: (session: Attachment, activity: ActivityID)?
     /// What follows the end of the offer; nil ends the command.
-    private let onEnd: (() -> Void)?
+    private let onEnd: ((CommandFailure?) -> Void)?
     private var wasOffered = false
     private var isEnding = false
     private var isOver = false
@@ -28,10 +32,11 @@ final class PublishSession {
     /// The connection that asks why nobody is offered the activity.
     private var asking: ControlClient?
 
-    /// - Parameter onEnd: called once when the offer is over, in the place of ending the command; interrupts are the caller's then.
+    /// - Parameter onEnd: called once when the offer is over, in the place of ending the command, with what another device lacks;
+    ///   interrupts are the caller's then.
     /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
     init(
-        _ request: PublishRequest, _ context: CommandContext, onEnd: (() -> Void)? = nil
+        _ request: PublishRequest, _ context: CommandContext, onEnd: ((CommandFailure?) -> Void)? = nil
     ) throws(CommandFailure) {
         self.request = request
         self.context = context
@@ -85,7 +90,12 @@ final class PublishSession {
 
     private func publish(in session: Attachment) {
         if wasOffered { refresh() }
-        let description = request.description(userInfo: userInfo?.object)
+        var description = request.description(userInfo: userInfo?.object)
+        if let title = request.title, streams?.hasRepository == true {
+            // Its user decides by the title whether to accept it, so the end of the title has to be seen.
+            let shown = title.count > Self.maxShown ? title.prefix(Self.maxShown) + "…" : title
+            description.title = "\(shown) (contains a repository)"
+        }
         attachment.publishAsCurrent(description) { [weak self] result in
             guard let self, let published = attachment.accept(result) else { return }
             offer = (session, published.id)
@@ -206,8 +216,9 @@ final class PublishSession {
     private func finish() {
         guard !isOver else { return }
         isOver = true
-        guard let onEnd else { return context.finish(.done) }
-        onEnd()
+        let failure = streams.flatMap { $0.omissions.isEmpty ? nil : CommandFailure.incomplete($0.omissions) }
+        guard let onEnd else { return failure.map(context.fail) ?? context.finish(.done) }
+        onEnd(failure)
     }
 
     private var title: JSON { request.title.map { .string($0) } ?? JSON.null }
