@@ -9,9 +9,9 @@ import Testing
         mode: UInt32, isPrivate: Bool
     ) throws {
         let folder = try ScratchFolder()
-        let file = try NewFile(path: folder.file("secret"), mode: mode)
+        let file = try NewFile(path: folder.path + "/secret", mode: mode)
         #expect(file.isPrivate == isPrivate)
         file.remove()
-        #expect(access(folder.file("secret"), F_OK) != 0)
+        #expect(access(folder.path + "/secret", F_OK) != 0)
     }
 }
