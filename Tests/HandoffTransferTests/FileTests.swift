@@ -341,7 +341,7 @@ private func openFailure(
     func `what the file system refuses gets a name that all accept`() throws {
         let folder = try TestFolder()
         var calls = KernelCalls()
-        calls.refusesName = { $0.contains(UInt8(ascii: ":")) }
+        calls.nameError = { $0.contains(UInt8(ascii: ":")) ? .invalidArgument : nil }
         for expected in ["10_30 _all__.txt", "10_30 _all__ (2).txt"] {
             let destination = try Destination(output: folder.path, calls: calls)
             let header = try header(name: "10:30 <all>?.txt".replacing("<", with: "<").replacing(">?", with: ">"))
@@ -369,7 +369,7 @@ private func openFailure(
     }
 
     @Test
-    func `where no permissions can be set a file arrives, and that is said once`() throws {
+    func `where no permissions can be set a file arrives, and that is reported once`() throws {
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.setsModes = false

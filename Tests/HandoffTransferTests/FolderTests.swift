@@ -168,7 +168,7 @@ private func makeTree() throws -> TestFolder {
         try folder.write([3], to: "t/a:b/plain/z")
         let target = try TestFolder()
         var calls = KernelCalls()
-        calls.refusesName = { $0.contains(UInt8(ascii: ":")) }
+        calls.nameError = { $0.contains(UInt8(ascii: ":")) ? .invalidArgument : nil }
         let part = try open(target.path, calls: calls)
         try part.write(try packed(folder.file("t")).bytes)
         try part.finish()
@@ -182,7 +182,29 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `where no permissions can be set a folder arrives, and that is said once`() throws {
+    func `two names that are one for the file system both arrive, and so do names that are too long for it`() throws {
+        let folder = try TestFolder()
+        for name in ["README", "readme"] {
+            folder.make("t")
+            folder.make("t/\(name)")
+            try folder.write(Array(name.utf8), to: "t/\(name)/\(name)")
+        }
+        let long = String(repeating: "ä", count: 100)
+        try folder.write([1], to: "t/\(long).txt")
+        let target = try TestFolder()
+        var calls = KernelCalls()
+        calls.nameError = { $0.elementsEqual("readme".utf8) ? .exists : $0.count > 143 ? .nameTooLong : nil }
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(folder.file("t")).bytes)
+        try part.finish()
+        #expect(target.read("tree/README/README") == Array("README".utf8))
+        #expect(target.read("tree/readme (2)/readme (2)") == Array("readme".utf8))
+        #expect(target.read("tree/\(long.prefix(66)).txt") == [1])
+        #expect(part.remarks.count == 3)
+    }
+
+    @Test
+    func `where no permissions can be set a folder arrives, and that is reported once`() throws {
         let source = try makeTree()
         let target = try TestFolder()
         var calls = KernelCalls()

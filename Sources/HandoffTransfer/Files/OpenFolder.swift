@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// An opened folder, and what is done in it by name: never outside of it, and never through a link.
 final class OpenFolder {
@@ -42,7 +42,7 @@ final class OpenFolder {
     /// Gives something another name in the same folder, unless that is taken.
     /// - Throws: EEXIST when the name is taken.
     func rename(_ old: String, toNew new: String) throws(Errno) {
-        if calls.refusesName?(Array(new.utf8)) == true { throw .invalidArgument }
+        if let error = calls.nameError?(Array(new.utf8)) { throw error }
         if calls.renamesOnlyNew {
             do throws(Errno) {
                 try SystemCall.retrying { clinux_rename_new(raw, old, new) }
@@ -119,8 +119,8 @@ package struct KernelCalls: Sendable {
     package var opensBeneath = true
     /// fchmod(2); refused by some network and FUSE file systems.
     package var setsModes = true
-    /// Names that the file system refuses, as those of memory sticks do; nil for none.
-    package var refusesName: (@Sendable ([UInt8]) -> Bool)?
+    /// The error by which the file system refuses a name, as those of memory sticks do; nil for none.
+    package var nameError: (@Sendable ([UInt8]) -> Errno?)?
 
     /// All of them.
     package init() {}

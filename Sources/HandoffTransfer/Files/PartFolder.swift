@@ -146,7 +146,7 @@ package final class PartFolder {
         do throws(Errno) {
             let parent = try folder(Array(entry.components.dropLast()))
             try names.give(entry, in: parent) { (bytes) throws(Errno) in
-                if folder.calls.refusesName?(bytes) == true { throw .invalidArgument }
+                if let error = folder.calls.nameError?(bytes) { throw error }
                 let name = bytes.map { CChar(bitPattern: $0) } + [0]
                 switch entry.kind {
                 case .folder:
