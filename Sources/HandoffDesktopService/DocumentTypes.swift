@@ -1,4 +1,3 @@
-import Glibc
 import LoopIO
 
 /// Which received files are documents, which a program only reads, by the MIME database of the system (shared-mime-info).
@@ -55,9 +54,8 @@ package struct DocumentTypes {
     func types(of name: String) -> Set<Substring> {
         let folded = name.lowercased()
         let found = globs.filter { glob in
-            // Safe: both strings outlive the call.
-            unsafe fnmatch(glob.isExact ? glob.pattern : glob.pattern.lowercased(), glob.isExact ? name : folded, 0)
-                == 0
+            glob.isExact
+                ? NamePattern.matches(glob.pattern, name) : NamePattern.matches(glob.pattern.lowercased(), folded)
         }
         return Set(found.map(\.type))
     }
