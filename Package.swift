@@ -47,6 +47,9 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(
+            name: "CAvahiClock",
+            cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : [])),
+        .target(
             name: "CLinux",
             cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
             // Every program and every test has this target in it, and so the sanitizer's runtime.
@@ -65,7 +68,7 @@ let package = Package(
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
         .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
-        .target(name: "HandoffDocuments", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
+        .target(name: "HandoffDocuments", dependencies: ["HandoffJSON", "HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(
@@ -96,7 +99,7 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",
-            dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
+            dependencies: ["CAvahiClock", "CAvahiCore", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
             swiftSettings: common),
         .target(name: "HandoffLog", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO", "Timing"], swiftSettings: common),
@@ -135,8 +138,8 @@ let package = Package(
             name: "HandoffDaemon",
             dependencies: [
                 "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
-                "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
+                "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffDocuments", "HandoffHandlers",
+                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
                 "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
             ], swiftSettings: marked),
         .target(
@@ -247,7 +250,8 @@ let package = Package(
         .testTarget(
             name: "HandoffConfigurationTests",
             dependencies: [
-                "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
+                "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol",
+                "HandoffTestSupport", "LoopIO",
             ],
             swiftSettings: common),
         .testTarget(
@@ -307,7 +311,8 @@ let package = Package(
             name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: base),
         .testTarget(
             name: "HandoffDocumentsTests",
-            dependencies: ["HandoffDocuments", "HandoffModel", "HandoffTestSupport", "LoopIO"], swiftSettings: common),
+            dependencies: ["HandoffDocuments", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO"],
+            swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(
             name: "HandoffKitTests",

@@ -1,7 +1,9 @@
 """How long the control socket takes to answer while somebody floods the daemon: the part 'floods' of Benchmarks/run.
 
 The floods come from this machine, from processes that give way to the daemon: an attacker's processor is not ours. Each is
-measured in rounds of a second, and a round's figure is its 99th percentile.
+measured in rounds of a second, and a round's figure is its 99th percentile. That of false tokens is repeated in an account of 253 devices,
+together with the time until such a connection is closed, and in which a member is connected meanwhile; this needs the packages of
+Tests/Peer.
 """
 
 import os
@@ -11,6 +13,11 @@ import sys
 import time
 
 ROUNDS = 5
+# The largest account, all of whose members but three are only in its roster.
+DEVICES, ADDED_BY_ONE = 253, 60
+TOKENS = "connections with a false token"
+CLOSING = "until a false token is closed, {} devices"
+CALL = "call of a member under false tokens, {} devices"
 # Milliseconds in which the control socket answers 99 of 100 calls under each flood.
 GOAL = 10
 QUIET = "control socket p99, quiet"
@@ -41,7 +48,7 @@ def flood():
     "connections with a false token": """
 def flood():
     with socket.create_connection(("127.0.0.1", port)) as stream:
-        stream.sendall(os.urandom(32) + bytes([22, 3, 1, 1, 0, 1, 0, 0, 252]) + os.urandom(252))
+        stream.sendall(os.urandom(40) + bytes([22, 3, 1, 1, 0, 1, 0, 0, 252]) + os.urandom(252))
         try: stream.recv(1)
         except OSError: pass
 """,
@@ -103,19 +110,84 @@ def measure(stage, harness, control, spread, quick):
     asking = control(origin)
     port, app = asking.status()["port"], os.path.join(stage.folder, "app.socket")
     figures = {QUIET: rounds(asking, spread, quick)}
-    for name, flood in FLOODS.items():
-        processes = [subprocess.Popen([sys.executable, "-c", PROGRAM.format(flood=flood), str(port), app],
+    sys.path.insert(0, os.path.join(harness.ROOT, "Tests", "Peer"))
+    peer, link = member(stage, origin, port)
+
+    def under(name, measured):
+        processes = [subprocess.Popen([sys.executable, "-c", PROGRAM.format(flood=FLOODS[name]), str(port), app],
                                       stdout=subprocess.PIPE) for _ in range(2)]
         stage.processes += processes
         for process in processes:
             harness.expect(process.stdout.readline() == b"ready\n", f"the flood of {name} did not begin")
-        figures["control socket p99, " + name] = rounds(asking, spread, quick)
+        found = measured()
         for process in processes:
             harness.expect(process.poll() is None, f"the flood of {name} ended")
             process.kill()
             process.wait()
         origin.is_well()
+        return found
+
+    for name in FLOODS:
+        figures["control socket p99, " + name] = under(name, lambda: rounds(asking, spread, quick))
+    for devices in (3, DEVICES):
+        if devices == DEVICES:
+            fill(peer, link)
+            figures[f"control socket p99, {TOKENS}, {DEVICES} devices"] = under(TOKENS, lambda: rounds(asking, spread, quick))
+        figures[CLOSING.format(devices)] = spread([closing(port) for _ in range(200)])
+        figures[CALL.format(devices)] = under(TOKENS, lambda: spread([call(peer, link, port) for _ in range(100)]))
     return figures, "each is the 99th percentile of a second"
+
+
+def member(stage, origin, port):
+    """A third member, written in Python, and its connection."""
+    from handoff_peer import Peer
+    file = os.path.join(stage.folder, "third.handoff")
+    origin.ctl("account", "export", file)
+    peer = Peer(os.path.join(stage.folder, "third.json"), file)
+    return peer, peer.open_connection("127.0.0.1", port)
+
+
+def fill(peer, link):
+    """Adds devices that never run until the account is full."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    import handoff_crypto as c
+    import handoff_link as l
+    import handoff_roster as r
+    signers, statements = [peer.key], []
+    for number in range(DEVICES - len(peer.roster.live)):
+        signers.append(Ed25519PrivateKey.generate())
+        body = c.raw_public(signers[-1])
+        statements.append(r.sign_statement(signers[number // ADDED_BY_ONE], peer.roster.account, r.ADD, body))
+    peer.roster.merge(statements)
+    assert len(peer.roster.live) == DEVICES
+    peer.say(link, (l.STATEMENTS, peer.roster.encoded()), (l.HELLO, peer.hello()))
+    peer.request(link, "activities", {})  # Statements are stored before anything else is read.
+
+
+def closing(port):
+    """Milliseconds until a connection with a false token is closed."""
+    with socket.create_connection(("127.0.0.1", port)) as stream:
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        data = os.urandom(40) + bytes([22, 3, 1, 1, 0, 1, 0, 0, 252]) + os.urandom(252)
+        begin = time.monotonic()
+        try:
+            stream.sendall(data)
+            stream.recv(1)
+        except ConnectionError:
+            pass
+        return (time.monotonic() - begin) * 1000
+
+
+def call(peer, link, port):
+    """Milliseconds until a member is connected, with the handshake in Python."""
+    import handoff_link as l
+    begin = time.monotonic()
+    new = l.Link.call("127.0.0.1", port, peer.context, peer.pair(link.peer).gate, link.peer,
+                      bytes.fromhex(link.hello["label"]), epoch=(peer.device, peer.keys.gate))
+    took = (time.monotonic() - begin) * 1000
+    new.sock.close()
+    time.sleep(0.15)  # A device may make 10 connections a second.
+    return took
 
 
 def rounds(asking, spread, quick):
@@ -133,5 +205,7 @@ def rounds(asking, spread, quick):
 
 
 GOALS = [(QUIET, "ms", None, "")] + [
-    (f"control socket p99, {name}", "ms", GOAL, f"{GOAL} ms") for name in FLOODS]
+    (f"control socket p99, {name}", "ms", GOAL, f"{GOAL} ms") for name in [*FLOODS, f"{TOKENS}, {DEVICES} devices"]] + [
+    (CLOSING.format(devices), "ms", None, "") for devices in (3, DEVICES)] + [
+    (CALL.format(devices), "ms", 100, "100 ms") for devices in (3, DEVICES)]
 RATIOS = {f"control socket p99, {name}": QUIET for name in FLOODS}

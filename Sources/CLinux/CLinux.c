@@ -60,6 +60,8 @@ int clinux_set_option(int fd, int option, int value) {
         [CLINUX_PACKET_INFO_6] = {IPPROTO_IPV6, IPV6_RECVPKTINFO},
         [CLINUX_SEND_BUFFER] = {SOL_SOCKET, SO_SNDBUF},
         [CLINUX_RECEIVE_BUFFER] = {SOL_SOCKET, SO_RCVBUF},
+        [CLINUX_FREE_BIND] = {IPPROTO_IP, IP_FREEBIND},
+        [CLINUX_FREE_BIND_6] = {IPPROTO_IPV6, IPV6_FREEBIND},
     };
     if (option < 1 || (size_t)option >= sizeof names / sizeof *names) {
         errno = EINVAL;

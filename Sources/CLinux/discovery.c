@@ -123,25 +123,9 @@ int clinux_timer_arm(int fd, uint64_t nanoseconds) {
     return timerfd_settime(fd, 0, &when, NULL);
 }
 
-static int64_t nanoseconds_of(clockid_t clock) {
+uint64_t clinux_boot_time(void) {
     struct timespec now = {0};
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    // A library that shifts clocks may set it to a time before the start.
+    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
-
-uint64_t clinux_boot_time(void) { return (uint64_t)nanoseconds_of(CLOCK_BOOTTIME); }
-
-int clinux_clock_watch(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
-
-int clinux_clock_watch_arm(int fd) {
-    // The read fails with ECANCELED after a change; that is the news, and no error.
-    uint64_t count;
-    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {
-    }
-    // As far away as every kernel takes: it shall only be cancelled, never expire.
-    struct itimerspec when = {.it_value = {.tv_sec = INT32_MAX}};
-    if (sizeof(time_t) > 4) when.it_value.tv_sec = (time_t)253402300799; // the end of the year 9999
-    return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
-}
-
-int64_t clinux_clock_offset(void) { return nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_BOOTTIME); }

@@ -30,13 +30,16 @@ package struct TransientUnit: Sendable {
     private let description: String
     /// The program by absolute path, and its arguments; none of them is expanded.
     private let words: [String]
+    /// The working directory, an absolute path; nil means that of the manager's services, the home directory.
+    private let folder: String?
     /// Variables beside those of the manager, as `NAME=VALUE`.
     private let variables: [String]
 
-    package init(name: String, description: String, words: [String], variables: [String]) {
+    package init(name: String, description: String, words: [String], folder: String? = nil, variables: [String]) {
         self.name = name
         self.description = description
         self.words = words
+        self.folder = folder
         self.variables = variables
     }
 
@@ -77,6 +80,7 @@ package struct TransientUnit: Sendable {
                 properties.property("Description", description)
                 properties.property("Type", "exec")
                 properties.property("Slice", "app.slice")
+                if let folder { properties.property("WorkingDirectory", folder) }
                 properties.property("CollectMode", "inactive-or-failed")
                 // Apps go on when the launcher has ended.
                 if endsWithGroup {

@@ -62,13 +62,16 @@ extension ControlClient {
         guard let object = (try? JSON(parsing: answer[..<end], limits: limits))?.object else {
             return .failure(.badAnswer("no JSON object after the account file"))
         }
-        if let account = object["account"]?.string.flatMap({ AccountID(hex: $0) }) {
-            if object["joined"] == .bool(true) { return .success(.joined(account: account)) }
-            return .success(.waiting(account: account, missing: object["missing"]?.string ?? "a member lets it in"))
+        // First, since an error may name an account, too: the one that this device is in.
+        if let name = object["error"]?.string {
+            let kind = name.split(separator: ".").last.map(String.init) ?? name
+            return .success(.refused(name: kind, message: object["message"]?.string ?? "the account file was refused"))
         }
-        guard let name = object["error"]?.string else { return .failure(.badAnswer("neither an account nor an error")) }
-        let kind = name.split(separator: ".").last.map(String.init) ?? name
-        return .success(.refused(name: kind, message: object["message"]?.string ?? "the account file was refused"))
+        guard let account = object["account"]?.string.flatMap({ AccountID(hex: $0) }) else {
+            return .failure(.badAnswer("neither an account nor an error"))
+        }
+        if object["joined"] == .bool(true) { return .success(.joined(account: account)) }
+        return .success(.waiting(account: account, missing: object["missing"]?.string ?? "a member lets it in"))
     }
 }
 

@@ -49,11 +49,13 @@ extension ControlClient {
         request(AppMethod.becomeCurrent.rawValue, Self.names(session, activity), then)
     }
 
-    /// `Invalidate`: the activity has ended for good.
+    /// `Invalidate`: the activity has ended for good. Its open streams are kept, because they have an end of their own in the app.
     package func invalidate(
         session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
-        request(AppMethod.invalidate.rawValue, Self.names(session, activity), then)
+        var parameters = Self.names(session, activity)
+        parameters["keepStreams"] = true
+        request(AppMethod.invalidate.rawValue, parameters, then)
     }
 
     /// `AnswerSave`, with what changed since the last one; the answer is advice for the developer, if there is any.

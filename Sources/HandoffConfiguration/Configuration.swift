@@ -1,5 +1,6 @@
 package import HandoffLog
 package import HandoffModel
+package import HandoffProtocol
 package import LoopIO
 
 /// What a person can set about the daemon. The initial values are the defaults.
@@ -57,6 +58,9 @@ package struct Configuration: Sendable, Equatable {
 
     /// The least important messages that are logged.
     package var logLevel: LogLevel = .notice
+
+    /// How often reserved values are sent; not a setting of users: `HANDOFF_GREASE=always` is for tests.
+    package var grease = Grease.Rate.never
 
     /// The defaults.
     package init() {}

@@ -1,3 +1,5 @@
+import HandoffProtocol
+
 /// Puts a configuration together from the command line, the environment and the files.
 package struct ConfigurationLoader: Sendable {
     /// Reads a file: nil when there is none. At most one byte over `ConfigurationFile.byteLimit` need be read.
@@ -37,6 +39,7 @@ package struct ConfigurationLoader: Sendable {
         }
         try Self.overlay(try variables(), on: &configuration)
         try Self.overlay(options, on: &configuration)
+        configuration.grease = environment["HANDOFF_GREASE"] == "always" ? .always : .rarely
         return configuration
     }
 

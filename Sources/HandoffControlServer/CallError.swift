@@ -78,6 +78,12 @@ package struct CallError: Error {
             ])
     }
 
+    /// An app claims an id or a type, or reports something, that is reserved for the programs of Handoff.
+    package static func reserved(_ name: String, _ message: String) -> CallError {
+        CallError(
+            name: AppErrorName.invalidApp.rawValue, parameters: ["app": .string(name), "message": .string(message)])
+    }
+
     /// No known app has an id that begins so.
     package static func noSuchApp(_ identifier: String) -> CallError {
         CallError(

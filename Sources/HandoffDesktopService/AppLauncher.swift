@@ -45,6 +45,8 @@ package final class AppLauncher {
         /// Who is asked first; without a bus the words are run.
         let app: BusApp?
         let words: [String]
+        /// Where the words run; nil means the home directory.
+        let folder: String?
         let variables: [String: String]
         /// What the file manager is asked to show first; where there is none that can, the words are run.
         let shown: String?
@@ -85,6 +87,7 @@ package final class AppLauncher {
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         let words: [String]
+        var folder: String?
         var app: BusApp?
         switch handler.launch {
         case .desktopEntry(let path): words = ["gio", "launch", path]
@@ -92,7 +95,7 @@ package final class AppLauncher {
             // Not by gio launch: it ends before what it has asked the bus for was sent (GLib 2.74).
             app = BusApp(name: name.text, path: name.path, token: token?.text)
             words = ["gio", "launch", path]
-        case .command(let command): words = command
+        case .command(let command, let path): (words, folder) = (command, path)
         case .elsewhere:
             return completion(.failure(StartFailure(message: "how it is started is not known here")))
         }
@@ -102,7 +105,7 @@ package final class AppLauncher {
             variables["HANDOFF_ACTIVITY_TYPE"] = declared.text
         }
         log.notice("Starts an app", ["app": handler.id.text])
-        start(words, of: handler.id, description: handler.name, app: app, variables, completion)
+        start(words, of: handler.id, description: handler.name, app: app, folder: folder, variables, completion)
     }
 
     /// Opens a page in the user's browser.
@@ -146,8 +149,8 @@ package final class AppLauncher {
     }
 
     private func start(
-        _ words: [String], of id: AppID, description: String, app: BusApp?, shown: String? = nil,
-        _ variables: [String: String],
+        _ words: [String], of id: AppID, description: String, app: BusApp?, folder: String? = nil,
+        shown: String? = nil, _ variables: [String: String],
         _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard jobs < Self.maxJobs else {
@@ -158,7 +161,7 @@ package final class AppLauncher {
         let job = Job(
             unit: AppUnit.name(for: id, random: String(UInt64.random(in: .min ... .max), radix: 16)),
             description: description,
-            app: app, words: words, variables: variables, shown: shown)
+            app: app, words: words, folder: folder, variables: variables, shown: shown)
         let worker: Worker
         do {
             worker = try Worker(name: "launch")
@@ -203,7 +206,7 @@ package final class AppLauncher {
         }
         let words = [path] + job.words.dropFirst()
         let unit = TransientUnit(
-            name: job.unit, description: job.description, words: words,
+            name: job.unit, description: job.description, words: words, folder: job.folder,
             variables: job.variables.map { "\($0.key)=\($0.value)" })
         let noManager: String
         do throws(TransientUnit.Problem) {
@@ -222,7 +225,8 @@ package final class AppLauncher {
         let environment = settings.environment.merging(job.variables) { $1 }
         let home = settings.environment["HOME"].flatMap { FolderListing.isFolder($0) ? $0 : nil }
         do throws(Errno) {
-            let started = try DetachedProgram.start(words, environment: environment, folder: home ?? "/")
+            let started = try DetachedProgram.start(
+                words, environment: environment, folder: job.folder ?? home ?? "/")
             return .runsDetached(started, noManager: noManager)
         } catch {
             return .failed(StartFailure(message: "cannot run \(path): \(error)"))

@@ -23,7 +23,6 @@ final class AvahiServerLibrary: MulticastLibrary {
     private let loop: DiscoveryLoop
     private let options: DiscoveryOptions
     private let transport: AvahiProtocol
-    private let clock: ClockWatch
     /// Nil when libavahi-core is not installed.
     fileprivate let functions: cavahicore?
     private var server: OpaquePointer?
@@ -45,17 +44,10 @@ final class AvahiServerLibrary: MulticastLibrary {
         transport = AvahiProtocol(
             protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
         if let functions { AvahiLog.forward(to: logger, functions) }
-        clock = ClockWatch(loop: loop)
         gate = PacketGate(serviceType: options.serviceType)
         // Raw only because the C module is no part of the loop's interface.
         let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         poll = GatedPoll(original, library: self)
-        clock.library = self
-    }
-
-    /// Avahi's timers follow the wall clock: after a step back they would not fire for as long.
-    func clockWasSet() {
-        if server != nil { events.append(.restart("somebody set the clock")) }
     }
 
     /// What a packet says, if it is to be read.

@@ -10,8 +10,9 @@ package struct Handler: Sendable, Equatable {
         case desktopEntry(path: String)
         /// By the session bus, which starts it; where there is no bus, by the desktop's launcher.
         case bus(BusName, path: String)
-        /// By these words; the first is an absolute path, or a name that is looked up in `PATH`.
-        case command([String])
+        /// By these words; the first is an absolute path, or a name that is looked up in `PATH`. They run in `folder`, an absolute
+        /// path; nil means the home directory.
+        case command([String], folder: String? = nil)
         /// By another process, which has read the file: all that is known here is of which kind that is.
         case elsewhere(Source)
     }

@@ -112,10 +112,15 @@ extension HandoffFailure {
             message: "\(app) was started, but did not ask for its activity in time")
     }
 
-    /// The activity's page could not be opened; the cause is a fragment.
-    package static func pageNotOpened(cause: String) -> HandoffFailure {
+    /// The activity's page could not be opened. The message names the page, so that its user can open it by hand.
+    ///
+    /// - Parameters:
+    ///   - page: its address, or nil when it has none that can be used.
+    ///   - cause: a fragment.
+    package static func pageNotOpened(_ page: String?, cause: String) -> HandoffFailure {
         HandoffFailure(
-            code: failedCode, reason: "pageNotOpened", message: "cannot open the activity's web page: \(cause)")
+            code: failedCode, reason: "pageNotOpened",
+            message: "cannot open the activity's web page\(page.map { " \($0)" } ?? ""): \(cause)")
     }
 
     /// The handling app ended before it took the activity over.

@@ -11,6 +11,8 @@ package enum Standing: String, Codable, Sendable, CaseIterable {
     case fileClosed
     /// A member removed it.
     case removed
+    /// A device that it has removed has removed it, too: neither is a member, as nothing shows which of them is the stolen one.
+    case removedMutually
 
     /// Why the device can hand nothing over for good, in a sentence for people; nil where it can, or may soon.
     package var problem: String? {
@@ -27,6 +29,8 @@ package enum Standing: String, Codable, Sendable, CaseIterable {
             with a new file
             """
         case .removed: "this device was removed from its account"
+        case .removedMutually:
+            "this device and another one have removed each other from the account, so neither is a member"
         }
     }
 }

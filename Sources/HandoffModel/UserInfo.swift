@@ -24,6 +24,21 @@ package enum UserInfo {
         }
     }
 
+    /// Whether a value in the tagged form has a `file:` URL at any depth.
+    package static func hasFileURL(_ value: JSON) -> Bool {
+        switch value {
+        case .object(let object):
+            object[UserInfoTag.url.rawValue]?.string.map(isFileURL) == true || object.contains { hasFileURL($0.value) }
+        case .array(let elements): elements.contains(where: hasFileURL)
+        case .null, .bool, .integer, .real, .string: false
+        }
+    }
+
+    /// By bytes: the character after the colon may combine with it.
+    private static func isFileURL(_ text: String) -> Bool {
+        String(decoding: text.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
+    }
+
     /// Checks one value in the tagged form, of any type.
     package static func validate(value: JSON) throws(ActivityError) {
         do throws(Problem) {

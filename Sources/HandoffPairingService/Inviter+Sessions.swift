@@ -46,6 +46,7 @@ extension Inviter {
             guard let self, let connection else { return }
             // Fails only without memory.
             guard let exporter = connection.channelBinding else { return connection.close("TLS cannot be bound to") }
+            log.debug("Connection of a joiner is open", ["group": connection.group])
             arriving[id] = nil
             let (salt, password) = secrets.password(of: method)
             let joiner = JoinerConnection(

@@ -122,6 +122,7 @@ final class JoinCall {
             // Fails only without memory.
             guard let exporter = connection.channelBinding else { return end(.here(.silent)) }
             let session = JoinerSession(exporter: exporter, identity: setting.identity, name: setting.name)
+            setting.log.debug("Connection to an inviter is open", ["group": connection.group])
             line = Line(session: session, connection: connection)
             state = .listening
             wait(PairingProtocol.proofTime)

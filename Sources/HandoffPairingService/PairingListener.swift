@@ -1,3 +1,4 @@
+import HandoffPairing
 package import HandoffTLS
 package import HandoffTransport
 package import LoopIO
@@ -41,7 +42,8 @@ package final class PairingListener: OpeningListenerDelegate {
         self.context = context
         self.limits = limits
         self.loop = loop
-        listener = try OpeningListener(socket, mayOmitToken: true, limits: limits, on: loop)
+        let buffer = GateBuffer(tokenCount: PairingLink.tokenCount, mayOmitToken: true)
+        listener = try OpeningListener(socket, buffer: buffer, limits: limits, on: loop)
         listener.delegate = self
     }
 

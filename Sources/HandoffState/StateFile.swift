@@ -21,6 +21,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case networks
     /// When another device was last heard (`ContactFile`), for people to read.
     case contact
+    /// The latest calls by the static label (`CallersFile`), for people to read.
+    case callers
     /// Says that account and identity are being given up; only while that lasts.
     case leaving
 
@@ -42,6 +44,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .switches: Switches.maxFile
         case .networks: NetworksFile.longest
         case .contact: ContactFile.longest
+        case .callers: CallersFile.maxFile
         case .leaving: 256
         }
     }

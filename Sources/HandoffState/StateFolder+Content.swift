@@ -31,7 +31,8 @@ extension StateFolder: AccountPersistence {
         return StoredState(
             folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
             apps: apps, claims: try folder.readClaims(), switches: switches, networks: try folder.readNetworks(),
-            contact: try folder.read(.contact).flatMap { ContactFile(decoding: $0.exposedCopy()) })
+            contact: try folder.read(.contact).flatMap { ContactFile(decoding: $0.exposedCopy()) },
+            callers: try folder.read(.callers).map { CallersFile(decoding: $0.exposedCopy()) } ?? CallersFile())
     }
 
     /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
@@ -103,6 +104,11 @@ extension StateFolder: AccountPersistence {
     /// Writes when another device was last heard.
     package func store(contact: ContactFile) throws(StateError) {
         try replace(.contact, SecretBytes(copying: contact.encoded()))
+    }
+
+    /// Writes the latest calls by the static label.
+    package func store(callers: CallersFile) throws(StateError) {
+        try replace(.callers, SecretBytes(copying: callers.encoded()))
     }
 
     /// The device key of `seed`, or a new one if there is no account that the missing one would belong to.

@@ -24,6 +24,8 @@ package struct StoredState: Sendable {
     package let networks: NetworksFile
     /// When another device was last heard; nil when that is not known.
     package let contact: ContactFile?
+    /// The latest calls by the static label.
+    package let callers: CallersFile
 
     /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
     ///
@@ -40,6 +42,6 @@ package struct StoredState: Sendable {
     ) -> StoredState {
         StoredState(
             folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps,
-            claims: claims, switches: switches, networks: networks, contact: nil)
+            claims: claims, switches: switches, networks: networks, contact: nil, callers: CallersFile())
     }
 }

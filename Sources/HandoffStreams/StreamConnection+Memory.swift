@@ -77,7 +77,8 @@ extension StreamConnection {
             streamLoop.loop.later { [weak self] in self?.reset(.cancelled) }
         }
         guard !isAppGone else { return [] }
-        return isMemoryNext || isReading ? .readable : []
+        // Without anything to read, only a hang-up shows that the app has gone.
+        return isMemoryNext || isReading ? .readable : .hangUp
     }
 
     // MARK: Bytes

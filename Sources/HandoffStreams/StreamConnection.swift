@@ -42,7 +42,12 @@ final class StreamConnection {
     private(set) var passer = DescriptorSource.unnamed
     private var localSource: EventSource?
     /// The app has closed its end before both directions had ended.
-    var isAppGone = false
+    var isAppGone = false {
+        didSet {
+            // From here on a stream that does not move is not worth what it holds, such as shared memory.
+            if isAppGone, !oldValue, case .open = state { deadline?.rearm(after: times.orphaned) }
+        }
+    }
     var incoming = IncomingBytes()
     var outgoing = OutgoingBytes()
     /// What takes the place of the app's socket in both directions, once an app shares it.
@@ -182,8 +187,9 @@ final class StreamConnection {
         switch state {
         case .awaitingTicket, .judging: end(.gone("the other side showed no ticket in time"))
         case .open:
-            let rest = times.idle - lastMove.duration(to: streamLoop.loop.now)
-            if rest > .zero { deadline?.rearm(after: rest) } else { reset(.idle) }
+            let limit = isAppGone ? times.orphaned : times.idle
+            let rest = limit - lastMove.duration(to: streamLoop.loop.now)
+            if rest > .zero { deadline?.rearm(after: rest) } else { reset(isAppGone ? .cancelled : .idle) }
         case .parting, .closed: close()
         }
     }

@@ -104,6 +104,8 @@ package struct StreamTimes: Sendable {
     package var greeting = Duration.seconds(5)
     /// Until a stream over which no byte moves is ended.
     package var idle = Duration.seconds(3600)
+    /// Until a stream whose app has gone is ended although bytes of that app wait, because the other side takes none.
+    package var orphaned = Duration.seconds(60)
     /// Until the other side has taken our last bytes, once the stream is over.
     package var linger = Duration.seconds(5)
 

@@ -1,5 +1,7 @@
 /// Why a stream was ended before its time; the number is what the other device is told.
 package enum StreamReset: UInt8, Sendable, CaseIterable {
+    /// A code that this version does not know, or 0, which is reserved; never sent by this side.
+    case unknown = 0
     /// The app closed it.
     case cancelled = 1
     /// No app took it.

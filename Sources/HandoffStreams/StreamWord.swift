@@ -20,8 +20,7 @@ package enum StreamWord: Equatable, Sendable {
         case 0: self = .end
         case 1...UInt32(Self.maxData): self = .data(Int(word))
         case Self.resetBase...:
-            guard let reset = StreamReset(rawValue: UInt8(truncatingIfNeeded: word)) else { return nil }
-            self = .reset(reset)
+            self = .reset(StreamReset(rawValue: UInt8(truncatingIfNeeded: word)) ?? .unknown)
         default: return nil
         }
     }

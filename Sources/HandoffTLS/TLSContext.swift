@@ -3,7 +3,7 @@ internal import HandoffCrypto
 
 /// What all sessions of one role share: this device's identity and the fixed settings of the protocol (SSL_CTX).
 ///
-/// TLS 1.3, X25519 and Ed25519 only, ALPN required, no resumption of any kind, and between devices mutual
+/// TLS 1.3, X25519, alone or with ML-KEM, and Ed25519 only, ALPN required, no resumption of any kind, and between devices mutual
 /// authentication. There is no switch that makes it weaker.
 package final class TLSContext: Sendable {
     /// The application protocol between devices of an account; a new version of ours has a new name.
@@ -71,9 +71,15 @@ package final class TLSContext: Sendable {
     }
 
     private static func limitAlgorithms(_ context: OpaquePointer) throws(TLSError) {
+        // With a share for each of the two, so that no server has to ask for another one. OpenSSL before 3.5 refuses a name that it
+        // does not know, and has X25519 alone.
+        let hasGroups =
+            copenssl_set_groups(context, "*\(TLSGroup.hybrid.rawValue):*\(TLSGroup.classic.rawValue)") == 1
+            || copenssl_set_groups(context, TLSGroup.classic.rawValue) == 1
+        ERR_clear_error()
         let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
         guard copenssl_set_versions(context, TLS1_3_VERSION, TLS1_3_VERSION) == 1,
-            copenssl_set_groups(context, "X25519") == 1,
+            hasGroups,
             copenssl_set_signatures(context, "ed25519") == 1,
             SSL_CTX_set_ciphersuites(context, suites) == 1
         else { throw .library(.failed("SSL_CTX_set_ciphersuites")) }
@@ -112,4 +118,12 @@ package enum TLSRole: Sendable {
     case client
     /// Waits for the first hello.
     case server
+}
+
+/// How both sides agree on the keys of a connection.
+package enum TLSGroup: String, Sendable {
+    /// X25519 together with ML-KEM-768: traffic that is recorded today stays secret when quantum computers break X25519.
+    case hybrid = "X25519MLKEM768"
+    /// X25519 alone, with OpenSSL before 3.5 on either side.
+    case classic = "X25519"
 }

@@ -73,6 +73,9 @@ package final class TLSSession {
         if case .open = state { claimedKey } else { nil }
     }
 
+    /// How both sides agreed on their keys; after the handshake only.
+    package var group: TLSGroup { copenssl_has_x25519(ssl) == 1 ? .classic : .hybrid }
+
     /// Whether the handshake is done and nothing has failed since.
     package var isOpen: Bool {
         if case .open = state { true } else { false }

@@ -5,7 +5,7 @@ package import LoopIO
 package struct DialTarget {
     /// Where the other side may listen, the most likely one first.
     package var candidates: [SocketAddress]
-    /// Makes what stands before this ClientHello record: the 32 bytes that open the other side's gate (`Gate.token`), or
+    /// Makes what stands before this ClientHello record: the bytes that open the other side's gate (`Gate.token`), or
     /// nothing; nil when another record is needed.
     package var token: (_ clientHello: [UInt8]) -> [UInt8]?
     /// Whether the other side may be the owner of this key; reads only values that cannot change under it.

@@ -7,6 +7,8 @@ package protocol GateListenerDelegate: AnyObject {
     /// Judges token and ClientHello record; nil closes the connection without an answer. It also remembers which
     /// tokens were used: a good one may open the gate only once.
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict?
+    /// A caller was refused whose first bytes may be those of an earlier draft of the protocol.
+    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8])
     /// A connection has passed the gate, and starts its handshake when this returns: set its handlers, and keep it.
     func passed(_ connection: PeerConnection)
 }
@@ -35,7 +37,7 @@ package final class GateListener: OpeningListenerDelegate {
         self.context = context
         self.limits = limits
         self.delegate = delegate
-        listener = try OpeningListener(descriptor, mayOmitToken: false, limits: limits, on: loop)
+        listener = try OpeningListener(descriptor, buffer: GateBuffer(), limits: limits, on: loop)
         listener.delegate = self
     }
 
@@ -55,6 +57,11 @@ package final class GateListener: OpeningListenerDelegate {
     package func close() {
         listener.close()
         delegate = nil
+    }
+
+    package func refused(_ buffer: GateBuffer) {
+        guard let former = buffer.former else { return }
+        delegate?.refusedFormer(former.token, former.clientHello)
     }
 
     package func opened(_ opening: OpeningListener.Opening) {

@@ -5,6 +5,12 @@ import Timing
 package protocol OpeningListenerDelegate: AnyObject {
     /// A connection has said enough.
     func opened(_ opening: OpeningListener.Opening)
+    /// A connection was closed for bytes that cannot become token and record.
+    func refused(_ buffer: GateBuffer)
+}
+
+extension OpeningListenerDelegate {
+    package func refused(_ buffer: GateBuffer) {}
 }
 
 /// A listening TCP socket that reads what each connection says before TLS, within bounds of number and time, and hands on
@@ -35,7 +41,8 @@ package final class OpeningListener {
 
     private let loop: EventLoop
     private let listener: Listener
-    private let mayOmitToken: Bool
+    /// Before the first byte of a connection.
+    private let buffer: GateBuffer
     private var table: GateTable
     private var connections: [GateTable.ID: Waiting] = [:]
     private var timer: LoopTimer?
@@ -44,13 +51,13 @@ package final class OpeningListener {
     ///
     /// - Parameters:
     ///   - descriptor: a listening TCP socket.
-    ///   - mayOmitToken: whether a ClientHello alone is enough.
+    ///   - buffer: what each connection has to send.
     ///   - limits: how many connections wait at most, in all and from one address, and how long each may take.
     package init(
-        _ descriptor: consuming Descriptor, mayOmitToken: Bool, limits: TransportLimits, on loop: EventLoop
+        _ descriptor: consuming Descriptor, buffer: GateBuffer, limits: TransportLimits, on loop: EventLoop
     ) throws(Errno) {
         self.loop = loop
-        self.mayOmitToken = mayOmitToken
+        self.buffer = buffer
         table = GateTable(limits: limits)
         try TCP.configure(descriptor.raw)  // for each connection: accept(2) copies the options of the listening socket
         listener = try Listener(adopting: descriptor, on: loop)
@@ -95,7 +102,7 @@ package final class OpeningListener {
         }
         let (id, evicted) = table.admit(from: address.address, now: loop.now)
         if let evicted { drop(evicted) }
-        connections[id] = Waiting(stream: stream, address: address, buffer: GateBuffer(mayOmitToken: mayOmitToken))
+        connections[id] = Waiting(stream: stream, address: address, buffer: buffer)
         stream.onEnd = { [weak self] in self?.end(id) }
         stream.onError = { [weak self] _ in self?.end(id) }
         stream.onRead = { [weak self] in self?.received($0, id) }
@@ -106,7 +113,9 @@ package final class OpeningListener {
     private func received(_ bytes: [UInt8], _ id: GateTable.ID) {
         switch connections[id]?.buffer.append(bytes) {
         case nil, .incomplete: return
-        case .refused: end(id)
+        case .refused:
+            if let buffer = connections[id]?.buffer { delegate?.refused(buffer) }
+            end(id)
         case .complete(let token, let clientHello):
             guard let ready = connections.removeValue(forKey: id) else { return }
             table.remove(id)

@@ -86,6 +86,11 @@ package final class PeerConnection {
         return try? session.exporter(label: "EXPORTER-Channel-Binding", context: [], count: 32)
     }
 
+    /// How both sides agreed on their keys, for the log; empty unless the connection is open.
+    package var group: String {
+        if case .open = state { session.group.rawValue } else { "" }
+    }
+
     /// Whether both sides agreed that it carries a continuation stream, and no frames.
     package var isForStream: Bool { session.agreedProtocol == TLSContext.streamProtocol }
 

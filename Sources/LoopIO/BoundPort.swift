@@ -125,7 +125,11 @@ package struct BoundPort: ~Copyable {
         return socket
     }
 
+    /// Binds also to an address that this machine does not have yet: DHCP may bring it after the login.
     private static func bind(_ raw: Int32, _ family: Int32, _ address: SocketAddress) throws(Errno) {
+        if address.address != .anyIPv6, address.address != .anyIPv4 {
+            try setOption(raw, family == AF_INET6 ? CLINUX_FREE_BIND_6 : CLINUX_FREE_BIND, 1)
+        }
         let result = address.withSockaddr(family: family) { pointer, length in Glibc.bind(raw, pointer, length) }
         if result != 0 { throw .current }
     }

@@ -20,6 +20,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// 64 KiB cost a fifth less processor time per GiB than 64 KiB; small reads leave the rest of it untouched.
     static let scratchSize = 256 * 1024
 
+    /// How often in a row the kernel may refuse to arm a timer: more is no jump of the clock.
+    private static let maxRefusedTurns = 8
+
     /// The sd-event object, for C libraries that are driven by it; it lives as long as the loop.
     package let event: OpaquePointer
     /// Where bytes are read to; its content is of no meaning once a handler was called.
@@ -30,6 +33,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let owner: Atomic<UInt>
     /// The eventfd that ends a wait.
     private let wakeDescriptor: Descriptor
+    /// Turns in a row for which a timer was refused.
+    private var refusedTurns = 0
     /// How often a wait has ended, which tells a test whether something spins.
     package private(set) var turns: UInt64 = 0
     /// What the loop's own handlers have put off.
@@ -79,7 +84,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         if let clock { return clock.now }
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
-        return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        // A library that shifts clocks may set it to a time before the start.
+        guard time.tv_sec >= 0 else { return MonotonicInstant(nanoseconds: 0) }
+        return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
     // MARK: Running
@@ -100,9 +107,27 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             }
             let timeout: UInt64 = postponed.isEmpty && inbox.prepareToWait() ? .max : 0
             armTimerSource()
-            try Errno.check(sd_event_run(event, timeout))
+            try turn(timeout)
             turns &+= 1
         }
+    }
+
+    /// Waits for events, and handles them.
+    ///
+    /// Where a library in between shifts the clocks (libfaketime), a jump ahead of the first timer makes its time one before the
+    /// start of the machine, which timerfd_settime(2) refuses. sd-event gives that up for one turn, in which it finds the timer due.
+    private func turn(_ timeout: UInt64) throws(Errno) {
+        let result = sd_event_run(event, timeout)
+        guard result == -EINVAL, refusedTurns < Self.maxRefusedTurns else {
+            refusedTurns = 0
+            try Errno.check(result)
+            return
+        }
+        refusedTurns += 1
+        let second = sd_event_run(event, 0)
+        if second != -EINVAL { try Errno.check(second) }
+        // It may not be armed.
+        isTimerSourceStale = true
     }
 
     /// Has `run` return after the handler that runs now, and the work that was asked for before. Any thread may call it.

@@ -7,29 +7,17 @@ package struct TimerQueue<Payload> {
         fileprivate let sequence: UInt64
     }
 
-    private struct Entry {
-        let deadline: MonotonicInstant
-        let sequence: UInt64
-
-        static func < (left: Entry, right: Entry) -> Bool {
-            (left.deadline, left.sequence) < (right.deadline, right.sequence)
-        }
-    }
-
-    private struct Armed {
-        let payload: Payload
-        let accuracy: Duration
-    }
-
-    /// A binary heap, smallest first. Removed timers stay in it until they surface or outnumber the others.
-    private var heap: [Entry] = []
-    private var armed: [UInt64: Armed] = [:]
+    /// By deadline. Removed timers stay in both heaps until they surface or outnumber the others.
+    private var deadlines = InstantHeap()
+    /// By the latest moment at which a timer may fire: its deadline and its accuracy.
+    private var latest = InstantHeap()
+    private var armed: [UInt64: Payload] = [:]
     private var nextSequence: UInt64 = 0
 
     package init() {}
 
     /// Places in use, for the test of the bound on them.
-    package var storedEntries: Int { heap.count }
+    package var storedEntries: Int { max(deadlines.count, latest.count) }
 
     /// The number of armed timers.
     package var count: Int { armed.count }
@@ -38,9 +26,9 @@ package struct TimerQueue<Payload> {
     package mutating func add(_ payload: Payload, at deadline: MonotonicInstant, accuracy: Duration) -> Token {
         let sequence = nextSequence
         nextSequence += 1
-        armed[sequence] = Armed(payload: payload, accuracy: accuracy)
-        heap.append(Entry(deadline: deadline, sequence: sequence))
-        siftUp(heap.count - 1)
+        armed[sequence] = payload
+        deadlines.add(deadline, sequence)
+        latest.add(deadline + accuracy, sequence)
         return Token(sequence: sequence)
     }
 
@@ -48,16 +36,18 @@ package struct TimerQueue<Payload> {
     package mutating func remove(_ token: Token) {
         guard armed.removeValue(forKey: token.sequence) != nil else { return }
         // A connection that re-arms its idle timer at each message must not grow the heap for an hour.
-        if heap.count > 64, heap.count > 2 * armed.count {
-            heap = heap.filter { armed[$0.sequence] != nil }.sorted(by: <)
+        if storedEntries > 64, storedEntries > 2 * armed.count {
+            deadlines.keep { armed[$0] != nil }
+            latest.keep { armed[$0] != nil }
         }
     }
 
-    /// When the first timer is due and how late it may fire, or nil when none is armed.
+    /// When the first timer is due, and how much later it may fire so that no timer fires later than its own accuracy allows; nil
+    /// when none is armed.
     package mutating func earliest() -> (deadline: MonotonicInstant, accuracy: Duration)? {
-        dropRemoved()
-        guard let first = heap.first, let timer = armed[first.sequence] else { return nil }
-        return (first.deadline, timer.accuracy)
+        guard let first = deadlines.first(where: { armed[$0] != nil }), let last = latest.first(where: { armed[$0] != nil })
+        else { return nil }
+        return (first.instant, first.instant.duration(to: last.instant))
     }
 
     /// A mark that separates the timers armed so far from later ones.
@@ -65,17 +55,46 @@ package struct TimerQueue<Payload> {
 
     /// Takes the first timer that is due at `now` and was armed before `mark`.
     package mutating func popDue(at now: MonotonicInstant, before mark: Token) -> Payload? {
-        dropRemoved()
         // A timer armed since the mark is no earlier than those before it, except for one in the past; both wait.
-        guard let first = heap.first, first.deadline <= now, first.sequence < mark.sequence else { return nil }
-        removeFirst()
-        return armed.removeValue(forKey: first.sequence)?.payload
+        guard let first = deadlines.first(where: { armed[$0] != nil }), first.instant <= now,
+            first.sequence < mark.sequence
+        else { return nil }
+        return armed.removeValue(forKey: first.sequence)
+    }
+}
+
+/// A binary heap of moments, the first one on top, in the order of adding where they are equal.
+private struct InstantHeap {
+    struct Entry {
+        let instant: MonotonicInstant
+        let sequence: UInt64
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.instant, left.sequence) < (right.instant, right.sequence)
+        }
     }
 
-    private mutating func dropRemoved() {
-        while let first = heap.first, armed[first.sequence] == nil {
+    private var heap: [Entry] = []
+
+    var count: Int { heap.count }
+
+    mutating func add(_ instant: MonotonicInstant, _ sequence: UInt64) {
+        heap.append(Entry(instant: instant, sequence: sequence))
+        siftUp(heap.count - 1)
+    }
+
+    /// The first entry for which this holds; those before it are dropped.
+    mutating func first(where isKept: (UInt64) -> Bool) -> Entry? {
+        while let first = heap.first {
+            if isKept(first.sequence) { return first }
             removeFirst()
         }
+        return nil
+    }
+
+    /// Drops the entries for which this does not hold.
+    mutating func keep(where isKept: (UInt64) -> Bool) {
+        heap = heap.filter { isKept($0.sequence) }.sorted(by: <)
     }
 
     private mutating func removeFirst() {

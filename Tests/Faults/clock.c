@@ -1,10 +1,10 @@
-// A wall clock that a test sets, for one program alone: a shared object for LD_PRELOAD. The kernel's own clock stays as it is.
+// Clocks that a test sets, for one program alone: a shared object for LD_PRELOAD. The kernel's own clocks stay as they are.
 //
-//   CLOCK_PAGE      a file of 8 bytes that a test shares with the program: the seconds by which its clock is ahead
-//   CLOCK_BELL      a FIFO: what the program gets for a timer of the wall clock. A test that has set the clock writes 8 bytes into
-//                   it, and the program hears of it as from the kernel (TFD_TIMER_CANCEL_ON_SET)
+//   CLOCK_PAGE      a file of 16 bytes that a test shares with the program: the seconds by which its wall clock is ahead, and those
+//                   by which its clocks since boot are, which no kernel sets, but libraries of this kind do
 //
-// Clocks that nobody can set are as they are. It sees what calls the C library; libraries do that, too.
+// Absolute timers are set back by as much as their clock is ahead, so after a jump the kernel is given a time before its start,
+// which it refuses (EINVAL). It sees what calls the C library; libraries do that, too.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -23,20 +23,29 @@ __attribute__((constructor)) static void begin(void) {
     if (!path) return;
     int file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     if (file < 0) return;
-    void *map = mmap(NULL, sizeof *ahead, PROT_READ, MAP_SHARED, file, 0);
+    void *map = mmap(NULL, 2 * sizeof *ahead, PROT_READ, MAP_SHARED, file, 0);
     syscall(SYS_close, file);
     if (map != MAP_FAILED) ahead = map;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int result = syscall(SYS_clock_gettime, clock, now);
-    if (result == 0 && ahead && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += *ahead;
+    if (result == 0 && ahead) {
+        if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += ahead[0];
+        if (clock == CLOCK_BOOTTIME || clock == CLOCK_MONOTONIC) now->tv_sec += ahead[1];
+    }
     return result;
+}
+
+int timerfd_settime(int timer, int flags, const struct itimerspec *when, struct itimerspec *before) {
+    struct itimerspec real = *when;
+    if (ahead && flags == TFD_TIMER_ABSTIME && (when->it_value.tv_sec || when->it_value.tv_nsec)) real.it_value.tv_sec -= ahead[1];
+    return syscall(SYS_timerfd_settime, timer, flags, &real, before);
 }
 
 int gettimeofday(struct timeval *now, void *zone) {
     int result = syscall(SYS_gettimeofday, now, zone);
-    if (result == 0 && ahead) now->tv_sec += *ahead;
+    if (result == 0 && ahead) now->tv_sec += ahead[0];
     return result;
 }
 
@@ -45,10 +54,4 @@ time_t time(time_t *to) {
     clock_gettime(CLOCK_REALTIME, &now);
     if (to) *to = now.tv_sec;
     return now.tv_sec;
-}
-
-int timerfd_create(int clock, int flags) {
-    const char *bell = getenv("CLOCK_BELL");
-    if (!ahead || !bell || clock != CLOCK_REALTIME) return syscall(SYS_timerfd_create, clock, flags);
-    return syscall(SYS_openat, AT_FDCWD, bell, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0);
 }

@@ -59,7 +59,7 @@ import Testing
         let check = try only("account", remove)
         #expect(check.state == .problem)
         #expect(check.message == words)
-        #expect(check.remedy?.hasPrefix("handoffctl account leave") == true)
+        #expect(check.remedy?.hasPrefix("handoffctl join,") == true)
         #expect(found("warning", remove).map(\.message) == ["something else"])
     }
 
@@ -174,6 +174,11 @@ import Testing
             $0.diagnosis?.missingInterfaces = ["nope0"]
         }
         #expect(absent.state == .problem && absent.message.hasSuffix("of the configured name: nope0"))
+        let away = try only("network") {
+            $0.diagnosis?.network = false
+            $0.diagnosis?.missingAddress = "192.0.2.9"
+        }
+        #expect(away.state == .problem && away.message.contains("listens on 192.0.2.9 alone"))
         let other = try only("network") {
             $0.diagnosis?.network = true
             $0.diagnosis?.missingInterfaces = ["nope0"]

@@ -208,7 +208,7 @@ import Timing
             direction: .receive, author: .user, device: nil, until: nil, message: "Handoff is paused on this device")
         let cases: [(change: (inout ControlStatus) -> Void, said: String)] = [
             ({ $0.account = nil }, "this device is in no account\n  handoffctl join,"),
-            ({ $0.standing = .removed }, "this device was removed from its account\n  handoffctl account leave"),
+            ({ $0.standing = .removed }, "this device was removed from its account\n  handoffctl join,"),
             ({ $0.standing = .joining }, "no member has let this device in yet\n  handoffctl status"),
             ({ $0.holds = [hold] }, "Handoff is paused on this device\n  handoffctl receive on\n"),
             ({ $0.peers = [] }, "no other device of the account is there\n  handoffctl devices"),

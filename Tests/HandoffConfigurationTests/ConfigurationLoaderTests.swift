@@ -1,5 +1,6 @@
 import HandoffConfiguration
 import HandoffModel
+import HandoffProtocol
 import Testing
 
 /// Sources of the configuration.
@@ -24,7 +25,10 @@ import Testing
 
     @Test
     func `with nothing given, the defaults hold`() throws {
-        #expect(try loader([:]).load() == Configuration())
+        var expected = Configuration()
+        expected.grease = .rarely
+        #expect(try loader([:]).load() == expected)
+        #expect(try loader([:], environment: ["HANDOFF_GREASE": "always"]).load().grease == .always)
     }
 
     @Test

@@ -66,16 +66,6 @@ import Testing
         #expect(order.prefix(3) == ["open", "close", "open"])
     }
 
-    @Test func `starts anew without telling anybody`() async {
-        start()
-        await collector.wait { $0 == .state(.avahi, .running) }
-        play(.restart("clock"))
-        await script.wait(for: "open", count: 2)
-        await script.wait(for: "browse instances", count: 2)
-        await stop()
-        #expect(!collector.events.contains(.state(.avahi, .unavailable("clock"))))
-    }
-
     @Test func `removes what is not seen again after a loss`() async throws {
         start(options: DiscoveryOptions(interfaces: ["lo"]))
         let link = RecordLink(interface: 1, isIPv6: false)

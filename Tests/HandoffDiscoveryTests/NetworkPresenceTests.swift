@@ -29,6 +29,13 @@ struct NetworkPresenceTests {
         #expect(try presence(["lo"], cable: false).isPresent)
     }
 
+    @Test func `an address that no interface has is missing`() throws {
+        let away = try presence([], only: "192.0.2.9")
+        #expect(!away.isPresent && away.missingAddress == IPAddress(text: "192.0.2.9"))
+        let here = try presence([], only: "192.0.2.5")
+        #expect(here.isPresent && here.missingAddress == nil)
+    }
+
     @Test func `an interface that does not exist is missing`() throws {
         #expect(try presence(["nope0", "eth0", "nope1"]).missing == ["nope0", "nope1"])
         #expect(try !presence(["nope0"]).isPresent)

@@ -15,13 +15,15 @@ struct DesktopEntryTests {
     ) throws(HandlerFileError) -> Handler? {
         let declaration = try Handler.declared(
             byDesktopEntry: Array(text.utf8), id: id("org.example.Editor"), path: path, installed: 7,
-            locale: DesktopLocale(locale), isThere: { programs.contains($0) })
+            locale: DesktopLocale(locale), isThere: { $0 == "sh" || programs.contains($0) })
         guard case .handler(let handler) = declaration else { return nil }
         return handler
     }
 
+    /// An entry with these lines from line 4 on; one without a command of its own runs a shell.
     private static func entry(_ lines: String...) -> String {
-        (["[Desktop Entry]", "Type=Application", "Name=Editor"] + lines).joined(separator: "\n") + "\n"
+        let exec = lines.contains { $0.hasPrefix("Exec=") } ? [] : ["Exec=sh"]
+        return (["[Desktop Entry]", "Type=Application", "Name=Editor"] + lines + exec).joined(separator: "\n") + "\n"
     }
 
     private static func problem(_ text: String) -> String? {
@@ -115,7 +117,7 @@ struct DesktopEntryTests {
         (#"Name=a\nb"#, "line 2: a name with control"), ("Name=a\u{0}b", "line 2: a name with control"),
     ])
     func `a name is short and visible`(name: String, begins: String) {
-        let text = "[Desktop Entry]\n\(name)\nType=Application\nX-Handoff-ActivityTypes=a;\n"
+        let text = "[Desktop Entry]\n\(name)\nType=Application\nExec=sh\nX-Handoff-ActivityTypes=a;\n"
         #expect(Self.problem(text)?.hasPrefix(begins) == true, "\(Self.problem(text) ?? "no error")")
     }
 
@@ -166,8 +168,28 @@ struct DesktopEntryTests {
         let named = Self.entry("X-Handoff-Exec=viewer %f %u", "X-Handoff-ActivityTypes=b;a;")
         let handler = try Self.read(named, programs: ["viewer"])
         #expect(handler?.types.map(\.text).sorted() == ["a", "b"])
-        guard case .command(let words) = handler?.launch else { return #expect(Bool(false), "\(handler as Any)") }
+        guard case .command(let words, nil) = handler?.launch else { return #expect(Bool(false), "\(handler as Any)") }
         #expect(words.prefix(4) == ["handoffctl", "handle", "a", "b"])
+    }
+
+    @Test func `an app that claims a site by its command alone is handed pages`() throws {
+        let entry = Self.entry("X-Handoff-Exec=viewer %u", "X-Handoff-Domains=shop.example;")
+        let handler = try Self.read(entry, programs: ["viewer"])
+        #expect(handler?.types == [] && handler?.domains.count == 1)
+        guard case .command(let words, nil) = handler?.launch else { return #expect(Bool(false), "\(handler as Any)") }
+        #expect(words.prefix(4) == ["handoffctl", "handle", "NSUserActivityTypeBrowsingWeb", "--app"])
+    }
+
+    @Test func `a command runs in the folder and in the terminal that the entry names`() throws {
+        let entry = Self.entry("X-Handoff-Exec=vim %f", "Terminal=true", "Path=/srv/my notes")
+        for (terminal, begin) in [("xdg-terminal-exec", "xdg-terminal-exec"), ("x-terminal-emulator", "x-terminal-emulator -e")]
+        {
+            let launch = try Self.read(entry, programs: ["vim", terminal])?.launch
+            guard case .command(let words, "/srv/my notes") = launch else {
+                return #expect(Bool(false), "\(launch as Any)")
+            }
+            #expect(words.last == "\(begin) vim %f")
+        }
     }
 
     @Test func `hidden entries, and those whose program is missing, are no handlers`() throws {
@@ -200,6 +222,11 @@ struct DesktopEntryTests {
         (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that is not there: gone"),
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that is"),
         (entry("X-Handoff-Exec=viewer"), "line 4: X-Handoff-Exec takes neither a page (%u) nor a file (%f)"),
+        (entry(#"X-Handoff-Exec=sh -c "cat %f""#), "line 4: X-Handoff-Exec has a field code inside quotes"),
+        (entry("X-Handoff-Exec=app %f", "X-Handoff-Domains=a.example;"), "line 4: X-Handoff-Exec takes no page (%u), which"),
+        (entry("X-Handoff-Exec=sh %f", "Path=notes"), "line 5: Path is not an absolute path"),
+        (entry("X-Handoff-Exec=sh %f", "Terminal=true"), "line 5: Terminal is true, and neither xdg-terminal-exec"),
+        ("[Desktop Entry]\nType=Application\nName=N\nX-Handoff-ActivityTypes=a;\n", "no Exec"),
         (entry("X-Handoff-Exec=gone %f"), "line 4: X-Handoff-Exec names a program that is not there: gone"),
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="open"#), "line 5: Exec names no program"),
         (entry("X-Handoff-ActivityTypes=a;", "what"), "line 5: neither KEY=VALUE"),
@@ -223,6 +250,6 @@ struct DesktopEntryTests {
         let types = String(repeating: "a;", count: HandlerLimits.types + 1)
         #expect(Self.problem(Self.entry("X-Handoff-ActivityTypes=\(types)")) == "line 4: more than 256 types")
         let bytes = Array(Self.entry("X-Handoff-ActivityTypes=a;").utf8) + [0xFF]
-        #expect(throws: HandlerFileError(line: 5, "not UTF-8")) { try DesktopFile(parsing: bytes) }
+        #expect(throws: HandlerFileError(line: 6, "not UTF-8")) { try DesktopFile(parsing: bytes) }
     }
 }

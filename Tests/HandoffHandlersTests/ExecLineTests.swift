@@ -26,6 +26,14 @@ import Testing
         #expect(line?.expanded(file: "/d/%u b.pdf") == ["app", "--page=", "/d/%u b.pdf", "100%", "/d/%u b.pdf"])
     }
 
+    @Test(arguments: [
+        (#"sh -c "cat %f""#, true), (#"app "%u""#, true), (#"a"%"b"#, true), (#"app "100%%" %f"#, false),
+        (#"app "a b" %f"#, false), (#"app "%%%f""#, true), (#"app "a"%f"#, false),
+    ])
+    func `a field code inside quotes is found`(text: String, isQuoted: Bool) {
+        #expect(ExecLine(text)?.hasQuotedCode == isQuoted)
+    }
+
     @Test func `an escaped percent sign is no code`() {
         #expect(ExecLine("app %%u")?.takesPage == false)
         #expect(ExecLine("app %%u")?.expanded(page: "p") == ["app", "%u"])

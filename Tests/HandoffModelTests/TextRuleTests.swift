@@ -159,7 +159,7 @@ struct HandoffFailureTests {
         let all =
             failures + [
                 .noHandler(type: .browsingWeb, cause: "x"), .launchFailed(app: "x", cause: "y"),
-                .appNotAttached(app: "x"), .pageNotOpened(cause: "y"), .handlerGone(app: "x"),
+                .appNotAttached(app: "x"), .pageNotOpened("https://x/", cause: "y"), .handlerGone(app: "x"),
                 .handlerTimedOut(app: "x"),
                 .handlerRefused(app: "x"), .notContinued,
             ]

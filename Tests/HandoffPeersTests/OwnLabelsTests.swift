@@ -11,106 +11,243 @@ import Timing
 @Suite struct OwnLabelsTests {
     private static let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
     private static let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
-    private static let unixSeconds: UInt64 = 1_800_000_000
+    private static let serial = Gate.Serial(boot: 5, call: 1)
 
-    private let labelKey: SecretBytes
-    private let key: SecretBytes
-    private let own: DeviceID
+    private let account: AccountID
+    private let own: SigningKey
+    private let desk: Party
+    private let ticket: Party
+    private let pairwise: [Party: PairwiseKeys]
+    private let epoch: EpochKeys
     private var labels = OwnLabels()
+    private var callers = CallerTable()
+    private var hashes = 0
 
     init() throws {
-        labelKey = try SecretBytes(random: 32)
-        key = try SecretBytes(random: 32)
-        own = try DeviceID(SigningKey().publicKey)
-        labels.renew(labelKey: labelKey, now: Self.now)
+        account = try #require(AccountID(bytes: [UInt8](repeating: 1, count: 16)))
+        own = try SigningKey()
+        let (member, holder) = (try SigningKey(), try SigningKey())
+        desk = .device(DeviceID(member.publicKey))
+        ticket = .ticket(Fingerprint(ticket: holder.publicKey))
+        pairwise = [
+            desk: try PairwiseKeys(device: own, device: member.publicKey, accountID: account),
+            ticket: try PairwiseKeys(device: own, ticket: holder.publicKey, accountID: account),
+        ]
+        epoch = try Self.epoch(of: account)
+        renew(epoch)
     }
 
-    private func greeting(_ hello: [UInt8] = hello) -> Gate.Greeting { Gate.Greeting(hello, to: own) }
-
-    private func token(_ label: Label) -> [UInt8] {
-        Gate.token(key: key, label: label, greeting())
+    private static func epoch(of account: AccountID) throws -> EpochKeys {
+        try EpochKeys(accountKey: SecretBytes(random: 32), accountID: account)
     }
 
-    private mutating func opens(
-        _ token: [UInt8], after delay: Duration = .zero, unixSeconds: UInt64 = unixSeconds
-    ) -> Bool {
-        labels.admit(
-            token, greeting(), from: [("member", key)], now: Self.now.advanced(by: delay), unixSeconds: unixSeconds)
-            != nil
+    private mutating func renew(_ keys: EpochKeys) {
+        labels.renew(keys, now: Self.now)
+        callers.update(pairwise, of: account, to: DeviceID(own.publicKey), labels: labels.receivers(now: Self.now))
+    }
+
+    private func key(_ party: Party) throws -> SecretBytes { try #require(pairwise[party]).gate }
+
+    /// The hint of a member in the epoch of these tests.
+    private var byEpoch: Gate.Hint { hint(of: epoch) }
+
+    private func hint(of epoch: EpochKeys) -> Gate.Hint {
+        guard case .device(let device) = desk else { return .introduction }
+        return .device(device, epoch: epoch.gate)
+    }
+
+    private func token(
+        _ key: SecretBytes, _ label: Label?, _ hint: Gate.Hint = .pair, _ serial: Gate.Serial = serial,
+        hello: [UInt8] = hello
+    ) throws -> [UInt8] {
+        let greeting = Gate.Greeting(hello, to: DeviceID(own.publicKey))
+        return Gate.token(key: key, hint: hint, serial: serial, label: try #require(label), greeting)
+    }
+
+    private mutating func caller(
+        _ token: [UInt8], after delay: Duration = .zero, hello: [UInt8] = hello, knownBoot: UInt64? = nil
+    ) throws -> Party? {
+        var knock = try #require(Knock(token, hello, to: DeviceID(own.publicKey)))
+        let now = Self.now.advanced(by: delay)
+        let caller = labels.admit(&knock, among: callers, epoch: epoch.gate, now: now) { _ in knownBoot }
+        hashes = knock.hashes
+        #expect(hashes <= labels.hashesPerCaller(now: now))
+        return caller
     }
 
     @Test mutating func `a token opens once`() throws {
-        let token = token(try #require(labels.label))
-        let first = opens(token)
-        let second = opens(token)
-        #expect(first && !second)
+        let token = try token(key(desk), labels.label)
+        let found = [try caller(token), try caller(token)]
+        #expect(found == [desk, nil])
+    }
+
+    @Test mutating func `another hint does not make a token a new one`() throws {
+        let tokens = try [byEpoch, .pair].map { try token(key(desk), labels.label, $0) }
+        let found = [try caller(tokens[0]), try caller(tokens[1])]
+        #expect(found == [desk, nil])
     }
 
     @Test mutating func `a used token stays used when its label is the former one`() throws {
-        let token = token(try #require(labels.label))
-        _ = opens(token)
-        labels.renew(labelKey: labelKey, now: Self.now)
-        let again = opens(token)
-        #expect(!again)
+        let token = try token(key(desk), labels.label)
+        _ = try caller(token)
+        renew(epoch)
+        let again = try caller(token)
+        #expect(again == nil)
     }
 
     @Test mutating func `the former label opens for two minutes`() throws {
         let former = try #require(labels.label)
-        labels.renew(labelKey: try SecretBytes(random: 32), now: Self.now)
-        let early = opens(token(former), after: .seconds(119))
-        labels.renew(labelKey: labelKey, now: Self.now)
-        let late = opens(Gate.token(key: key, label: former, greeting()), after: .seconds(121))
-        #expect(early && !late)
+        renew(try Self.epoch(of: account))
+        let early = try caller(token(key(desk), former), after: .seconds(119))
+        renew(epoch)
+        let late = try caller(token(key(desk), former, hello: Self.hello + [1]), after: .seconds(121))
+        #expect(early == desk && late == nil)
         #expect(labels.isOwn(former))
-        #expect(!labels.isOwn(Label.random(labelKey: labelKey)))
+        #expect(!labels.isOwn(Label.random(labelKey: epoch.label)))
     }
 
-    @Test mutating func `the token tells who calls`() throws {
-        let keys = try ["desk", "couch", "ticket"].map { ($0, try SecretBytes(random: 32)) }
-        for (name, key) in keys {
-            let token = Gate.token(key: key, label: try #require(labels.label), greeting())
-            let caller = labels.admit(
-                token, greeting(), from: keys, now: Self.now, unixSeconds: Self.unixSeconds)
-            #expect(caller == name)
+    @Test mutating func `under a former label callers may still be in its epoch`() throws {
+        let former = try #require(labels.label)
+        renew(try Self.epoch(of: account))
+        let token = try token(key(desk), former, byEpoch)
+        let early = try caller(token, after: .seconds(119))
+        let again = try caller(token, after: .seconds(119))
+        renew(try Self.epoch(of: account))
+        let late = try caller(self.token(key(desk), former, byEpoch, hello: Self.hello + [1]), after: .seconds(121))
+        #expect(early == desk && again == nil && late == nil)
+    }
+
+    @Test mutating func `the token shows who calls`() throws {
+        let label = labels.label
+        let found = [
+            try caller(token(key(desk), label, byEpoch)), try caller(token(key(ticket), label)),
+            try caller(token(epoch.gate, label, .introduction)),
+        ]
+        #expect(found == [desk, ticket, .keyHolder])
+        let unknown = try SecretBytes(random: 32)
+        for hint in [byEpoch, .pair, .introduction] {
+            let found = try caller(token(unknown, label, hint))
+            #expect(found == nil)
         }
-        let stranger = Gate.token(key: key, label: try #require(labels.label), greeting())
-        let caller = labels.admit(stranger, greeting(), from: keys, now: Self.now, unixSeconds: Self.unixSeconds)
-        #expect(caller == nil)
+        // The key that the hint names is the only one.
+        let other = try caller(token(epoch.gate, label, byEpoch, hello: Self.hello + [1]), hello: Self.hello + [1])
+        #expect(other == nil)
     }
 
-    @Test mutating func `without a label nothing opens`() {
+    @Test mutating func `without a label nothing opens`() throws {
+        let token = try token(key(desk), Gate.staticLabel)
         labels.clear()
-        let isOpened = opens(token(Gate.staticLabel(unixSeconds: Self.unixSeconds)))
-        #expect(!isOpened)
+        let found = try caller(token)
+        #expect(found == nil)
     }
 
-    @Test mutating func `a static token stays used when the label changes`() {
-        let token = token(Gate.staticLabel(unixSeconds: Self.unixSeconds))
-        let first = opens(token)
-        for _ in 0..<3 { labels.renew(labelKey: labelKey, now: Self.now) }
-        let again = opens(token)
-        let afterAPeriod = opens(token, unixSeconds: Self.unixSeconds + 1024)
-        #expect(first && !again && !afterAPeriod)
+    @Test(arguments: [0, 3])
+    mutating func `an unknown caller costs the same with 253 devices as with 3`(formerLabels: Int) throws {
+        func costs() throws -> [Int] {
+            try [byEpoch, .pair, .introduction].map { hint in
+                let token = try token(SecretBytes(random: 32), labels.label, hint)
+                #expect(try caller(token) == nil)
+                return hashes
+            }
+        }
+        for _ in 0..<formerLabels { renew(try Self.epoch(of: account)) }
+        let few = try costs()
+        var many = pairwise
+        for number in 0..<252 {
+            let id = try #require(DeviceID(bytes: [UInt8](repeating: UInt8(number), count: 32)))
+            many[.device(id)] = try key(desk, in: pairwise)
+        }
+        callers.update(many, of: account, to: DeviceID(own.publicKey), labels: labels.receivers(now: Self.now))
+        let all = try costs()
+        #expect(all == few)
+        #expect(Set(all) == [1 + (formerLabels + 1) + (formerLabels + 1) + 1])
     }
 
-    @Test(arguments: [(-2048, false), (-1024, true), (0, true), (1024, true), (2048, false)])
-    mutating func `static labels hold for the periods around`(offset: Int, isOpen: Bool) {
-        let called = UInt64(Int(Self.unixSeconds) + offset)
-        let isOpened = opens(token(Gate.staticLabel(unixSeconds: called)))
-        #expect(isOpened == isOpen)
+    private func key(_ party: Party, in keys: [Party: PairwiseKeys]) throws -> PairwiseKeys {
+        try #require(keys[party])
+    }
+
+    @Test mutating func `a party that is no more opens nothing and a new one does`() throws {
+        func update(_ parties: [Party: PairwiseKeys]) {
+            callers.update(parties, of: account, to: DeviceID(own.publicKey), labels: labels.receivers(now: Self.now))
+        }
+        update([ticket: try key(ticket, in: pairwise)])
+        for hint in [byEpoch, .pair] {
+            let found = try caller(token(key(desk), labels.label, hint))
+            #expect(found == nil)
+        }
+        update(pairwise)
+        let found = try caller(token(key(desk), labels.label))
+        #expect(found == desk)
+    }
+
+    // MARK: - By address alone
+
+    @Test mutating func `by address alone each call needs a greater number`() throws {
+        let calls: [(boot: UInt64, call: UInt32, opens: Bool)] = [
+            (5, 2, true), (5, 2, false), (5, 1, false), (5, 3, true), (4, 9, false), (6, 0, true), (5, 4, false),
+        ]
+        for (boot, call, opens) in calls {
+            for hint in [byEpoch, .pair] {
+                let found = try caller(
+                    token(key(desk), Gate.staticLabel, hint, Gate.Serial(boot: boot, call: call)))
+                #expect(found == (opens && hint.isFirst ? desk : nil), "\(boot) \(call)")
+            }
+        }
+        // Those of another party count for themselves.
+        let found = try caller(token(key(ticket), Gate.staticLabel))
+        #expect(found == ticket)
+    }
+
+    @Test mutating func `a recorded call by address opens neither after new labels nor after a restart`() throws {
+        let token = try token(key(desk), Gate.staticLabel)
+        let first = try caller(token)
+        for _ in 0..<3 { renew(epoch) }
+        let again = try caller(token)
+        let stored = labels.staticCalls.stored
+        labels = OwnLabels(StaticCalls(stored))
+        renew(epoch)
+        let afterRestart = try caller(token)
+        #expect(first == desk && again == nil && afterRestart == nil)
+        let next = try caller(self.token(key(desk), Gate.staticLabel, .pair, Gate.Serial(boot: 5, call: 2)))
+        #expect(next == desk)
+    }
+
+    @Test mutating func `a call by address of an earlier start than the device was seen in does not open`() throws {
+        let early = try caller(token(key(desk), Gate.staticLabel), knownBoot: 6)
+        let same = try caller(token(key(desk), Gate.staticLabel), knownBoot: 5)
+        #expect(early == nil && same == desk)
+    }
+
+    @Test mutating func `an introduction does not open by address alone`() throws {
+        let found = try caller(token(epoch.gate, Gate.staticLabel, .introduction))
+        #expect(found == nil)
+    }
+
+    @Test mutating func `calls of those who are no members any more are forgotten`() throws {
+        _ = try caller(token(key(desk), Gate.staticLabel))
+        _ = try caller(token(key(ticket), Gate.staticLabel))
+        #expect(labels.staticCalls.stored.count == 1, "that of the ticket is not stored")
+        labels.partiesChanged([ticket])
+        #expect(labels.staticCalls.stored.isEmpty)
+        let again = try caller(token(key(ticket), Gate.staticLabel))
+        #expect(again == nil)
     }
 
     @Test mutating func `who knows the key wears a label out and no more`() throws {
-        let label = try #require(labels.label)
         var opened = 0
         for number in 0..<5000 {
-            let greeting = greeting(Self.hello + [UInt8(number & 255), UInt8(number >> 8)])
-            let token = Gate.token(key: key, label: label, greeting)
-            let caller = labels.admit(
-                token, greeting, from: [("member", key)], now: Self.now, unixSeconds: Self.unixSeconds)
-            if caller != nil { opened += 1 }
+            let hello = Self.hello + [UInt8(number & 255), UInt8(number >> 8)]
+            if try caller(token(key(desk), labels.label, hello: hello), hello: hello) != nil { opened += 1 }
         }
         #expect(opened == 4096)
         #expect(labels.isWornOut)
+    }
+}
+
+extension Gate.Hint {
+    /// Whether it is tried before the other one.
+    fileprivate var isFirst: Bool {
+        if case .device = self { true } else { false }
     }
 }

@@ -18,10 +18,10 @@ import Timing
         mutating func receive(_ device: UInt8, seq: UInt32 = 0, at: UInt64) throws -> [AdvertAction] {
             let announcement = try Samples.announcement(device, seq: seq)
             let label = try Samples.label(device)
-            let source = try Samples.address(device)
-            let reception = table.receivedAdvert(announcement, label: label, source: source, at: Samples.at(at))
+            let arrival = try Samples.arrival(device)
+            let reception = table.receivedAdvert(announcement, label: label, source: arrival.source, at: Samples.at(at))
             return machine.receivedAdvert(
-                announcement, label: label, source: source, reception: reception, peers: table, at: Samples.at(at))
+                announcement, label: label, arrival: arrival, reception: reception, peers: table, at: Samples.at(at))
         }
 
         mutating func beacon(_ device: UInt8, seq: UInt32 = 0, hosts: [UInt8], at: UInt64) throws -> [AdvertAction] {
@@ -36,11 +36,10 @@ import Timing
         @discardableResult
         mutating func acknowledge(_ device: UInt8, seq: UInt32? = nil, at: UInt64) throws -> [AdvertAction] {
             let position = seq.map { Position(boot: 50, seq: $0) } ?? table.ownPosition
-            let acknowledgement = Acknowledgement(deviceID: try Samples.device(device), position: position)
+            let id = try Samples.device(device)
             _ = table.receivedAcknowledgement(
-                acknowledgement, source: try Samples.address(device), at: Samples.at(at))
-            return machine.receivedAcknowledgement(
-                from: acknowledgement.deviceID, peers: table, at: Samples.at(at))
+                of: position, from: id, proving: try Samples.address(device), at: Samples.at(at))
+            return machine.receivedAcknowledgement(from: id, peers: table, at: Samples.at(at))
         }
 
         /// - Parameter offers: whether the activities have changed, or only the label.
@@ -81,8 +80,8 @@ import Timing
 
     private func acknowledge(_ device: UInt8, seq: UInt32 = 0) throws -> AdvertAction {
         .acknowledge(
-            Position(boot: 100, seq: seq), device: try Samples.device(device), to: try Samples.address(device),
-            label: try Samples.label(device))
+            Position(boot: 100, seq: seq), device: try Samples.device(device), label: try Samples.label(device),
+            try Samples.arrival(device))
     }
 
     @Test func `a first advert is acknowledged and answered`() throws {

@@ -123,7 +123,8 @@ import Testing
     @Test func `what later versions add is ignored`() throws {
         var encoded = try Self.full().encode(capacity: 300)
         encoded[46] = 99
-        encoded[47] |= 0xF0
+        // With 8, which is reserved for kept activities.
+        encoded[47] |= 0xF8
         encoded[81] |= 0xE0
         let decoded = try Announcement(decoding: encoded)
         #expect(decoded.kind == .other)
@@ -141,11 +142,13 @@ import Testing
     }
 
     @Test func `acknowledgements have one size and come back`() throws {
-        let value = Acknowledgement(deviceID: try Samples.device(3), position: Position(boot: 9, seq: 8))
+        let value = Acknowledgement(
+            deviceID: try Samples.device(3), position: Position(boot: 9, seq: 8), host: Array(1...16)
+        ) { Array($0.suffix(16)) }
         let bytes = value.encoded()
         #expect(bytes.count == 79)
         #expect(try Acknowledgement(decoding: bytes) == value)
-        #expect(throws: ByteError.truncated) { try Acknowledgement(decoding: Array(bytes.prefix(43))) }
+        #expect(throws: ByteError.truncated) { try Acknowledgement(decoding: Array(bytes.prefix(75))) }
         #expect(throws: ByteError.malformed) { try Acknowledgement(decoding: bytes.dropLast() + [1]) }
     }
 }

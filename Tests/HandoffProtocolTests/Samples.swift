@@ -17,6 +17,13 @@ enum Samples {
         try #require(PeerAddress(host: [192, 0, 2, last], port: port))
     }
 
+    /// An advert of a device that came from its address.
+    static func arrival(_ device: UInt8) throws -> AdvertArrival {
+        AdvertArrival(
+            source: try address(device), host: try address(200).hostInIPv6,
+            salt: [UInt8](repeating: device, count: 16))
+    }
+
     static func activity(
         _ number: UInt8, type: String = "com.example.note", title: String? = "A note", age: UInt32 = 0
     ) throws -> OfferedActivity {

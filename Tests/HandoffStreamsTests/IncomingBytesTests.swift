@@ -34,7 +34,7 @@ struct IncomingBytesTests {
                 end()
                 reset(&random)
             case 3:
-                spoil([2_000_000, .max, 0xFFFF_FF00, 0xFFFF_FF07, 0x0010_0001].randomElement(using: &random) ?? .max)
+                spoil([2_000_000, 0xFFFF_FEFF, 0x8000_0000, 0x0010_0001].randomElement(using: &random) ?? .max)
             case 4:
                 end()
                 spoil([0, 1, 1 << 20].randomElement(using: &random) ?? 0)

@@ -95,6 +95,26 @@ import Testing
         #expect(try fixture.ended().end == .resetHere(.cancelled))
     }
 
+    /// The other side reads nothing, so that what the app has written cannot leave.
+    @Test(arguments: [0, 1 << 40] as [UInt64])
+    func `an app that closes is noticed while nothing can be sent`(position: UInt64) throws {
+        let fixture = try StreamFixture.open()
+        let app = try MemoryApp(fixture, position: position)
+        var idleTurns = 0
+        while idleTurns < 20 {
+            let count = try position == 0 ? app.writeSome(pattern(10_000)) : fixture.app.writeSome(pattern(10_000)[...])
+            idleTurns = count > 0 ? 0 : idleTurns + 1
+            fixture.settle()
+        }
+        fixture.app.close()
+        fixture.settle(turns: 20)
+        fixture.clock.advance(by: .seconds(59))
+        fixture.settle()
+        #expect(fixture.events.waiting == [])
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try fixture.ended().end == .resetHere(.cancelled))
+    }
+
     @Test func `an app that breaks the rules loses its stream`() throws {
         let fixture = try StreamFixture.open()
         let app = try MemoryApp(fixture)

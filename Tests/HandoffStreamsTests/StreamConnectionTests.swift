@@ -87,6 +87,13 @@ import Testing
         try fixture.awaitRelease()
     }
 
+    @Test(arguments: [0, 7, 200, 255] as [UInt32]) func `an unknown code is a reset, too`(code: UInt32) throws {
+        let fixture = try StreamFixture.open()
+        try fixture.far.send(FarSide.bytes(0xFFFF_FF00 + code))
+        #expect(try fixture.ended().end == .resetThere(.unknown))
+        try fixture.awaitRelease()
+    }
+
     @Test func `a reset may come after the end`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
@@ -95,7 +102,7 @@ import Testing
         #expect(try fixture.ended().end == .resetThere(.failed))
     }
 
-    @Test(arguments: [0x0010_0001, 0xFFFF_FF00, 0xFFFF_FF07, .max] as [UInt32])
+    @Test(arguments: [0x0010_0001, 0x8000_0000, 0xFFFF_FEFF] as [UInt32])
     func `a word without meaning ends it`(word: UInt32) throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(FarSide.frame(.data(2), [5, 6]) + FarSide.bytes(word))

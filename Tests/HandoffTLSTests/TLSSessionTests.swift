@@ -5,6 +5,25 @@ import Synchronization
 import Testing
 
 struct TLSSessionTests {
+    @Test func `both sides agree on the hybrid group where OpenSSL has it`() throws {
+        let pair = try Pair()
+        #expect(ERR_peek_error() == 0, "a group that is not known leaves no error behind")
+        try pair.open()
+        let hello = try #require(Pair().client.start())
+        let isKnown = (try? RawPeer(client: RawPeer.Settings(groups: "X25519MLKEM768", key: TestKey()))) != nil
+        #expect([pair.client, pair.server].map(\.group) == Array(repeating: isKnown ? .hybrid : .classic, count: 2))
+        #expect(hello.count <= 5 + 4096 && (hello.count > 1024) == isKnown)
+    }
+
+    @Test func `a client without the hybrid group is served`() throws {
+        let client = try RawPeer(client: RawPeer.Settings(groups: "X25519", key: TestKey()))
+        let context = try TLSContext(identity: TLSIdentity(key: SigningKey()), role: .server)
+        let session = try TLSSession(context: context, accepts: { _ in true })
+        session.receive(client.step())
+        #expect(session.step() == .incomplete)
+        #expect(!session.takeCiphertext().isEmpty)
+    }
+
     @Test(arguments: [1, 7, 1000, Int.max])
     func `both sides know each other after the handshake`(cut: Int) throws {
         let pair = try Pair()

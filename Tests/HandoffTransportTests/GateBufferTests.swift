@@ -2,20 +2,20 @@ import HandoffTransport
 import Testing
 
 struct GateBufferTests {
-    private static let token = [UInt8](repeating: 9, count: 32)
+    private static let token = [UInt8](repeating: 9, count: 40)
 
     private static func record(_ count: Int) -> [UInt8] {
         [22, 3, 1, UInt8(count >> 8), UInt8(count & 0xff)] + [UInt8](repeating: 5, count: count)
     }
 
-    @Test(arguments: [1, 2, 200, 1023, 1024])
+    @Test(arguments: [1, 2, 200, 1397, 4095, 4096])
     func `token and record are taken whole`(count: Int) {
         var buffer = GateBuffer()
         let record = Self.record(count)
         #expect(buffer.append(Self.token + record) == .complete(token: Self.token, clientHello: record))
     }
 
-    @Test(arguments: [1, 3, 31, 32, 33, 36, 37, 38, 100])
+    @Test(arguments: [1, 3, 39, 40, 41, 44, 45, 46, 100])
     func `cuts do not matter`(cut: Int) {
         var buffer = GateBuffer()
         let record = Self.record(300)
@@ -37,7 +37,7 @@ struct GateBufferTests {
     }
 
     @Test(arguments: [
-        [21, 3, 1, 0, 10], [23, 3, 3, 0, 10], [0, 0, 0, 0, 0], [22, 3, 1, 0, 0], [22, 3, 1, 4, 1],
+        [21, 3, 1, 0, 10], [23, 3, 3, 0, 10], [0, 0, 0, 0, 0], [22, 3, 1, 0, 0], [22, 3, 1, 16, 1],
         [22, 3, 1, 0xff, 0xff],
         Array("GET /".utf8),
     ])
@@ -56,7 +56,7 @@ struct GateBufferTests {
 
     @Test func `more than the capacity is never kept`() {
         var buffer = GateBuffer()
-        #expect(buffer.append([UInt8](repeating: 22, count: GateBuffer.capacity + 1)) == .refused)
-        #expect(GateBuffer.capacity == 32 + 5 + 1024)
+        #expect(buffer.append([UInt8](repeating: 22, count: buffer.capacity + 1)) == .refused)
+        #expect(buffer.capacity == 40 + 5 + 4096)
     }
 }

@@ -27,7 +27,7 @@ import Testing
 
     @Test func `every changed byte closes without a byte`() throws {
         let greeting = try fixture.greeting().bytes
-        for index in [0, 16, 31, 33, 34, 43, 60, 120, greeting.count - 1] {
+        for index in [0, 8, 20, 39, 41, 42, 51, 60, 120, greeting.count - 1] {
             let client = try RawClient.connect("raw \(index)", to: address, fixture)
             var changed = greeting
             changed[index] ^= 1
@@ -39,9 +39,19 @@ import Testing
         #expect(listener.ungatedCount == 0)
     }
 
+    @Test(arguments: [0, 1]) func `a token of an earlier draft is refused and reported`(missing: Int) throws {
+        let hello = try fixture.greeting().bytes.dropFirst(Gate.tokenCount)
+        let client = try RawClient.connect(to: address, fixture)
+        client.stream.write([UInt8](repeating: 7, count: 32) + hello.dropLast(missing))
+        try fixture.run(until: "raw end")
+        #expect(client.received.isEmpty && !fixture.events.contains("let in"))
+        // What is cut is none of a client's.
+        #expect(fixture.events.contains("refused a former token of 32") == (missing == 0))
+    }
+
     @Test func `copied token with another hello is refused`() throws {
-        let token = try fixture.greeting().bytes.prefix(32)
-        let hello = try fixture.greeting().bytes.dropFirst(32)
+        let token = try fixture.greeting().bytes.prefix(Gate.tokenCount)
+        let hello = try fixture.greeting().bytes.dropFirst(Gate.tokenCount)
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(Array(token + hello))
         try fixture.run(until: "raw end")

@@ -46,9 +46,16 @@ final class TransportFixture: GateListenerDelegate {
     }
 
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
-        guard Gate.isValid(token, key: gateKey, label: label, greeting(clientHello)), seen.insert(token)
+        let server = DeviceID(serverKey.publicKey)
+        guard var knock = Knock(token, clientHello, to: server),
+            knock.hint == Gate.pairHint(key: gateKey, label: label, server: server),
+            knock.isMade(with: gateKey, under: label), seen.insert(knock.tag)
         else { return nil }
         return GateVerdict(accepts: serverAccepts)
+    }
+
+    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
+        note("refused a former token of \(token.count)")
     }
 
     func passed(_ connection: PeerConnection) {
@@ -66,7 +73,9 @@ final class TransportFixture: GateListenerDelegate {
         return DialTarget(
             candidates: candidates,
             token: { [gateKey, label] in
-                Gate.token(key: gateKey, label: label, Gate.Greeting($0, to: DeviceID(expected)))
+                Gate.token(
+                    key: gateKey, hint: .pair, serial: Gate.Serial(boot: 1, call: 1), label: label,
+                    Gate.Greeting($0, to: DeviceID(expected)))
             },
             accepts: { $0 == expected })
     }
@@ -76,11 +85,8 @@ final class TransportFixture: GateListenerDelegate {
         let context = try TLSContext(identity: TLSIdentity(key: clientKey), role: .client)
         let session = try TLSSession(context: context, accepts: { _ in true })
         let hello = try #require(session.start())
-        return (session, Gate.token(key: gateKey, label: label, greeting(hello)) + hello)
-    }
-
-    private func greeting(_ clientHello: [UInt8]) -> Gate.Greeting {
-        Gate.Greeting(clientHello, to: DeviceID(serverKey.publicKey))
+        let token = try #require(target([]).token(hello))
+        return (session, token + hello)
     }
 
     /// An open connection of both sides.

@@ -48,6 +48,18 @@ struct TimerQueueTests {
         #expect(queue.earliest() == nil)
     }
 
+    @Test func `no timer fires later than its own accuracy allows`() {
+        var queue = TimerQueue<String>()
+        _ = queue.add("idle", at: instant(1_000_000_000), accuracy: .seconds(5))
+        let exact = queue.add("exact", at: instant(1_500_000_000), accuracy: .milliseconds(1))
+        #expect(queue.earliest()?.deadline == instant(1_000_000_000))
+        #expect(queue.earliest()?.accuracy == .milliseconds(501))
+        queue.remove(exact)
+        #expect(queue.earliest()?.accuracy == .seconds(5))
+        #expect(queue.popDue(at: instant(2_000_000_000), before: queue.mark) == "idle")
+        #expect(queue.earliest() == nil)
+    }
+
     @Test func `arming over and over does not grow it`() {
         var queue = TimerQueue<Int>()
         let other = queue.add(0, at: instant(7), accuracy: .zero)

@@ -10,6 +10,7 @@ with 1 if any of them went otherwise than it must.
 import json
 import os
 import socket
+import struct
 import sys
 import time
 
@@ -83,24 +84,79 @@ class Adversary:
         except TimeoutError:
             return sizes
 
+    def acknowledgements(self):
+        """What the daemon acknowledges: by the secret of the two devices, for the datagram and the address that it arrived at."""
+        peer, pair = self.peer, self.peer.pair(self.server)
+        plain = c.sign_advert(peer.announcement(), peer.label, peer.key)
+        datagram = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, peer.keys.advert)
+        peer.udp.settimeout(10)
+        peer.udp.sendto(datagram, self.target)
+        while (answer := peer.udp.recv(2048))[0] != c.ACKNOWLEDGEMENT:
+            pass
+        value = c.open_datagram(answer, [peer.label], peer.keys, peer.roster.public_key)[2]
+        code = lambda salt: pair.acknowledgement_code(value["content"], salt)
+        self.report("acknowledgement: of this datagram", value["code"] == code(datagram[17:33]), True)
+        self.report("acknowledgement: of no other one", value["code"] == code(os.urandom(16)), False)
+        host = bytes(10) + b"\xff\xff" + socket.inet_aton(self.target[0])
+        self.report("acknowledgement: at this address", value["content"][44:], host)
+
+    def reserved(self):
+        """Statements of reserved kinds are kept, if they are signed; a header above its cap closes before its body comes."""
+        sign = lambda body: r.sign_statement(self.peer.key, self.peer.roster.account, 200, body)
+        forged = bytearray(sign(b"forged").data)
+        forged[-1] ^= 1
+        hello = (l.HELLO, self.peer.hello())
+        wrapped = lambda data: struct.pack(">H", len(data)) + bytes(data)
+        cases = (("with a wrong signature", wrapped(forged)),
+                 ("of 513 bytes", wrapped(b"\xc8" + self.peer.roster.account + bytes(32 + 513 + 64))),
+                 ("below 128", wrapped(b"\x7f" + self.peer.roster.account + bytes(32 + 64))))
+        for case, data in cases:
+            self._session(f"reserved: a statement {case}", "closed", self.peer.context, [(l.STATEMENTS, data), hello])
+        self._tell(sign(b"one"), sign(b"another"))
+        self.peer._settle(self.link)
+        self.report("reserved: statements are kept", self.peer._is_settled(self.link), True)
+        for kind, length in ((l.ACCOUNT_KEY, 34), (l.HELLO, 4098), (l.NOTICE, 2**20 + 2), (99, 65538)):
+            link = self._call(self.peer.context, self.gate_key)
+            link.send(hello)
+            try:
+                link.receive(5)
+                link.send_raw(struct.pack(">IB", length, kind))
+                while link.receive(5):
+                    pass
+                found = "open"
+            except (ConnectionError, l.SSL.Error):
+                found = "closed"
+            self.report(f"reserved: the header of kind {kind} and length {length}", found, "closed")
+            link.sock.close()
+
     def gate(self):
         captured, peer = self._client_hello(), self.peer
-        token = lambda key, label: c.gate_token(key, self.server, label, captured)
+        token = lambda key, label, **caller: c.gate_token(key, self.server, label, captured, **caller)
         genuine, changed = token(self.gate_key, self.label), captured[:-1] + bytes([captured[-1] ^ 1])
-        static = lambda periods: c.static_label(time.time(), periods)
+        by_id, flip = {"epoch": (peer.device, peer.keys.gate)}, lambda data, at: data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+        static = lambda serial, **caller: token(self.gate_key, c.STATIC_LABEL, serial=serial, **caller) + captured
+        period = lambda offset: b"handoff/" + struct.pack(">Q", int(time.time()) // 1024 + offset)
         stranger, raw = Ed25519PrivateKey.generate(), peer.roster.keys[self.server]
         account, own = peer.roster.account, c.raw_public(peer.key)
+        former = c.hmac_sha256(self.gate_key, b"handoff/1 gate" + self.server + self.label + c.sha256(captured))
         cases = {
-            "random token": os.urandom(32) + captured,
+            "random token": os.urandom(c.TOKEN) + captured,
+            "token as before version 1.0": former + captured,
             "token of another label": token(self.gate_key, c.make_label(peer.keys.label)) + captured,
             "token of no label": token(self.gate_key, b"") + captured,
             "token on a changed ClientHello": genuine + changed,
-            "token over the record itself": c.hmac_sha256(
-                self.gate_key, b"handoff/1 gate" + self.server + self.label + captured) + captured,
+            "token with another hint": flip(genuine, 0) + captured,
+            "token with another serial": flip(genuine, 8) + captured,
+            "token with another tag": flip(genuine, 39) + captured,
+            "token with another device's hint": token(
+                self.gate_key, self.label, epoch=(self.server, peer.keys.gate)) + captured,
+            "token with the hint of another epoch": token(self.gate_key, self.label, epoch=(peer.device, os.urandom(32))) + captured,
+            "token with the hint of another server": c.pair_hint(self.gate_key, peer.device, self.label) + genuine[8:] + captured,
             "token for nobody": c.gate_token(self.gate_key, b"", self.label, captured) + captured,
             "token for ourselves": c.gate_token(self.gate_key, peer.device, self.label, captured) + captured,
             "token by the epoch's key for adverts": token(peer.keys.advert, self.label) + captured,
-            "token by the epoch's gate key under a static label": token(peer.keys.gate, static(0)) + captured,
+            "token by the epoch's gate key under a static label": token(peer.keys.gate, c.STATIC_LABEL) + captured,
+            "token by the epoch's gate key with our hint": token(peer.keys.gate, self.label, **by_id) + captured,
             "token by the account key": token(peer.account_key, self.label) + captured,
             "token by the pairwise secret": token(peer.pair(self.server).secret, self.label) + captured,
             "token of a stranger": token(c.PairKeys(stranger, raw, account).gate, self.label) + captured,
@@ -108,11 +164,14 @@ class Adversary:
             "token of another account": token(c.PairKeys(peer.key, raw, os.urandom(16)).gate, self.label) + captured,
             "token of one's own key as a ticket": token(self._as_ticket(peer.key), self.label) + captured,
             "token of a ticket that nobody issued": token(self._as_ticket(stranger), self.label) + captured,
-            "static label of another time": token(self.gate_key, static(-3)) + captured,
-            "static label of the future": token(self.gate_key, static(3)) + captured,
-            "static label of a stranger": token(c.PairKeys(stranger, raw, account).gate, static(0)) + captured,
+            "label of a period of time": token(self.gate_key, period(0), serial=peer.serial()) + captured,
+            "static label, boot 0": static((0, 1)),
+            "static label, boot 2^63": static((2**63, 1)),
+            "static label, an earlier boot": static((peer.boot - 1, 2**32 - 1)),
+            "static label, an earlier call": static((peer.boot, 0)),
+            "static label of a stranger": token(c.PairKeys(stranger, raw, account).gate, c.STATIC_LABEL) + captured,
             "HTTP": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40),
-            "long record": genuine + b"\x16\x03\x01\x04\x01" + bytes(1025),
+            "long record": genuine + b"\x16\x03\x01\x10\x01" + bytes(4097),
             "empty record": token(self.gate_key, self.label) + b"\x16\x03\x01\0\0",
             "a byte behind the record": genuine + captured + b"\0",
         }
@@ -120,9 +179,16 @@ class Adversary:
             self.report(f"gate: {case}", self._knock(data), b"")
         self.report("gate: genuine token answers", self._knock(genuine + captured) != b"", True)
         self.report("gate: the same token again", self._knock(genuine + captured), b"")
-        by_address = token(self.gate_key, static(0))
-        self.report("gate: by address alone", self._knock(by_address + captured) != b"", True)
-        self.report("gate: by address again", self._knock(by_address + captured), b"")
+        self.report("gate: the same token with the hint of the epoch", self._knock(
+            token(self.gate_key, self.label, **by_id) + captured), b"")
+        other, by_other = self._client_hello(), lambda label, serial: c.gate_token(
+            self.gate_key, self.server, label, other, serial, (peer.device, peer.keys.gate)) + other
+        self.report("gate: by the hint of the epoch", self._knock(by_other(self.label, (1, 1))) != b"", True)
+        for case, call in (("pair", lambda serial: static(serial)), ("epoch", lambda serial: by_other(c.STATIC_LABEL, serial))):
+            serial, later = peer.serial(), peer.serial()
+            self.report(f"gate: by address alone, hint of the {case}", self._knock(call(later)) != b"", True)
+            self.report(f"gate: by address again, hint of the {case}", self._knock(call(later)), b"")
+            self.report(f"gate: by address later, hint of the {case}", self._knock(call(serial)), b"")
         by_epoch = token(peer.keys.gate, self.label)
         self.report("gate: by the epoch's gate key", self._knock(by_epoch + captured) != b"", True)
         self.report("gate: by the epoch's gate key again", self._knock(by_epoch + captured), b"")
@@ -351,7 +417,7 @@ class Adversary:
         self.report("removed: late hello", self._late(context, gate, hello, lambda: self._tell(removal)), "closed")
         self.report("removed: new connection", self._late(context, gate, hello, lambda: None), "closed")
         captured = self._client_hello()
-        for case, label in (("label", self.label), ("static label", c.static_label(time.time()))):
+        for case, label in (("label", self.label), ("static label", c.STATIC_LABEL)):
             token = c.gate_token(gate, self.server, label, captured)
             self.report(f"removed: its key under the {case}", self._knock(token + captured), b"")
         ticket = self._pair_of(self._ticket())
@@ -442,12 +508,14 @@ def main():
         raise SystemExit(__doc__)
     adversary = Adversary(*sys.argv[1:])
     adversary.datagrams()
+    adversary.acknowledgements()
     adversary.gate()
     adversary.callers()
     adversary.introductions()
     adversary.tickets()
     adversary.strangers()
     adversary.members()
+    adversary.reserved()
     adversary.crowd()
     adversary.hoard()
     time.sleep(1.5)  # What the floods have used up of this device's requests comes back; above it nothing is answered.

@@ -32,7 +32,7 @@ def _device(number):
 
 def selftest():
     """The rules of the roster, and gate, TLS, frames, joining and streams between Python devices."""
-    found = _roster_rules() | _message_rules() | {"connection": _connection_works()} | _joining_rules() | _stream_rules()
+    found = _roster_rules() | _message_rules() | {"connection": _connection_works()} | _static_rules() | _joining_rules() | _stream_rules()
     failed = [name for name, passes in found.items() if not passes]
     print(json.dumps({"selftest": "failed" if failed else "passed", "failed": failed}))
     return 1 if failed else 0
@@ -75,7 +75,18 @@ def _roster_rules():
     forged = r.Statement(add(0, 1).data[:-1] + b"\0")
     before = r.Roster([found])
     refuses = refused(lambda: before.merge([add(0, 2), forged])) and len(before.statements) == 1
+    other = [sign(0, kind, bytes(size)) for kind, size in ((128, 0), (255, 512), *((200, k) for k in range(20)))]
+    kept = r.Roster([found, *other])
+    greatest = sorted(s.id for s in other)[-r.MOST_RESERVED:]
+    in_halves = r.Roster([found, *other[10:]])
+    in_halves.merge(other[:10])
+    invalid = [lambda: sign(0, 8, bytes(32)), lambda: sign(0, 127, b""), lambda: sign(0, 128, bytes(513))]
     return {
+        "reserved kinds have no effect": (kept.live, kept.epoch, kept.names) == (devices(0), None, {}),
+        "of reserved kinds the greatest ids": sorted(kept.statements.keys() - {found.id}) == greatest,
+        "and in any order": in_halves.digest == kept.digest,
+        "a reserved kind by a ticket": r.Roster([found, issue, sign(100, 128, b"")]).statements.keys() == {found.id, issue.id},
+        "kinds that are invalid": all(refused(act) for act in invalid),
         "removed for ever": live(add(0, 1), remove(0, 1), add(0, 1)) == devices(0),
         "kept": live(*pair, remove(0, 1, 2)) == devices(0, 2),
         "a second removal keeps nobody": live(*pair, remove(0, 1, 2), remove(0, 1, 2, 3)) == devices(0),
@@ -152,6 +163,22 @@ def _connection_works():
     return fine and not opens and link.peer == proved[1]
 
 
+def _static_rules():
+    """The static label opens to each call once, and to none that is earlier than one that it has opened to."""
+    server, caller, key, epoch = (os.urandom(32) for _ in range(4))
+    record, gate = b"\x16\x03\x01\0\1\1", l.Gate(server, [], {caller: key}, epoch)
+    opens = lambda *serial, by=None: gate.caller(c.gate_token(key, server, c.STATIC_LABEL, record, serial, by), record) == caller
+    return {
+        "static: a call": opens(7, 1),
+        "static: again": not opens(7, 1),
+        "static: by the hint of the epoch": opens(7, 2, by=(caller, epoch)),
+        "static: an earlier call": not opens(7, 1, by=(caller, epoch)),
+        "static: an earlier boot": not opens(6, 9),
+        "static: a later boot": opens(8, 0),
+        "static: the hint of another epoch": not opens(9, 0, by=(caller, key)),
+    }
+
+
 def _joining_rules():
     """An account of Python devices: who comes in by a file, what a member then tells, and who stays outside."""
     with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +206,7 @@ def _joining_rules():
             return False
 
         def by_ticket(of):
-            label = c.static_label(0) if of else member.label
+            label = c.STATIC_LABEL if of else member.label
             return l.Link.call(*server.place, one.context, one.pair_of_ticket(member.device, ticket).gate, member.device, label)
 
         def waits(peer, link, condition):
@@ -210,7 +237,7 @@ def _joining_rules():
             "a method that is gone": one.request(link, "ping", {}).get("error", {}).get("reason") == "unknownMethod",
             "by address again": bool(one.open_connection(*server.place)),
             "let in elsewhere": one.roster.merge([added]) == [],
-            "a guest by a static label": fails(lambda: by_epoch(c.static_label(0))),
+            "a guest by a static label": fails(lambda: by_epoch(c.STATIC_LABEL)),
             "a guest without statements": fails(lambda: introduced((l.HELLO, one.hello()))),
             "a guest": introduced((l.STATEMENTS, one.roster.encoded()), (l.HELLO, one.hello())) == l.HELLO,
             "a guest is a member": c.device_id(c.raw_public(guest)) in member.roster.live,

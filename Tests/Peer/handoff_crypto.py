@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import os
 import random
+import socket
 import struct
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
@@ -17,6 +18,7 @@ ADVERT, ACKNOWLEDGEMENT = 1, 2
 ADVERT_SIZE, ACKNOWLEDGEMENT_SIZE = 1200, 128
 ADVERT_BODY, BEACON_BODY = 1087, 588
 BEACON_RECORD, ANNOUNCEMENT_HEAD = 831, 61
+GREASE_FLAG, GREASE_KIND = 0x80, 0xF0  # Reserved; see "Reserved values".
 KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
 
 
@@ -69,11 +71,6 @@ def is_member(label_key, label):
     return hmac.compare_digest(hmac_sha256(label_key, b"label" + label[:8])[:8], label[8:])
 
 
-def static_label(unix_seconds, periods=0):
-    """What a server is called by that is known by its address alone; no secret plays a part."""
-    return b"handoff/" + struct.pack(">Q", int(unix_seconds) // 1024 + periods)
-
-
 # Announcements
 
 
@@ -81,9 +78,10 @@ def is_type(text):
     return 1 <= len(text) <= 255 and all(0x21 <= ord(character) <= 0x7E for character in text)
 
 
-def encode_activity(activity):
+def encode_activity(activity, grease=0):
     flags = (
-        (1 if activity.get("streams") else 0)
+        grease
+        | (1 if activity.get("streams") else 0)
         | (2 if activity.get("webpageURL") else 0)
         | (4 if activity.get("title") is not None else 0)
         | (8 if activity.get("team") is not None else 0)
@@ -97,16 +95,17 @@ def encode_activity(activity):
 
 
 def encode_announcement(a, capacity):
-    """The announcement with as many activities as fit, padded with zeros."""
+    """The announcement with as many activities as fit, padded with zeros; with reserved flags if it has the member `grease`."""
+    grease = GREASE_FLAG if a.get("grease") else 0
     packed, room = [], capacity - ANNOUNCEMENT_HEAD
     for activity in a["activities"]:
-        data = encode_activity(activity)
+        data = encode_activity(activity, grease)
         if len(data) > room:
             break
         packed.append(data)
         room -= len(data)
     more = a.get("hasMore", False) or len(packed) < len(a["activities"])
-    flags = (1 if a.get("goodbye") else 0) | (2 if more else 0) | (4 if a.get("asleep") else 0)
+    flags = grease | (1 if a.get("goodbye") else 0) | (2 if more else 0) | (4 if a.get("asleep") else 0)
     out = a["device"] + struct.pack(
         ">QIHBB8sIB", a["boot"], a["seq"], a["port"], KINDS.index(a["kind"]), flags, a["roster"], a["listSeq"], len(packed)
     )
@@ -249,6 +248,11 @@ class PairKeys:
         info = b"handoff/1 pairwise" + ids[0] + ids[1]
         self.secret = HKDF(hashes.SHA256(), 32, account_id, info).derive(agree(signing_key, raw_other))
         self.gate = HKDFExpand(hashes.SHA256(), 32, b"gate").derive(self.secret)
+        self.ack = HKDFExpand(hashes.SHA256(), 32, b"ack").derive(self.secret)
+
+    def acknowledgement_code(self, content, salt):
+        """The code of an acknowledgement with this content, of the advert's datagram that had this salt."""
+        return hmac_sha256(self.ack, b"handoff/1 ack" + salt + content)[:16]
 
     def mark(self, label, salt):
         return hmac_sha256(self.secret, b"mark" + label + salt)[:8]
@@ -301,17 +305,18 @@ def seal_datagram(kind, plaintext, sender, receiver, advert_key, salt=None):
     return bytes([kind]) + sender + seal(advert_key, b"handoff/1 advert key", plaintext, data, salt)
 
 
-def acknowledgement(device, boot, seq):
-    return (device + struct.pack(">QI", boot, seq)).ljust(79, b"\0")
+def acknowledgement(pair, device, boot, seq, host, salt):
+    """The plaintext of an acknowledgement by `device`, at whose IPv4 address `host` the datagram with this salt arrived."""
+    content = device + struct.pack(">QI", boot, seq) + bytes(10) + b"\xff\xff" + socket.inet_aton(host)
+    return (content + pair.acknowledgement_code(content, salt)).ljust(79, b"\0")
 
 
 def open_datagram(datagram, receivers, keys, public_key):
+    """Kind, sender's label, and an announcement or the members of an acknowledgement, whose code is not checked here."""
     sizes = {ADVERT: ADVERT_SIZE, ACKNOWLEDGEMENT: ACKNOWLEDGEMENT_SIZE}
     if not datagram or len(datagram) != sizes.get(datagram[0]):
         raise Refused("shape")
     kind, sender = datagram[0], datagram[1:17]
-    if not is_member(keys.label, sender):
-        raise Refused("foreignLabel")
     plain = None
     for receiver in receivers:
         try:
@@ -325,19 +330,67 @@ def open_datagram(datagram, receivers, keys, public_key):
     if kind == ADVERT:
         return "advert", sender, check_signed(plain, b"handoff/1 advert sig\0" + bytes([ADVERT]) + sender, public_key)
     boot, seq = struct.unpack(">QI", plain[32:44])
-    if any(plain[44:]):
+    if any(plain[76:]):
         raise Refused("malformed")
     if public_key(plain[:32]) is None:
         raise Refused("unknownDevice")
-    return "acknowledgement", sender, {"device": plain[:32], "boot": boot, "seq": seq}
+    content, code = plain[:60], plain[60:76]
+    return "acknowledgement", sender, {"device": plain[:32], "boot": boot, "seq": seq, "content": content, "code": code}
 
 
 # The gate
 
 
-def gate_token(gate_key, server, label, client_hello):
-    """What opens the gate of the device `server` under `label`, by a key that both sides have."""
-    return hmac_sha256(gate_key, b"handoff/1 gate" + server + label + sha256(client_hello))
+STATIC_LABEL = b"handoff/1 static"
+TOKEN, MAX_RECORD = 40, 4096
+
+
+def xor(data, mask):
+    return bytes(a ^ b for a, b in zip(data, mask))
+
+
+def pair_hint(gate_key, server, label):
+    return hmac_sha256(gate_key, b"handoff/1 hint" + server + label)[:8]
+
+
+def epoch_mask(epoch_key, server, digest):
+    return hmac_sha256(epoch_key, b"handoff/1 hint" + server + digest)[:8]
+
+
+def serial_mask(gate_key, digest):
+    return hmac_sha256(gate_key, b"handoff/1 serial" + digest)[:12]
+
+
+def gate_tag(gate_key, server, label, serial, digest):
+    return hmac_sha256(gate_key, b"handoff/1 gate" + server + label + serial + digest)[:20]
+
+
+def gate_token(gate_key, server, label, client_hello, serial=(1, 1), epoch=None):
+    """What opens the gate of the device `server` under `label`, by a key that both sides have. `serial` is boot and number of the
+    call, `epoch` the caller's id with the gate key of the label's epoch; without it the hint is that of the pair. With the epoch's
+    gate key as `gate_key` that hint is one of no pair, as it has to be for an introduction."""
+    digest = sha256(client_hello)
+    hint = xor(epoch[0][:8], epoch_mask(epoch[1], server, digest)) if epoch else pair_hint(gate_key, server, label)
+    masked = xor(struct.pack(">QI", *serial), serial_mask(gate_key, digest))
+    return hint + masked + gate_tag(gate_key, server, label, masked, digest)
+
+
+class Knock:
+    """The first bytes of a caller, at a server."""
+
+    def __init__(self, token, client_hello, server):
+        self.hint, self._serial, self.tag = token[:8], token[8:20], token[20:]
+        self.server, self.digest = server, sha256(client_hello)
+
+    def device(self, epoch_key):
+        """The first 8 bytes of the caller's id, if it is in this epoch."""
+        return xor(self.hint, epoch_mask(epoch_key, self.server, self.digest))
+
+    def is_made(self, gate_key, label):
+        return hmac.compare_digest(self.tag, gate_tag(gate_key, self.server, label, self._serial, self.digest))
+
+    def serial(self, gate_key):
+        return struct.unpack(">QI", xor(self._serial, serial_mask(gate_key, self.digest)))
 
 
 # Frames
@@ -345,3 +398,9 @@ def gate_token(gate_key, server, label, client_hello):
 
 def frame(kind, body):
     return struct.pack(">IB", len(body) + 1, kind) + body
+
+
+def kept_copy(signing_key, boot, seq, activity, time, end, payload):
+    """An activity as its origin hands it to a device that keeps it; the payload is JSON as it was sent, byte by byte."""
+    head = device_id(raw_public(signing_key)) + struct.pack(">QI16sQQ", boot, seq, activity, time, end)
+    return head + signing_key.sign(b"handoff/1 kept\0" + head + payload) + payload

@@ -12,14 +12,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.x509.oid import NameOID
 from OpenSSL import SSL
 
-from handoff_crypto import Refused, frame, gate_token
+from handoff_crypto import Knock, MAX_RECORD, STATIC_LABEL, TOKEN, Refused, frame, gate_token, pair_hint
 
 STATEMENTS, HELLO, REQUEST, RESPONSE, NOTICE, ACCOUNT_KEY = range(1, 7)
 CONTROL, STREAM = b"handoff/1", b"handoff-stream/1"
 INTRODUCTION = b"introduction"  # The caller of the epoch's gate key, which does not say who it is.
 
 
-def make_context(key, protocol=CONTROL):
+def make_context(key, protocol=CONTROL, groups=b"X25519"):
     """The settings of the section TLS; pyOpenSSL has no call of its own for groups and signature algorithms."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "handoff")])
     start = datetime.datetime(2000, 1, 1)
@@ -37,8 +37,8 @@ def make_context(key, protocol=CONTROL):
     context.set_min_proto_version(SSL.TLS1_3_VERSION)
     context.set_max_proto_version(SSL.TLS1_3_VERSION)
     library, handle = SSL._lib, context._context
-    if library.SSL_CTX_set1_curves_list(handle, b"X25519") != 1:
-        raise RuntimeError("no X25519")
+    if library.SSL_CTX_set1_curves_list(handle, groups) != 1:
+        raise RuntimeError("no such groups")
     if library.SSL_CTX_set1_sigalgs_list(handle, b"ed25519") != 1:
         raise RuntimeError("no ed25519")
     context.set_options(SSL.OP_NO_TICKET)
@@ -52,23 +52,28 @@ def make_context(key, protocol=CONTROL):
 
 
 class Gate:
-    """To whom the device `server` opens: labels and static labels that it is called by, by id of device or ticket the gate keys
-    that it takes, and the epoch's gate key, which opens to an introduction."""
+    """To whom the device `server` opens: the labels that it is called by, by id of device or ticket the gate keys that it takes,
+    and the epoch's gate key, which finds callers by their hint and opens to an introduction."""
 
-    def __init__(self, server, labels, keys, static=(), epoch_key=None):
-        self.server, self.labels, self.keys, self.static, self.epoch_key = server, labels, keys, static, epoch_key
-        self.seen = set()
+    def __init__(self, server, labels, keys, epoch_key=None):
+        self.server, self.labels, self.keys, self.epoch_key = server, labels, keys, epoch_key
+        self.seen, self.latest = set(), {}
+        self.devices = {caller[:8]: caller for caller in keys}
+        self.hints = {pair_hint(key, server, label): caller for caller, key in keys.items() for label in (*labels, STATIC_LABEL)}
 
     def caller(self, token, record):
-        """Who knocks, or INTRODUCTION; None for anybody who may not come in, and for a token that has opened before."""
-        for label in (*self.labels, *self.static):
-            known = list(self.keys.items())
-            if self.epoch_key and label in self.labels:
-                known.append((INTRODUCTION, self.epoch_key))
-            for caller, key in known:
-                if hmac.compare_digest(token, gate_token(key, self.server, label, record)) and (label, token) not in self.seen:
-                    self.seen.add((label, token))
-                    return caller
+        """Who calls, or INTRODUCTION; None for an unknown caller, and for a token that has opened before."""
+        knock = Knock(token, record, self.server)
+        caller = self.devices.get(knock.device(self.epoch_key)) if self.epoch_key else None
+        caller = caller or self.hints.get(knock.hint, INTRODUCTION)
+        key = self.keys.get(caller, self.epoch_key)
+        for label in self.labels if key else ():
+            if knock.is_made(key, label) and (label, knock.tag) not in self.seen:
+                self.seen.add((label, knock.tag))
+                return caller
+        if caller != INTRODUCTION and knock.is_made(key, STATIC_LABEL) and knock.serial(key) > self.latest.get(caller, (0, 0)):
+            self.latest[caller] = knock.serial(key)
+            return caller
         return None
 
 
@@ -80,23 +85,23 @@ class Link:
         self.tls = SSL.Connection(context, None)
 
     @classmethod
-    def call(cls, host, port, context, gate_key, server, label, timeout=5, protocol=CONTROL):
-        """Calls the device `server` under `label`: token and ClientHello leave in one segment."""
+    def call(cls, host, port, context, gate_key, server, label, timeout=5, protocol=CONTROL, **caller):
+        """Calls the device `server` under `label`; `caller` are serial and epoch of the token, which leaves with the ClientHello."""
         link = cls(socket.create_connection((host, port), timeout), context, protocol)
         link.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         link.tls.set_connect_state()
         link._try_handshake()
         hello = link._outgoing()
-        link.sock.sendall(gate_token(gate_key, server, label, hello) + hello)
+        link.sock.sendall(gate_token(gate_key, server, label, hello, **caller) + hello)
         return link._handshake()
 
     @classmethod
     def answer(cls, sock, context, gate, protocol=CONTROL):
         """Answers a caller that the gate knows, whose id is then in `caller`; anyone else gets no byte."""
         link = cls(sock, context, protocol)
-        token, header = link._exactly(32), link._exactly(5)
+        token, header = link._exactly(TOKEN), link._exactly(5)
         (size,) = struct.unpack(">H", header[3:])
-        if header[0] != 22 or not 1 <= size <= 1024:
+        if header[0] != 22 or not 1 <= size <= MAX_RECORD:
             raise Refused("no ClientHello")
         record = header + link._exactly(size)
         link._ends()

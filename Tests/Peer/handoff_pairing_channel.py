@@ -184,7 +184,7 @@ class Session(Link):
         token = start + session._exactly(31) if session.by_link else b""
         header = session._exactly(5) if session.by_link else start + session._exactly(4)
         (size,) = struct.unpack(">H", header[3:])
-        if header[0] != 22 or size > 1024:
+        if header[0] != 22 or size > 4096:
             raise Refused("no ClientHello")
         session.hello = header + session._exactly(size)
         if session.by_link and not hmac.compare_digest(token, link.token(session.hello)):

@@ -34,9 +34,15 @@ import handoff_link as l
 import handoff_messages as m
 import handoff_roster as r
 
+IP_PKTINFO, MOST_SALTS = 8, 64
 REPEATS = (0.03, 0.1, 0.3, 1, 2)
 FIRST_RETRY, MOST_LISTS = 4, 8
 SPACING = {l.STATEMENTS: 0.25, l.HELLO: 0.1}  # Between two of them on one connection.
+
+
+def grease():
+    """A reserved name, which means nothing; this peer sends one in every message."""
+    return "grease" + os.urandom(1).hex()
 
 
 class Peer:
@@ -59,11 +65,13 @@ class Peer:
         self.boot, self.seq, self.offers = max(self.boot + 1, int(time.time())), 0, {}
         self.list_seq, self.announced = 0, []  # Since which announcement the activities are the same, and which they are.
         self.label = self.previous = self.keys = None
-        self.streams, self.pairs, self.seen = None, {}, set()  # A StreamServer gives tickets for streams and serves them.
+        self.streams, self.pairs, self.seen, self.latest, self.calls = None, {}, set(), {}, 0  # A StreamServer gives tickets for streams and serves them.
         self.context = l.make_context(self.key)
         self.store()
         self._derive()
         self.tcp, self.udp = self._sockets()
+        self.udp.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
+        self.salts = []  # Of the latest adverts that were sent.
         self.port = self.udp.getsockname()[1]
 
     @staticmethod
@@ -146,10 +154,14 @@ class Peer:
             if not users:
                 keys[ticket] = c.PairKeys(self.key, raw, self.roster.account, other_id=ticket).gate
         labels = [label for label in (self.label, self.previous) if label]
-        static = [c.static_label(time.time(), periods) for periods in (0, -1, 1)]
-        gate = l.Gate(self.device, labels, keys, static, self.keys.gate if self.keys else None)
-        gate.seen = self.seen
+        gate = l.Gate(self.device, labels, keys, self.keys.gate if self.keys else None)
+        gate.seen, gate.latest = self.seen, self.latest
         return gate
+
+    def serial(self):
+        """Boot and number of one more call."""
+        self.calls += 1
+        return self.boot, self.calls
 
     # Connections
 
@@ -163,6 +175,8 @@ class Peer:
             "seq": self.seq,
             "listSeq": self.list_seq,
             "roster": self.roster.digest[:8].hex(),
+            "capabilities": [grease()],
+            grease(): [None, {"a": 1}],
         }
         if self.label:
             message["label"] = self.label.hex()
@@ -175,10 +189,12 @@ class Peer:
         place, others = f"{host}:{port}", self.roster.live - {self.device}
         last = self.answered.get(place)
         for device in sorted(others, key=lambda other: (other != last, other)):
-            keys = [self.pair_of_ticket(device).gate] if self.ticket else []
-            for key in keys + [self.pair(device).gate]:
+            own, epoch = self.pair(device).gate, (self.device, self.keys.gate) if self.keys else None
+            ways = [(self.pair_of_ticket(device).gate, None)] if self.ticket else []
+            for key, epoch in ways + ([(own, epoch)] if epoch else []) + [(own, None)]:
                 try:
-                    link = l.Link.call(host, port, self.context, key, device, c.static_label(time.time()))
+                    link = l.Link.call(
+                        host, port, self.context, key, device, c.STATIC_LABEL, serial=self.serial(), epoch=epoch)
                 except ConnectionRefusedError:
                     raise
                 except ConnectionError:
@@ -247,7 +263,7 @@ class Peer:
         elif kind == l.REQUEST:
             request = m.read_request(body, link.last_id)
             link.last_id = request["id"]
-            link.send((l.RESPONSE, json.dumps({"id": request["id"]} | self._answer(link, request)).encode()))
+            link.send((l.RESPONSE, json.dumps({"id": request["id"], grease(): 1} | self._answer(link, request)).encode()))
             return request
         elif kind == l.NOTICE:
             return m.read_object(body)
@@ -313,8 +329,8 @@ class Peer:
 
     def request(self, link, method, parameters):
         number, link.next_id = link.next_id, link.next_id + 1
-        body = json.dumps({"id": number, "method": method, "parameters": parameters}).encode()
-        link.send((l.REQUEST, body))
+        body = json.dumps({"id": number, "method": method, "parameters": parameters, grease(): "x"}).encode()
+        link.send((c.GREASE_KIND | os.urandom(1)[0] >> 4, os.urandom(15)), (l.REQUEST, body))
         while found := link.receive(5):
             if found[0] == l.RESPONSE:
                 answer = json.loads(found[1])
@@ -337,6 +353,7 @@ class Peer:
             "asleep": asleep,
             "roster": self.roster.digest[:8],
             "listSeq": self.list_seq,
+            "grease": True,
             "activities": [] if goodbye else [offer["shown"] for offer in self.offers.values()],
         }
 
@@ -350,6 +367,7 @@ class Peer:
         heard = {"acknowledged": False, "adverts": 0}
         for wait in REPEATS:
             datagram = c.seal_datagram(c.ADVERT, plain, self.label, receiver, self.keys.advert)
+            self.salts = [*self.salts, datagram[17:33]][-MOST_SALTS:]
             self.udp.sendto(datagram, (host, port))
             end = time.monotonic() + wait
             while not heard["acknowledged"] and (left := end - time.monotonic()) > 0:
@@ -363,16 +381,22 @@ class Peer:
         self.udp.settimeout(max(timeout, 0.001))
         labels = [label for label in (self.label, self.previous) if label]
         try:
-            data, source = self.udp.recvfrom(2048)
+            data, extra, _, source = self.udp.recvmsg(2048, 64)
             kind, sender, value = c.open_datagram(data, labels, self.keys, self.roster.public_key)
         except (TimeoutError, c.Refused):
             return
         if kind == "acknowledgement":
-            heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq)
+            heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq) and self._is_genuine(value)
             return
         heard["adverts"] += 1
-        plain = c.acknowledgement(self.device, value["boot"], value["seq"])
+        host = socket.inet_ntoa(extra[0][2][8:12])  # The third member of in_pktinfo: where the datagram was sent to.
+        plain = c.acknowledgement(self.pair(value["device"]), self.device, value["boot"], value["seq"], host, data[17:33])
         self.udp.sendto(c.seal_datagram(c.ACKNOWLEDGEMENT, plain, self.label, sender, self.keys.advert), source)
+
+    def _is_genuine(self, value):
+        """Whether the device that an acknowledgement names has made it, of an advert that was sent."""
+        pair = self.pair(value["device"])
+        return any(value["code"] == pair.acknowledgement_code(value["content"], salt) for salt in self.salts)
 
 
 def offer(peer, link, host, port, given):

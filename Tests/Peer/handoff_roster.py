@@ -9,9 +9,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from handoff_crypto import Refused, device_id, raw_public, sha256, verify
 
 FOUND, ADD, TICKET, USE, REMOVE, NAME, EPOCH = range(1, 8)
+RESERVED = 128  # The first of the reserved kinds.
 
 # Limits of the roster: admissions and removed subjects are by signer.
 MOST_KNOWN, MOST_ADMISSIONS, MOST_SUBJECTS = 256, 64, 64
+MOST_RESERVED, MOST_RESERVED_BYTES = 16, 512
 MOST_REMOVALS_OF_SUBJECT, MOST_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
 LAST_NUMBER = 2**32 - 1  # Of epochs and of names; its signer has to be removed.
 
@@ -75,6 +77,8 @@ class Statement:
             if len(body) != 37 + count or not 1 <= count <= 64:
                 raise Refused("name of a wrong form")
             return body[:32], counter, body[37:].decode("utf-8")
+        if self.kind >= RESERVED and len(body) <= MOST_RESERVED_BYTES:
+            return (body,)
         raise Refused("statement of an unknown kind")
 
     def is_genuine(self):
@@ -191,6 +195,8 @@ class Roster:
                 groups.setdefault((1, s.by, s.fields[0]), []).append(((s.fields[1], s.id), s))
             elif s.kind == REMOVE:
                 groups.setdefault((MOST_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
+            elif s.kind >= RESERVED:
+                groups.setdefault((MOST_RESERVED, s.by, RESERVED), []).append((s.id, s))
         for (most, *_), members in groups.items():
             for _, s in sorted(members, key=lambda member: member[0])[:-most]:
                 del self.statements[s.id]

@@ -70,8 +70,9 @@ class Stream:
                         self.is_over = True
                         self._finish()
                         return b""
-                    if word > RESET:
-                        raise Reset(word - RESET)
+                    if word >= RESET:
+                        code = word - RESET  # 0 and unknown codes are resets for an unknown reason.
+                        raise Reset(code if CANCELLED <= code <= FAILED else 0)
                     if word > MOST:
                         raise c.Refused("a frame of a wrong length")
                     self.left = word

@@ -15,6 +15,7 @@ import sys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import handoff_crypto as c
+import handoff_membership as membership
 import handoff_pairing as pairing
 import handoff_pairing_channel as p
 import handoff_roster as r
@@ -22,7 +23,8 @@ import handoff_spake2 as spake2
 
 DOCUMENTS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGE, FILE = DOCUMENTS / "protocol.md", DOCUMENTS / "protocol-vectors.json"
-BLOCKS = {"roster": "roster-vectors", "example": "vectors", "pairing": "pairing-vectors"}
+MEMBERSHIP = "membership-vectors"
+BLOCKS = {"roster": "roster-vectors", "kept": "kept-vectors", "example": "vectors", "pairing": "pairing-vectors"}
 WIDTH, DIGITS = 136, 128
 
 
@@ -57,6 +59,8 @@ def roster():
         "epoch": sign(0, r.EPOCH, r.epoch_body(1, [], account_key)),
     }
     whole = r.Roster(list(made.values())[::-1])
+    reserved = sign(0, 200, span(0, 16))
+    with_reserved = r.Roster([*whole.statements.values(), reserved])
     without_ticket = sign(0, r.REMOVE, r.remove_body(ticket, [device(2)]))
     closed = r.Roster([*made.values(), without_ticket])
     assert closed.removed_digest == whole.removed_digest
@@ -69,6 +73,8 @@ def roster():
         "found": made["found"].data,
         "statements": c.sha256(b"".join(statement.data for statement in made.values())),
         "digest": whole.digest,
+        "reserved": reserved.data,
+        "reservedDigest": with_reserved.digest,
         "removed1": whole.removed_digest,
         "fileClear": c.sha256(r.account_file(content)),
         "fileKey": r.file_key(passphrase, salt),
@@ -87,7 +93,7 @@ def example():
     (raw_a, raw_b, raw_t), client_hello = map(c.raw_public, (a, b, t)), bytes.fromhex("160301000401020304")
     device_a, device_b, ticket = c.device_id(raw_a), c.device_id(raw_b), r.ticket_id(raw_t)
     pair, by_ticket = c.PairKeys(b, raw_a, account), c.PairKeys(t, raw_a, account, own_id=ticket)
-    static = c.static_label(1_800_000_000)
+    serial = (1_800_000_000, 7)
     listed = {
         "id": span(0x50, 16).hex(), "type": "com.example.notes.edit", "title": "Café list", "team": "TEAM42",
         "streams": True, "webpageURL": True, "age": 12,
@@ -100,7 +106,7 @@ def example():
     marks = bytes(range(24)) + pair.mark(label_a, salt) + bytes(range(32, 128))
     text = c.beacon_text(announcement, label_a, a, keys.beacon, salt, marks)
     body, plain = c.encode_announcement(announcement, c.BEACON_BODY), c.sign_advert(announcement, label_a, a)
-    receipt = c.acknowledgement(device_b, 1_800_000_000, 5)
+    receipt = c.acknowledgement(pair, device_b, 1_800_000_000, 5, "192.0.2.2", salt)
     commitment = r.commitment(account_key)
     hello = {
         "version": 1, "software": "example/1", "kind": "laptop", "port": 24863, "boot": 1_800_000_000,
@@ -126,7 +132,7 @@ def example():
         "labelA": label_a,
         "labelB": label_b,
         "instanceA": base64.b32encode(label_a).decode().lower().rstrip("=").encode(),
-        "staticLabel": static,
+        "staticLabel": c.STATIC_LABEL,
         "coordinateA": c.montgomery(raw_a),
         "coordinateB": c.montgomery(raw_b),
         "agreement": c.agree(a, raw_b),
@@ -145,14 +151,26 @@ def example():
         "beaconRecord": b"".join(bytes([len(s)]) + s for s in text),
         "advertSignature": plain[-64:],
         "advert": c.seal_datagram(c.ADVERT, plain, label_a, label_b, keys.advert, salt),
+        "acknowledgementCode": receipt[60:76],
         "acknowledgement": c.seal_datagram(c.ACKNOWLEDGEMENT, receipt, label_b, label_a, keys.advert, salt),
         "clientHello": client_hello,
-        "token": c.gate_token(pair.gate, device_b, label_b, client_hello),
-        "staticToken": c.gate_token(pair.gate, device_b, static, client_hello),
-        "ticketToken": c.gate_token(by_ticket.gate, device_a, label_a, client_hello),
-        "introductionToken": c.gate_token(keys.gate, device_b, label_b, client_hello),
+        "token": c.gate_token(pair.gate, device_b, label_b, client_hello, serial, (device_a, keys.gate)),
+        "pairToken": c.gate_token(pair.gate, device_b, label_b, client_hello, serial),
+        "staticToken": c.gate_token(pair.gate, device_b, c.STATIC_LABEL, client_hello, serial),
+        "ticketToken": c.gate_token(by_ticket.gate, device_a, label_a, client_hello, serial),
+        "introductionToken": span(0x60, 8) + c.gate_token(keys.gate, device_b, label_b, client_hello, serial)[8:],
         "helloFrame": frame(2, hello),
         "requestFrame": frame(3, request),
+    }
+
+
+def kept():
+    """A copy of an activity that another device keeps."""
+    payload = '{"type":"com.example.notes.edit","userInfo":{"text":"Café"}}'.encode()
+    return {
+        "seed": b"\xa1" * 32,
+        "payload": payload,
+        "copy": c.kept_copy(seeded(0xA1), 1_800_000_000, 5, span(0x50, 16), 1_800_000_060, 1_800_086_460, payload),
     }
 
 
@@ -212,7 +230,7 @@ def worked_pairing():
 
 
 def computed():
-    return {"roster": roster(), "example": example(), "pairing": worked_pairing()}
+    return {"roster": roster(), "kept": kept(), "example": example(), "pairing": worked_pairing()}
 
 
 # What others have written is read, too
@@ -275,7 +293,15 @@ def in_page(page, group):
 
 def in_file(values):
     groups = {group: {name: value.hex() for name, value in given.items()} for group, given in values.items()}
-    return {"version": 1, **groups}
+    return {"version": 1, **groups, "membership": membership.computed()}
+
+
+def with_block(page, fence, text):
+    """The page with another text in the only block of this kind."""
+    page, count = re.subn(rf"^```{fence}\n.*?^```", lambda _: f"```{fence}\n{text}```", page, flags=re.S | re.M)
+    if count != 1:
+        raise SystemExit(f"the page has {count} blocks '{fence}'")
+    return page
 
 
 def wrong(groups=BLOCKS):
@@ -290,23 +316,24 @@ def wrong(groups=BLOCKS):
                     found.append(f"{where}: {group}.{name}")
     if file.keys() != in_file(values).keys():
         found.append("file: groups")
+    if page != with_block(page, MEMBERSHIP, membership.shown(membership.computed())):
+        found.append("page: membership")
+    cases = file.get("membership", {})
+    found += [f"file: membership.{name}" for name, value in membership.computed().items() if cases.get(name) != value]
     return sorted(found + unreadable(values))
 
 
 def check():
     found = wrong()
-    print(json.dumps({"compared": sum(len(values) for values in computed().values()), "wrong": found}))
+    print(json.dumps({"compared": sum(map(len, computed().values())) + len(membership.CASES), "wrong": found}))
     return 1 if found else 0
 
 
 def write():
     values, page = computed(), PAGE.read_text()
     for group, fence in BLOCKS.items():
-        block = f"```{fence}\n{shown(values[group])}```"
-        page, count = re.subn(rf"^```{fence}\n.*?^```", lambda _: block, page, flags=re.S | re.M)
-        if count != 1:
-            raise SystemExit(f"the page has {count} blocks '{fence}'")
-    PAGE.write_text(page)
+        page = with_block(page, fence, shown(values[group]))
+    PAGE.write_text(with_block(page, MEMBERSHIP, membership.shown(membership.computed())))
     FILE.write_text(json.dumps(in_file(values), indent=1) + "\n")
     return check()
 

@@ -174,6 +174,7 @@ class Daemon:
         self.environment = {
             "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": os.path.join(self.folder, "home"), "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": os.path.join(self.folder, "run"), "HANDOFF_SOCKET": self.socket,
+            "HANDOFF_GREASE": "always",
         }
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "HANDOFF_MUTANT"):
             if name in os.environ:

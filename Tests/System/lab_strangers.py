@@ -51,20 +51,20 @@ def not_one_byte(stage):
     ports = {origin.ctl("status").line["port"]: origin, taker.ctl("status").line["port"]: taker}
     tcp, _ = segments(recording)
     openings = [(source, target, data) for source, target, data in tcp
-                if target in ports and len(data) > 100 and data[32:34] == b"\x16\x03"]
+                if target in ports and len(data) > 100 and data[40:42] == b"\x16\x03"]
     expect(openings, "no token with a ClientHello was recorded")
     caller, port, opening = openings[-1]
     whole = b"".join(data for source, target, data in tcp if (source, target) == (caller, port))
     server = ports[port]
     address = server.host.addresses[0]
     fresh = bytearray(opening)
-    fresh[32 + 5 + 6 + 10] ^= 1  # Another random value in the ClientHello.
+    fresh[40 + 5 + 6 + 10] ^= 1  # Another random value in the ClientHello.
     strangers = lab.hosts[2:]
     for name, data in (
             ("a replayed token and ClientHello", opening), ("a replayed connection", whole),
             ("a copied token with another ClientHello", bytes(fresh)),
-            ("another token with the ClientHello", os.urandom(32) + opening[32:]),
-            ("the ClientHello alone", opening[32:]), ("the token alone", opening[:32])):
+            ("another token with the ClientHello", os.urandom(40) + opening[40:]),
+            ("the ClientHello alone", opening[40:]), ("the token alone", opening[:40])):
         for host in strangers:
             got = ask(host, address, port, data)
             expect(got == 0, f"{name} from {host.name} got {got} bytes")

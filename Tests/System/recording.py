@@ -4,32 +4,74 @@ import base64
 import struct
 
 
-def segments(path):
-    """The TCP segments with data, and the UDP datagrams, of a recording: (source port, destination port, data)."""
-    tcp, udp = [], []
+def packets(path):
+    """The IP packets of a recording, which may go on: (moment, to one receiver, source, destination, protocol, what it carries)."""
     with open(path, "rb") as file:
         head = file.read(24)
         order = "<" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
         while len(record := file.read(16)) == 16:
-            size = struct.unpack(order + "IIII", record)[2]
+            seconds, microseconds, size, _ = struct.unpack(order + "IIII", record)
             frame = file.read(size)
+            if len(frame) < size:
+                return
             kind = struct.unpack(">H", frame[12:14])[0]
             if kind == 0x0800:
                 protocol, start = frame[23], 14 + (frame[14] & 15) * 4
                 end = 14 + struct.unpack(">H", frame[16:18])[0]
+                addresses = frame[26:30], frame[30:34]
             elif kind == 0x86DD:
                 protocol, start = frame[20], 54
                 end = 54 + struct.unpack(">H", frame[18:20])[0]
+                addresses = frame[22:38], frame[38:54]
             else:
                 continue
-            body = frame[start:end]
-            if protocol == 6:
-                data = body[(body[12] >> 4) * 4:]
-                if data:
-                    tcp.append((*struct.unpack(">HH", body[:4]), data))
-            elif protocol == 17:
-                udp.append((*struct.unpack(">HH", body[:4]), body[8:]))
+            yield seconds + microseconds / 1e6, not frame[0] & 1, *addresses, protocol, frame[start:end]
+
+
+def segments(path):
+    """The TCP segments with data, and the UDP datagrams, of a recording: (source port, destination port, data)."""
+    tcp, udp = [], []
+    for *_, protocol, body in packets(path):
+        if protocol == 6:
+            data = body[(body[12] >> 4) * 4:]
+            if data:
+                tcp.append((*struct.unpack(">HH", body[:4]), data))
+        elif protocol == 17:
+            udp.append((*struct.unpack(">HH", body[:4]), body[8:]))
     return tcp, udp
+
+
+def names(packet, at):
+    """The labels of a DNS name, and where it ends."""
+    labels, end = [], None
+    while length := packet[at]:
+        if length >= 0xC0:
+            end = end or at + 2
+            at = (length & 0x3F) << 8 | packet[at + 1]
+        else:
+            labels.append(packet[at + 1:at + 1 + length])
+            at += 1 + length
+    return labels, end or at + 1
+
+
+def texts(path, source):
+    """The TXT records of our service that a host has announced, in their order: (instance, data), and when it did so first."""
+    found = {}
+    for moment, _, sender, _, protocol, body in packets(path):
+        if protocol != 17 or sender != source or body[:2] != struct.pack(">H", 5353):
+            continue
+        packet = body[8:]
+        questions, *counts = struct.unpack(">HHHH", packet[4:12])
+        at = 12
+        for _ in range(questions):
+            at = names(packet, at)[1] + 4
+        for _ in range(sum(counts)):
+            owner, at = names(packet, at)
+            kind, _, lifetime, size = struct.unpack(">HHIH", packet[at:at + 10])
+            if kind == 16 and lifetime and owner[1:3] == [b"_handoff", b"_tcp"]:
+                found.setdefault((owner[0], packet[at + 10:at + 10 + size]), moment)
+            at += 10 + size
+    return found
 
 
 def spellings(text):

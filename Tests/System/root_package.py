@@ -148,6 +148,38 @@ def used(stage, release):
     expect(there.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 4}, "another activity after the upgrade")
 
 
+def groups(daemon):
+    """How the connections of a daemon agreed on their keys so far, by kind."""
+    with open(daemon.log) as file:
+        found = re.findall(r"(Connection[a-z ]* is open)\b.* group=(\w+)", file.read())
+    return {kind: {group for other, group in found if other == kind} for kind, _ in found}
+
+
+@test("Debian 13: two devices there agree on keys by X25519 with ML-KEM, and with one here by X25519", limit=300)
+def hybrid(stage):
+    root = Root(stage, "trixie")
+    root.install(VERSIONS[0])
+    debug = {"options": ["--log-level", "debug"], "interface": "lo"}
+    desk, couch = (stage.daemon(name, host=root, **debug) for name in ("desk", "couch"))
+    here = stage.daemon("here", **debug)
+    desk.ctl("account", "create")
+    for joiner, group in ((couch, "X25519MLKEM768"), (here, "X25519")):
+        pair = desk.follow("pair", "--yes")
+        joiner.ctl("join", input=f"{pair.wait('opened')['code']}\n".encode(), within=60)
+        pair.wait("joined")
+        publish = desk.publish("com.example.editing", "--user-info", '{"page": 3}')
+        offered(joiner, publish.id)
+        expect(joiner.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 3}, "another activity")
+        publish.interrupt()
+        sent = joiner.publish("com.example.reading", "--stream", stage.file("draft.txt", "A letter to Ada. " * 60_000))
+        offered(desk, sent.id)
+        desk.ctl("continue", sent.id, "--output", os.path.join(desk.folder, f"from-{joiner.name}.txt"))
+        sent.interrupt()
+        kinds = ("Connection is open", "Connection to an inviter is open", "Connection of a stream is open")
+        expect(groups(joiner) == {kind: {group} for kind in kinds}, f"{joiner.name}: {groups(joiner)}")
+    expect(groups(desk)["Connection is open"] == {"X25519MLKEM768", "X25519"}, f"desk: {groups(desk)}")
+
+
 @for_each_release("it is removed but for settings, and purged without a trace", 200)
 def gone(stage, release):
     root = Root(stage, release)

@@ -27,12 +27,12 @@ def make(ring=1024 * 1024, seals=SEAL | SHRINK | GROW):
 class SharedStream:
     """An app's end of a stream whose bytes go through memory, from `position` on, which were written to its socket before."""
 
-    def __init__(self, stream, position=0, ring=1024 * 1024):
+    def __init__(self, stream, position=0, ring=1024 * 1024, call=None):
         self.stream, self.size = stream, ring
         self.descriptor = make(ring)
         self.room, theirs = socket.socketpair()
         with theirs:
-            call = Connection(stream.daemon)
+            call = call or Connection(stream.daemon)
             reply = call.call(APPS + "ShareMemory", self.descriptor, theirs.fileno(), stream=stream.id, position=position)
             call.close()
         self.received = reply["received"]  # Bytes that come by the socket before those in the memory.

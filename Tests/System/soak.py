@@ -10,18 +10,16 @@ more than its margin, or when a handover failed.
 """
 
 import argparse
-import mmap
 import os
 import random
 import re
 import signal
 import statistics
-import struct
 import sys
 import time
 from collections import Counter
 
-import faults
+from clocks import DAY, Clock
 from crash import call
 from harness import Failure, Lab, Skip, Stage, expect
 from lab_account import agree
@@ -36,27 +34,6 @@ FIGURES = {"own memory, KiB": (0.10, 1024), "PSS, KiB": None, "descriptors": (0,
 QUIET, COUNTED = 10, 15
 # A network that was away for a while is tried ever less often, up to a minute.
 PATIENCE = 90
-DAY = 24 * 3600
-
-
-class Clock:
-    """The wall clock of one daemon. Make it before the daemon starts."""
-
-    def __init__(self, daemon):
-        page, self.bell = (os.path.join(daemon.folder, name) for name in ("clock.page", "clock.bell"))
-        with open(page, "wb") as file:
-            file.write(bytes(4096))
-        with open(page, "r+b") as file:
-            self.page = mmap.mmap(file.fileno(), 4096)
-        os.mkfifo(self.bell)
-        daemon.extra = {"LD_PRELOAD": faults.library("clock"), "CLOCK_PAGE": page, "CLOCK_BELL": self.bell}
-
-    def set(self, ahead):
-        """Sets it so many seconds ahead of the machine's."""
-        struct.pack_into("<q", self.page, 0, ahead)
-        bell = os.open(self.bell, os.O_RDWR | os.O_NONBLOCK)
-        os.write(bell, bytes(8))
-        os.close(bell)
 
 
 def figures(daemon):

@@ -30,10 +30,11 @@ class Refused(Failure):
 class Connection:
     """A connection to a daemon's control socket: calls as JSON with a NUL behind, and their replies."""
 
-    def __init__(self, daemon, path=None):
+    def __init__(self, daemon, path=None, made=None):
         self.daemon, self.bytes, self.continues = daemon, b"", False
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path or daemon.socket)
+        self.socket = made or socket.socket(socket.AF_UNIX)
+        if made is None:
+            self.socket.connect(path or daemon.socket)
         daemon.stage.closers.append(self.close)
 
     def send(self, method, *descriptors, more=False, upgrade=False, behind=b"", **parameters):
@@ -184,12 +185,19 @@ def passed(*words):
 class Route:
     """An activity that an app at the origin publishes and an app at the taker has continued, so that streams can be opened."""
 
-    def __init__(self, origin, taker, streams=True, title="Draft"):
+    def __init__(self, origin, taker, streams=True, title="Draft", attached=False):
         self.origin, self.taker = origin, taker
         self.publisher = Connection(origin)
-        self.publisher.send(APPS + "Publish", more=True, activity={
-            "type": TYPE, "title": title, "supportsContinuationStreams": streams})
-        self.activity = self.publisher.wait("published")["activity"]
+        activity = {"type": TYPE, "title": title, "supportsContinuationStreams": streams}
+        if attached:
+            self.session = self.publisher.send(APPS + "Attach", more=True, app="owner", types=[]).wait("attached")["session"]
+            calls = Connection(origin)
+            self.activity = calls.call(
+                APPS + "Publish", session=self.session, activity=activity | {"needsSave": False})["activity"]
+            calls.call(APPS + "BecomeCurrent", session=self.session, activity=self.activity)
+        else:
+            self.publisher.send(APPS + "Publish", more=True, activity=activity)
+            self.activity = self.publisher.wait("published")["activity"]
         self.carry_on()
 
     def carry_on(self):

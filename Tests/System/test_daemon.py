@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 from harness import BIN, Failure, Skip, expect, main, run, test
+from streaming import APPS, Connection, Refused
 
 
 @test("the daemon makes its folders and sockets for the user alone, and ends in order")
@@ -319,6 +320,31 @@ def greedy_apps(stage):
     daemon.is_well()
 
 
+@test("at the app socket nothing takes the place of a program of Handoff: by its id, its types, or its reports")
+def reserved_names(stage):
+    daemon = stage.daemon("one", start=False)
+    apps = os.path.join(daemon.folder, "apps", "app.socket")
+    os.mkdir(os.path.dirname(apps), 0o700)
+    daemon.start("--app-socket", apps)
+
+    def is_refused(method, **parameters):
+        try:
+            Connection(daemon, apps).call(APPS + method, more=True, **parameters)
+        except Refused as error:
+            return error.name == "InvalidApp"
+        return False
+
+    expect(is_refused("Attach", app="dev.handoff1.files", types=[]), "its id")
+    expect(is_refused("Attach", app="org.example.App", types=["dev.handoff1.content"]), "its types")
+    attached = Connection(daemon, apps).send(APPS + "Attach", more=True, app="org.example.App", types=[])
+    session = attached.wait("attached")["session"]
+    expect(is_refused("Declare", session=session, types=["dev.handoff1.content"]), "its types, later")
+    report = {"session": session, "device": "00" * 32, "activity": "00" * 16, "path": "/etc/passwd"}
+    expect(is_refused("ReportReceived", **report), "its reports")
+    # The programs of Handoff use the control socket.
+    Connection(daemon).send(APPS + "Attach", more=True, app="dev.handoff1.files", types=["dev.handoff1.content"]).wait("attached")
+
+
 @test("an app that publishes without end fills its own share, is told so, and leaves the others theirs")
 def greedy_publisher(stage):
     daemon = stage.daemon("one")
@@ -408,8 +434,8 @@ def network_garbage(stage):
     daemon.ctl("account", "create")
     port = daemon.ctl("status").line["port"]
     hello = bytes([22, 3, 1, 0, 4, 1, 0, 0, 0])
-    for data in (b"", b"GET / HTTP/1.0\r\n\r\n", b"\0" * 5000, os.urandom(32) + hello, os.urandom(2000),
-                 os.urandom(32) + struct.pack(">BHH", 22, 0x301, 0xFFFF), os.urandom(32) + struct.pack(">BHH", 22, 0x301, 1000)):
+    for data in (b"", b"GET / HTTP/1.0\r\n\r\n", b"\0" * 5000, os.urandom(40) + hello, os.urandom(6000),
+                 os.urandom(40) + struct.pack(">BHH", 22, 0x301, 0xFFFF), os.urandom(40) + struct.pack(">BHH", 22, 0x301, 1000)):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             try:
                 connection.sendall(data)

@@ -1,9 +1,10 @@
 """Documents of apps between two daemons: files in folders that both devices have, and files that are fetched."""
 
 import hashlib
+import json
 import os
 
-from harness import Failure, expect, main, test
+from harness import Failure, expect, main, same, test
 from kit import App
 
 TYPE = "com.example.kit.editing"
@@ -67,6 +68,15 @@ def fetched_files(daemon):
     for folder, _, names in os.walk(os.path.join(daemon.folder, "cache", "handoff", "documents")):
         found += [name for name in names if not (name.endswith(".lock") and folder.endswith("documents"))]
     return found
+
+
+@test("of a file's URL that a command publishes, the other device gets the name alone")
+def command_publishes(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--user-info", json.dumps({"document": {"$url": f"file://{origin.folder}/Draft.txt"}}))
+    given = taker.ctl("continue", publish.id, "--print")
+    same(given.line["userInfo"], {"document": {"$url": "handoff-document:name/Draft.txt"}})
+    expect(origin.folder not in given.output, f"a path was sent: {given}")
 
 
 @test("a document in a shared root arrives as the same one of the other device")

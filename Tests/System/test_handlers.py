@@ -11,7 +11,7 @@ import time
 
 from bus import text
 from desk import TYPE, Desk, awaited, downloads, error, events, received
-from harness import BIN, expect, main, test
+from harness import BIN, expect, main, same, test
 from played_manager import PlayedManager
 from streaming import Connection
 from user_manager import UserManager
@@ -135,6 +135,7 @@ def page_fails(stage):
     desk.opens(kind="web")
     refused = error(desk.ctl("continue", code=1))
     expect(refused["reason"] == "pageNotOpened" and "status 3" in refused["message"], f"wrong: {refused}")
+    expect("https://example.org/" in refused["message"], f"the address is lost: {refused}")
     publish.interrupt()
     heard = publish.rest()
     expect(not any(line["event"] == "continued" for line in heard), f"the origin heard: {heard}")
@@ -261,6 +262,75 @@ for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
     desk.ctl("continue", desk.offer["id"])
     expect(words() == ["--show", os.path.join(folder, "a file.txt")], "wrong words")
     received(os.path.join(folder, "a file.txt"), b"text")
+
+
+@test("a command of a desktop entry runs in its Path, and in a terminal where it asks for one", limit=90)
+def folder_and_terminal(stage):
+    desk = Desk(stage, real=["gio"])
+    downloads(desk, has_app=False)
+    place = os.path.join(desk.home, "notes folder")
+    os.makedirs(place)
+    record, terminal = desk.record(), desk.record()
+    # A terminal emulator that notes its command and runs it.
+    for name in ("xdg-terminal-exec", "xterm"):
+        skipped = "shift" if name == "xterm" else ":"
+        path = desk.write(desk.programs, name, f"""#!/bin/sh
+printf '%s\\n' "{name}" "$@" >>'{terminal}'
+{skipped}
+exec "$@"
+""")
+        os.chmod(path, 0o755)
+    viewer = desk.write(desk.programs, "viewer", f"""#!/bin/sh
+{{ pwd; printf '%s\\n' "$@"; }} >'{record}.part'
+/bin/mv '{record}.part' '{record}'
+""")
+    os.chmod(viewer, 0o755)
+
+    def ran(path):
+        awaited(path)
+        with open(path) as file:
+            lines = file.read().split("\n")[:-1]
+        os.remove(path)
+        return lines
+
+    # X-Handoff-Exec, which the daemon's own program runs.
+    entry = desk.entry("org.example.Viewer", exec="viewer", extra=f"X-Handoff-Exec=viewer %u\nTerminal=true\nPath={place}")
+    desk.start()
+    desk.publish("https://news.example/a")
+    desk.opens(kind="app", name="The org.example.Viewer")
+    desk.ctl("continue", desk.offer["id"])
+    same(ran(record), [place, "https://news.example/a"])
+    same(ran(terminal)[:2], ["xdg-terminal-exec", "viewer"])
+    os.unlink(entry)
+    # Exec, which gio runs: it takes a terminal that it knows.
+    played = desk.record()
+    quoted = " ".join(f'"{word}"' for word in desk.command(played, "--app", "org.example.Editor", TYPE))
+    desk.entry("org.example.Editor", types=[TYPE], exec=quoted, extra=f"Terminal=true\nPath={place}")
+    desk.publish(TYPE)
+    desk.opens(kind="app", name="The org.example.Editor")
+    desk.ctl("continue", desk.offer["id"])
+    same(events(played, "started")["folder"], place)
+    expect(any("played_app.py" in word for word in ran(terminal)), "it did not run in a terminal")
+
+
+@test("an app that claims a site by X-Handoff-Domains alone opens its pages with X-Handoff-Exec", limit=90)
+def site_and_command(stage):
+    desk = Desk(stage)
+    downloads(desk, has_app=False)
+    record = desk.record()
+    viewer = desk.write(desk.programs, "viewer", f"""#!/bin/sh
+printf '%s\\n' "$@" >'{record}.part'
+/bin/mv '{record}.part' '{record}'
+""")
+    os.chmod(viewer, 0o755)
+    desk.entry("org.example.Shop", exec="viewer", domains=["shop.example"], extra="X-Handoff-Exec=viewer %u")
+    desk.start()
+    # Only the payload has the address, so the list cannot name the app yet.
+    desk.publish(TYPE, "--web-url", "https://shop.example/cart")
+    desk.ctl("continue", desk.offer["id"])
+    awaited(record)
+    with open(record) as file:
+        same(file.read(), "https://shop.example/cart\n")
 
 
 @test("list says what would open an offer and why, and --here leaves out the others")

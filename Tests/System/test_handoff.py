@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+from clocks import DAY, Clock
 from harness import BIN, Failure, expect, main, run, same, test
 
 TYPE = "com.example.editing"
@@ -555,6 +556,36 @@ def static_peer(stage):
     shown(taker, id=publish.id)
     expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
     publish.wait("continued", deviceName="taker")
+
+
+@test("a fixed address needs no right clock, in both directions, before and after a restart of either side")
+def static_peer_with_another_clock(stage):
+    for days in (-2, 2):
+        origin, taker = (stage.daemon(f"{name}{days}", discovery="static", start=False) for name in ("origin", "taker"))
+        Clock(taker).set(days * DAY)
+        for daemon in (origin, taker):
+            daemon.start()
+        ports = {daemon: daemon.ctl("status").line["port"] for daemon in (origin, taker)}
+        taker.ctl("peer", "add", f"127.0.0.1:{ports[origin]}")
+        stage.join(origin, taker)
+        for daemon in (None, taker, origin):
+            if daemon:
+                daemon.options[daemon.options.index("--port") + 1] = str(ports[daemon])
+                daemon.stop()
+                daemon.start()
+            publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
+            taker.follow("watch").wait("added", id=publish.id, within=60)
+            expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+            publish.process.terminate()
+        # The other way round: who knows the address is the one whose clock is right.
+        for daemon in (origin, taker):
+            daemon.stop()
+        taker.start()
+        origin.start()
+        taker.ctl("peer", "remove", f"127.0.0.1:{ports[origin]}")
+        origin.ctl("peer", "add", f"127.0.0.1:{ports[taker]}")
+        publish = taker.publish(TYPE)
+        origin.follow("watch").wait("added", id=publish.id, within=60)
 
 
 @test("a member that was away is found at its fixed address, though the account's key has changed")

@@ -126,6 +126,19 @@ def bad_token(stage):
     events(desk.played, "continue")
 
 
+@test("a device that was removed from its account says so, and what to do")
+def removed(stage):
+    desk = Desk(stage)
+    publish = desk.publish(TYPE, "--title", "Draft")
+    desk.shown("Draft")
+    desk.origin.ctl("device", "remove", "taker", "--yes", "--no-wait")
+    notification = desk.server.one(summary="This device was removed from its account")
+    expect("handoffctl join" in notification["body"] and notification["actions"] == [], f"wrong: {notification}")
+    publish.interrupt()
+    # It is shown once.
+    expect(len(desk.server.notified()) == 2, f"more than was needed: {desk.server.seen}")
+
+
 @test("what is dismissed stays away, and the next activity is shown")
 def dismissed(stage):
     desk = Desk(stage)

@@ -5,6 +5,8 @@ Needs the Python packages 'cryptography' and 'pyOpenSSL'.
 
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -309,7 +311,148 @@ def adversary(stage):
     result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=160)
     wrong = [line for line in result.lines if not line["fine"]]
     expect(result.code == 0 and not wrong and len(result.lines) > 130, f"{wrong or result}")
+    with open(daemon.log) as file:
+        expect("follows an earlier version of the protocol" in file.read(), "a token of the former draft is not reported")
     daemon.is_well()
+
+
+@test("a call that was recorded at a fixed address does not open again, after a restart neither", limit=60)
+def recorded(stage):
+    daemon, python = account(stage)
+    sys.path.insert(0, PEER)
+    import handoff_crypto as c
+    import handoff_link as l
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    (server,) = peer.roster.live - {peer.device}
+    host, _, port = python.target.rpartition(":")
+
+    def call():
+        link = l.Link(None, peer.context)
+        link.tls.set_connect_state()
+        link._try_handshake()
+        hello = link._outgoing()
+        return c.gate_token(peer.pair(server).gate, server, c.STATIC_LABEL, hello, peer.serial()) + hello
+
+    def opens(data):
+        with socket.create_connection((host, int(port)), 5) as sock:
+            try:
+                sock.sendall(data)
+                return sock.recv(64) != b""
+            except ConnectionError:
+                return False
+
+    first, second = call(), call()
+    expect(opens(first) and not opens(first), "a call opens once")
+    number = f"{peer.device.hex()} {peer.boot} {peer.calls - 1}\n"
+    path = os.path.join(daemon.state, "callers")
+    while not os.path.exists(path) or number not in open(path).read():
+        time.sleep(0.01)
+    daemon.options[daemon.options.index("--port") + 1] = port
+    daemon.kill()
+    daemon.start()
+    expect(not opens(first), "it opens after a restart")
+    expect(opens(second) and not opens(first) and not opens(second), "the next call")
+
+
+@test("what is reserved for kept activities is ignored, and unknown methods are answered")
+def reserved(stage):
+    daemon, python = account(stage)
+    watch = daemon.follow("watch")
+    sys.path.insert(0, PEER)
+    import handoff_crypto as c
+    import handoff_link as l
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    host, _, port = python.target.rpartition(":")
+    link = peer.open_connection(host, int(port))
+    peer.say(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
+    for method in ("keep", "kept", "fetchKept"):
+        answer = peer.request(link, method, {"copy": "AAAA"})
+        expect(answer.get("error", {}).get("reason") == "unknownMethod", f"{method}: {answer}")
+    peer.offers["5a" * 16] = {"shown": {
+        "id": "5a" * 16, "type": "com.example.peer", "title": "Kept", "streams": False, "webpageURL": False, "age": 0}}
+    encode, flags = c.encode_announcement, 47
+
+    def flagged(announcement, capacity):
+        data = bytearray(encode(announcement, capacity))
+        data[flags] |= 8
+        return bytes(data)
+
+    try:
+        c.encode_announcement = flagged
+        heard = peer.advertise(host, int(port), bytes.fromhex(link.hello["label"]))
+    finally:
+        c.encode_announcement = encode
+    expect(heard["acknowledged"], f"the advert with the flag is not acknowledged: {heard}")
+    watch.wait("added", id="5a" * 16)
+    daemon.is_well()
+
+
+@test("two devices that removed each other see it, and are in an account again by one command each", limit=90)
+def mutual_removal(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    python = Python(stage, desk)
+    while len(laptop.ctl("devices").lines) != 3:
+        time.sleep(0.05)
+    # Each removes the other while that is off, so that neither can tell the other.
+    laptop.stop()
+    desk.ctl("device", "remove", "laptop", "--yes", "--no-wait")
+    desk.stop()
+    laptop.start()
+    laptop.ctl("device", "remove", "desk", "--yes", "--no-wait")
+    desk.start()
+    sys.path.insert(0, PEER)
+    import handoff_link as l
+    import handoff_roster as r
+    from handoff_peer import Peer
+    # A third device passes the statements of each on to the other.
+    former, links = desk.ctl("status").line["account"], []
+    for daemon in (desk, laptop):
+        shutil.copy(python.state, f"{python.state}.{daemon.name}")
+        peer = Peer(f"{python.state}.{daemon.name}")
+        links.append((peer, peer.open_connection("127.0.0.1", daemon.ctl("status").line["port"])))
+    everything = r.encode_list(
+        list({s.id: s for peer, _ in links for s in r.decode_list(peer.roster.encoded()) if s.kind != r.EPOCH}.values()))
+    for peer, link in links:
+        peer.say(link, (l.STATEMENTS, everything))
+    for daemon in (desk, laptop):
+        while daemon.ctl("status").line["standing"] == "member":
+            time.sleep(0.05)
+        status = daemon.ctl("status").line
+        expect(status["standing"] == "removedMutually", f"{status}")
+        expect(any("removed each other" in warning for warning in status["warnings"]), f"{status['warnings']}")
+        (check,) = [each for each in daemon.ctl("doctor", code=None).lines if each["check"] == "account"]
+        expect("removed each other" in check["message"] and "handoffctl join" in check["remedy"]
+               and "handoffctl account create" in check["remedy"], f"{check}")
+    created = desk.ctl("account", "create")
+    expect(created.line["account"] != former and "new identity" in created.errors, str(created))
+    pair = desk.follow("pair", "--yes")
+    code = pair.wait("opened")["code"]
+    joined = laptop.ctl("join", input=f"{code}\n".encode())
+    expect(joined.lines[-1]["account"] == created.line["account"] and "new identity" in joined.errors, str(joined))
+    for daemon in (desk, laptop):
+        status = daemon.ctl("status").line
+        expect(status["standing"] == "member" and not status["warnings"] and len(daemon.ctl("devices").lines) == 2, f"{status}")
+
+
+@test("a device that was removed comes back by an account file alone, and a member is not taken out by one")
+def removed_imports(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    former = laptop.ctl("status").line["device"]
+    file = os.path.join(stage.folder, "again.handoff")
+    desk.ctl("account", "export", file)
+    refused = laptop.ctl("account", "import", file, code=1)
+    expect("AccountExists" in refused.errors and laptop.ctl("status").line["device"] == former, str(refused))
+    expect("AccountExists" in laptop.ctl("account", "create", code=1).errors, "a member creates an account")
+    desk.ctl("device", "remove", "laptop", "--yes", "--no-wait")
+    while laptop.ctl("status").line["standing"] == "member":
+        time.sleep(0.05)
+    expect(laptop.ctl("status").line["standing"] == "removed", "another standing")
+    imported = laptop.ctl("account", "import", file)
+    expect(imported.line["joined"] and "new identity" in imported.errors, str(imported))
+    status = laptop.ctl("status").line
+    expect(status["standing"] == "member" and status["device"] != former, f"{status}")
 
 
 @test("a member that takes the last numbers is removed, and the others begin anew", limit=60)

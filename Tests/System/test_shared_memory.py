@@ -4,6 +4,8 @@ import contextlib
 import os
 import socket
 import struct
+import subprocess
+import sys
 import threading
 
 from harness import Failure, expect, main, test
@@ -11,6 +13,42 @@ from shared_memory import GROW, PAGE, SEAL, SHRINK, WRITTEN, SharedStream, make
 from streaming import APPS, Connection, Refused, Route, both, descriptors, digest, let_go, passed
 
 KIB, MIB = 1024, 1024 * 1024
+
+
+class OtherApp:
+    """A process of its own that connects to a daemon and passes its connections here: the daemon counts them as its."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.ours, theirs = socket.socketpair()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CONNECT, daemon.socket, str(theirs.fileno())], pass_fds=[theirs.fileno()])
+        theirs.close()
+        daemon.stage.processes.append(self.process)
+
+    def connect(self):
+        self.ours.send(b".")
+        _, (descriptor,), _, _ = socket.recv_fds(self.ours, 1, 1)
+        return Connection(self.daemon, made=socket.socket(fileno=descriptor))
+
+
+CONNECT = """
+import socket, sys
+asking = socket.socket(fileno=int(sys.argv[2]))
+while asking.recv(1):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(sys.argv[1])
+    socket.send_fds(asking, [b"."], [connection.fileno()])
+"""
+
+
+def refused_twice(stream, app):
+    """A stream that has memory takes no other."""
+    try:
+        SharedStream(stream, ring=64 * KIB, call=app.connect())
+    except Refused as error:
+        return expect(error.name == "InvalidDescriptor", f"{error}")
+    raise Failure("memory was taken twice")
 
 
 def opened(stage, position=0):
@@ -137,19 +175,32 @@ def refused(stage):
     kept.close()
 
 
-@test("so many streams share memory, and the next one when one of them is over", limit=120)
+@test("so many streams share memory, half of them of one app, and the next one when one of them is over", limit=120)
 def limit(stage):
     route = Route(*stage.pair())
-    pairs = [route.open() for _ in range(65)]
-    shared = [SharedStream(asked, ring=64 * KIB) for asked, _ in pairs[:64]]
-    try:
-        SharedStream(pairs[64][0])
-        raise Failure("there is no limit")
-    except Refused as error:
-        expect((error.name, error.parameters["limit"]) == ("LimitExceeded", "sharedMemory"), f"{error}")
+    pairs = [route.open() for _ in range(66)]
+    apps = [OtherApp(route.taker) for _ in range(3)]
+
+    def share(number, app):
+        return SharedStream(pairs[number][0], ring=64 * KIB, call=app.connect())
+
+    def is_full(number, app):
+        try:
+            share(number, app)
+        except Refused as error:
+            expect((error.name, error.parameters["limit"]) == ("LimitExceeded", "sharedMemory"), f"{error}")
+            # A second call for a stream that has memory releases nothing.
+            refused_twice(pairs[0][0], apps[0])
+            return True
+        return False
+
+    shared = [share(number, apps[0]) for number in range(32)]
+    expect(is_full(64, apps[0]), "one app has more than its share")
+    shared += [share(number, apps[1]) for number in range(32, 64)]
+    expect(is_full(64, apps[2]), "there is no limit")
     shared[0].close()
     expect(pairs[0][1].outcome()["outcome"] == "reset", "the stream did not end")
-    late = SharedStream(pairs[64][0])
+    late = share(64, apps[0])
     late.send(b"late")
     expect(pairs[64][1].receive(4) == b"late", "nothing came")
 

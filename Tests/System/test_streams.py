@@ -265,6 +265,27 @@ def later(stage):
 # ---- Who may open one ------------------------------------------------------------------------------------------------
 
 
+@test("withdrawing an activity ends its streams, on both sides; an app may keep them", limit=90)
+def withdrawn(stage):
+    origin, taker = stage.pair()
+    for withdraw in ("user", "app", "app keeps"):
+        route = Route(origin, taker, title=withdraw, attached=True)
+        asked, taken = route.open()
+        asked.send(b"before")
+        expect(taken.receive(6) == b"before", "wrong bytes")
+        if withdraw == "user":
+            origin.ctl("withdraw", route.activity)
+        else:
+            kept = {"keepStreams": True} if withdraw == "app keeps" else {}
+            Connection(origin).call(APPS + "Invalidate", session=route.session, activity=route.activity, **kept)
+        if withdraw == "app keeps":
+            asked.send(b"after").end()
+            expect(taken.end().receive_all() == b"after", "the stream has ended")
+            same_end(asked, taken)
+        else:
+            expect([asked.outcome()["outcome"], taken.outcome()["outcome"]] == ["reset", "cancelled"], withdraw)
+
+
 @test("only what is continued has streams, and only when its app takes them")
 def only_continued(stage):
     origin, taker = stage.pair()

@@ -25,12 +25,12 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let found = try? Acknowledgement(decoding: input.rest) else { return 0 }
         require((try? Acknowledgement(decoding: found.encoded())) == found, "an acknowledgement reads differently")
     case 2:
-        _ = try? AdvertSeal.open(input.rest, receivers: [label], labelKey: key, advertKey: key) { _ in nil }
+        _ = try? AdvertSeal.open(input.rest, receivers: [label], advertKey: key) { _ in nil }
     case 3:
         // A datagram of the right size from a member's label: up to the seal.
         guard let member else { return 0 }
         let datagram = [1] + member.bytes + padded(input.rest, to: AdvertSeal.advertCount - 1 - Label.byteCount)
-        _ = try? AdvertSeal.open(datagram, receivers: [label, member], labelKey: key, advertKey: key) { _ in nil }
+        _ = try? AdvertSeal.open(datagram, receivers: [label, member], advertKey: key) { _ in nil }
     case 4:
         // Strings of a TXT record: each has its length in front, as in DNS.
         var strings: [[UInt8]] = []

@@ -45,7 +45,7 @@ private func read(_ input: inout Input) {
     case .complete(let token, let clientHello):
         require(token?.count == (mayOmitToken && token == nil ? nil : Gate.tokenCount), "a token of another length")
         require((token ?? []) + clientHello == Array(input.bytes.prefix(taken)), "other bytes are handed on than came")
-        require(taken <= GateBuffer.capacity, "more is kept than there is room for")
+        require(taken <= whole.capacity, "more is kept than there is room for")
         require(expected == (taken == input.bytes.count ? last : .refused), "cuts change what is handed on")
     }
 }

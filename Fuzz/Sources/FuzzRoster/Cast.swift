@@ -24,7 +24,7 @@ enum Cast {
     /// The statement that four bytes stand for: kind, signer, subject, and what else it says.
     static func statement(_ bytes: [UInt8]) -> Statement? {
         guard bytes.count == 4 else { return nil }
-        let kind = bytes[0] % 7
+        let kind = bytes[0] >= 240 ? 7 : bytes[0] % 7
         // Few that differ: signing costs more than merging.
         let said = kind < 3 ? 0 : kind < 5 ? bytes[3] : bytes[3] & 15
         let number = [kind, bytes[1] % 8, bytes[2] % 8, said].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
@@ -46,6 +46,7 @@ enum Cast {
             let keeps = (0..<8).filter { said >> $0 & 1 == 1 }.map { Fingerprint(DeviceID(keys[$0].publicKey)) }
             content = .remove(subject: target, keeps: keeps.sorted())
         case 5: content = .name(subject: DeviceID(subject), counter: UInt32(said & 3), text: "name \(said)")
+        case 7: content = .reserved(kind: 128 | said, fields: [said])
         default:
             content = .epoch(
                 n: UInt32(said & 3), removedDigest: roster.view.removedDigest,

@@ -50,8 +50,7 @@ enum Neighbourhood {
                 watch.take(table.remove(device, because: choice & 1 == 0 ? .silent : .goodbye), table)
                 if choice & 1 == 1 { watch.isGone(device) }
             default:
-                let said = Acknowledgement(deviceID: device, position: position)
-                if let address = address(choice) { _ = table.receivedAcknowledgement(said, source: address, at: now) }
+                _ = table.receivedAcknowledgement(of: position, from: device, proving: address(choice), at: now)
             }
             for peer in table.all {
                 require(peer.offers.count <= 256, "more is kept of one device than may be")

@@ -47,6 +47,8 @@ enum clinux_option {
     CLINUX_PACKET_INFO_6 = 9, // IPPROTO_IPV6, IPV6_RECVPKTINFO
     CLINUX_SEND_BUFFER = 10,  // SOL_SOCKET, SO_SNDBUF, bytes
     CLINUX_RECEIVE_BUFFER = 11, // SOL_SOCKET, SO_RCVBUF, bytes
+    CLINUX_FREE_BIND = 12,    // IPPROTO_IP, IP_FREEBIND
+    CLINUX_FREE_BIND_6 = 13,  // IPPROTO_IPV6, IPV6_FREEBIND
 };
 int clinux_set_option(int fd, int option, int value);
 

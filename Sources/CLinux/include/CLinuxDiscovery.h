@@ -56,13 +56,3 @@ int clinux_timer_arm(int fd, uint64_t nanoseconds);
 
 /// Nanoseconds of CLOCK_BOOTTIME.
 uint64_t clinux_boot_time(void);
-
-/// A timer descriptor on CLOCK_REALTIME that becomes readable when somebody sets the wall clock, once
-/// `clinux_clock_watch_arm` was called. Returns the descriptor or -1 with errno.
-int clinux_clock_watch(void);
-
-/// Clears the news of a set clock and arms the watch (again). Returns 0 or -1 with errno.
-int clinux_clock_watch_arm(int fd);
-
-/// Nanoseconds of the wall clock minus those of CLOCK_BOOTTIME: it changes only when the clock is set or slewed.
-int64_t clinux_clock_offset(void);

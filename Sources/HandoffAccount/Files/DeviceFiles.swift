@@ -24,9 +24,10 @@ package enum BootFile {
 
     /// The number of a start at `now`, seconds since 1970, after the one with number `stored`.
     ///
-    /// It rises even when the clock went back, and rises by the clock when the file was lost.
+    /// It rises even when the clock went back, and rises by the clock when the file was lost. With a clock before 1970 the first one is
+    /// 1, since 0 is none.
     package static func next(stored: UInt64?, now: UInt64) -> UInt64 {
-        guard let stored else { return now }
+        guard let stored else { return max(now, 1) }
         let (next, hasOverflowed) = stored.addingReportingOverflow(1)
         return max(hasOverflowed ? stored : next, now)
     }

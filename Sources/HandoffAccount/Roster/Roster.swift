@@ -98,6 +98,11 @@ package struct Roster: Sendable {
         tallies[signer]?.removals[subject] != nil
     }
 
+    /// Whether a device was removed by another one that it has removed itself.
+    func isRemovedMutually(_ device: Fingerprint) -> Bool {
+        tallies[device]?.removals.keys.contains { $0 != device && isRemoved(device, by: $0) } ?? false
+    }
+
     /// The first 8 bytes of ``digest``, as they go over the network.
     package var shortDigest: [UInt8] {
         Array(digest.prefix(8))

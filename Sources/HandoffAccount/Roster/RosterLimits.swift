@@ -2,7 +2,7 @@ internal import HandoffModel
 
 /// What a hostile member can make the others store, at most; honest accounts stay far below.
 ///
-/// Names and epoch records keep the greatest of their key, whatever the order, so that limiting commutes with merging; epoch
+/// Names, epoch records and reserved kinds keep the greatest of their key, whatever the order, so that limiting commutes with merging; epoch
 /// records of other removed digests than the present one mean nothing any more, and go.
 /// The other limits are first come, first served: beyond them devices may differ, and say so loudly.
 package enum RosterLimits {
@@ -15,6 +15,8 @@ package enum RosterLimits {
     /// Removals by one signer of one subject. A second is never honest: it is kept as the proof of that, and both lose
     /// their `keeps`. More would say nothing new.
     static let removalsOfSubject = 2
+    /// Statements of reserved kinds by one signer, those with the greatest ids.
+    package static let reserved = 16
     /// Bytes of all statements of an account, as ``Statement/encodedCount`` has them.
     package static let bytes = 8 * 1024 * 1024
     /// Subjects that a signer may still remove when ``bytes`` are used up, so that a removal always fits.
@@ -31,6 +33,8 @@ struct SignerTally: Sendable {
     var names: [DeviceID: RankedStatement] = [:]
     /// The greatest epoch record that names the present removed digest.
     var epoch: RankedStatement?
+    /// Statements of reserved kinds, at most ``RosterLimits/reserved``, ascending by id.
+    var reserved: [Fingerprint] = []
 }
 
 /// A statement by what decides between it and others of its key: a number, then the id.
@@ -83,6 +87,8 @@ extension RosterUnion {
             if let old, old > record { return .isObsolete }
             tally.epoch = record
             return .fits(displacing: old?.id)
+        case .reserved:
+            return keepGreatest(RosterLimits.reserved, statement.id, of: &tally.reserved)
         }
     }
 
@@ -91,11 +97,16 @@ extension RosterUnion {
     ) -> Fit {
         var ids = tally.removals[subject] ?? []
         if ids.isEmpty, tally.removals.count >= RosterLimits.removals { return .exceeds(.removals) }
+        let fit = keepGreatest(RosterLimits.removalsOfSubject, id, of: &ids)
+        tally.removals[subject] = ids
+        return fit
+    }
+
+    /// Adds an id to an ascending list of which the `count` greatest stay.
+    private static func keepGreatest(_ count: Int, _ id: Fingerprint, of ids: inout [Fingerprint]) -> Fit {
         ids.append(id)
         ids.sort()
-        let displaced = ids.count > RosterLimits.removalsOfSubject ? ids.removeFirst() : nil
-        if displaced == id { return .isObsolete }
-        tally.removals[subject] = ids
-        return .fits(displacing: displaced)
+        let displaced = ids.count > count ? ids.removeFirst() : nil
+        return displaced == id ? .isObsolete : .fits(displacing: displaced)
     }
 }

@@ -49,7 +49,7 @@ struct RosterRules {
     private mutating func collect(_ statement: Statement) {
         let signer = statement.signerID
         switch statement.content {
-        case .found:
+        case .found, .reserved:
             break
         case .add(let key):
             let device = DeviceID(key)

@@ -86,7 +86,7 @@ struct RosterUnion {
             case .found: devices.insert(statement.signerID)
             case .add(let key), .use(let key): devices.insert(Fingerprint(DeviceID(key)))
             case .remove(let subject, _): removed.insert(subject)
-            case .ticket, .name, .epoch: break
+            case .ticket, .name, .epoch, .reserved: break
             }
         }
         return RosterView.removedDigest(of: devices.intersection(removed))
@@ -104,7 +104,7 @@ struct RosterUnion {
         switch statement.content {
         case .name(_, let counter, _): RankedStatement(number: counter, id: statement.id)
         case .epoch(let n, _, _): RankedStatement(number: n, id: statement.id)
-        case .found, .add, .ticket, .use, .remove: RankedStatement(number: 0, id: statement.id)
+        case .found, .add, .ticket, .use, .remove, .reserved: RankedStatement(number: 0, id: statement.id)
         }
     }
 
@@ -155,7 +155,7 @@ struct RosterUnion {
         switch statement.content.kind {
         case .remove: tally.removals.count <= RosterLimits.removalsWhenFull
         case .epoch: true
-        case .found, .add, .ticket, .use, .name: false
+        case .found, .add, .ticket, .use, .name, .reserved: false
         }
     }
 }

@@ -2,7 +2,7 @@ internal import HandoffModel
 
 /// Orders in which statements are written and sent.
 enum StatementOrder {
-    /// The founding statement, then admissions from the founder outwards, then removals, epochs and names; within each
+    /// The founding statement, then admissions from the founder outwards, then removals, epochs, names and reserved kinds; within each
     /// by id, so that one set has one order.
     static func admissionsFirst(_ statements: [Fingerprint: Statement], founding: Statement) -> [Statement] {
         let sorted = statements.values.sorted { $0.id < $1.id }
@@ -23,7 +23,7 @@ enum StatementOrder {
             }
             frontier = next
         }
-        for kind in [StatementKind.remove, .epoch, .name] {
+        for kind in [StatementKind.remove, .epoch, .name, .reserved] {
             ordered += sorted.filter { $0.content.kind == kind }
         }
         return ordered

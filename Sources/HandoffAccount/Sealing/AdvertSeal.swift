@@ -10,6 +10,9 @@ package enum AdvertSeal {
     /// Bytes of an acknowledgement: never more than what it answers.
     package static let acknowledgementCount = 128
 
+    /// Bytes of the salt that names a datagram in its acknowledgement.
+    package static let saltCount = Envelope.saltCount
+
     /// Type and sender's label, in front of the envelope.
     static let headerCount = 1 + Label.byteCount
 
@@ -37,25 +40,26 @@ package enum AdvertSeal {
             salt: salt)
     }
 
-    /// Opens a datagram: shape, sender's label, seal for one of ours, layout, device, signature.
+    /// Opens a datagram: shape, seal for one of ours, layout, device, signature.
+    ///
+    /// The sender's label needs no check: a member may have made it in a former epoch, and anyone can copy one from mDNS.
     ///
     /// - Parameters:
     ///   - receivers: our present label, and the one before while it is honoured.
     ///   - publicKey: the key of a device that is live in our roster, else nil.
     package static func open(
-        _ datagram: [UInt8], receivers: [Label], labelKey: SecretBytes, advertKey: SecretBytes,
-        publicKey: (DeviceID) -> PublicKey?
+        _ datagram: [UInt8], receivers: [Label], advertKey: SecretBytes, publicKey: (DeviceID) -> PublicKey?
     ) throws(SealError) -> OpenedDatagram {
         guard let type = datagram.first, datagram.count == count(ofType: type), !receivers.isEmpty,
             let sender = Label(bytes: datagram[1..<headerCount])
         else { throw .shape }
-        guard sender.isMember(labelKey: labelKey) else { throw .foreignLabel }
         let candidates = receivers.map { additionalData(type, from: sender, to: $0) }
         let opened = envelope(advertKey).open(datagram[headerCount...], additionalData: candidates)
         guard let opened else { throw .notGenuine }
         if type == advertType {
             let advert = SignedAdvert(label: sender, plaintext: opened)
-            return .advert(try advert.verified { publicKey($0.deviceID) }, from: sender)
+            let salt = Array(datagram[headerCount..<headerCount + saltCount])
+            return .advert(try advert.verified { publicKey($0.deviceID) }, from: sender, salt: salt)
         }
         guard let acknowledgement = try? Acknowledgement(decoding: opened) else { throw .malformed }
         guard publicKey(acknowledgement.deviceID) != nil else { throw .unknownDevice }
@@ -89,9 +93,9 @@ package enum AdvertSeal {
 
 /// A datagram that has passed every check.
 package enum OpenedDatagram: Sendable, Equatable {
-    /// A live device says what it offers, under the label that it has now.
-    case advert(Announcement, from: Label)
+    /// What a live device announces, under the label that it has now; the salt names the datagram in its acknowledgement.
+    case advert(Announcement, from: Label, salt: [UInt8])
 
-    /// Some member says that a live device has an advert of ours; under that device's label.
+    /// An acknowledgement that names a live device. Any member could have sealed it: its code has to be checked.
     case acknowledgement(Acknowledgement, from: Label)
 }

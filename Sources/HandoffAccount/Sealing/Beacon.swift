@@ -90,13 +90,14 @@ package enum BeaconSeal {
 
     /// Opens the strings of a TXT record, found under `label`: shape, label, seal, layout, device, signature.
     ///
+    /// - Parameter labelKey: the `label` sub-key of the epoch; nil for a label that is known as a live member's.
     /// - Parameter publicKey: the key of a device that is live in our roster, else nil.
     package static func open(
-        _ strings: [[UInt8]], label: Label, labelKey: SecretBytes, beaconKey: SecretBytes,
+        _ strings: [[UInt8]], label: Label, labelKey: SecretBytes?, beaconKey: SecretBytes,
         publicKey: (DeviceID) -> PublicKey?
     ) throws(SealError) -> Announcement {
         guard let sealed = BeaconText.sealed(in: strings) else { throw .shape }
-        guard label.isMember(labelKey: labelKey) else { throw .foreignLabel }
+        if let labelKey, !label.isMember(labelKey: labelKey) { throw .foreignLabel }
         let opened = envelope(beaconKey).open(sealed[...], additionalData: [additionalData(label)])
         guard let opened else { throw .notGenuine }
         return try text(label).verify(opened) { publicKey($0.deviceID) }

@@ -1,26 +1,70 @@
 package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
-import Timing
 
-/// The door before TLS: 32 bytes that only one member, or who holds an open ticket, can write; good for one ClientHello at one
-/// server.
+/// The door before TLS: bytes that only one member, or the holder of an open ticket, can write; valid for one
+/// ClientHello at one server. They are `hint || serial || tag`.
 package enum Gate {
+    /// Bytes of the hint, by which a server finds the key of the tag.
+    static let hintCount = 8
+
+    /// Bytes of the serial, the masked ``Serial``.
+    static let serialCount = 12
+
+    /// Bytes of the tag, the beginning of a code over all the rest.
+    static let tagCount = 20
+
     /// Bytes in front of the ClientHello record.
-    package static let tokenCount = 32
+    package static let tokenCount = hintCount + serialCount + tagCount
 
     /// Bytes of a TLS record's header.
     package static let recordHeaderCount = 5
 
-    /// Longest ClientHello record that is read, without its header.
-    package static let maxRecordBody = 1024
+    /// Longest ClientHello record that is read, without its header: one with a share of X25519MLKEM768 has 1,424 bytes.
+    package static let maxRecordBody = 4096
 
-    /// Seconds for which a static label holds; one of these before and after is taken too.
-    private static let staticPeriod: UInt64 = 1024
+    /// The label of a server that is known by its address alone.
+    package static let staticLabel = Label.checked(Array("handoff/1 static".utf8))
 
     private static let handshakeType: UInt8 = 22
 
-    /// What a token is made for, computed once for each ClientHello: a server compares it under several keys and labels.
+    /// The number of a call: greater than those of all earlier calls of its device.
+    package struct Serial: Hashable, Comparable, Sendable {
+        /// The caller's boot.
+        package let boot: UInt64
+        /// The number of the call within the boot.
+        package let call: UInt32
+
+        /// The number of one call.
+        package init(boot: UInt64, call: UInt32) {
+            self.boot = boot
+            self.call = call
+        }
+
+        package static func < (left: Serial, right: Serial) -> Bool {
+            (left.boot, left.call) < (right.boot, right.call)
+        }
+
+        /// The 12 bytes before they are masked.
+        fileprivate var bytes: [UInt8] {
+            var writer = ByteWriter()
+            writer.u64(boot)
+            writer.u32(call)
+            return writer.bytes
+        }
+    }
+
+    /// How a server finds the key of a token.
+    package enum Hint: Sendable {
+        /// By the caller's id, masked with the gate key of the epoch in which the label was made.
+        case device(DeviceID, epoch: SecretBytes)
+        /// By the pairwise key alone, for a label of another epoch, and for a ticket. All calls under one label have the same.
+        case pair
+        /// By no party: it is the key of the epoch, and the caller introduces itself.
+        case introduction
+    }
+
+    /// What a token is made for.
     package struct Greeting: Sendable {
         fileprivate let server: DeviceID
         fileprivate let digest: [UInt8]
@@ -34,19 +78,31 @@ package enum Gate {
         }
     }
 
-    /// What a client sends first: a code over server, its label, and the ClientHello record.
+    /// What a client sends before its ClientHello record.
     ///
     /// - Parameter key: the gate key that the two share (``PairwiseKeys/gate``, for an introduction ``EpochKeys/gate``).
-    package static func token(key: SecretBytes, label: Label, _ greeting: Greeting) -> [UInt8] {
-        HMACSHA256.authenticate(
-            [Array("handoff/1 gate".utf8)[...], greeting.server.bytes[...], label.bytes[...], greeting.digest[...]],
-            key: key)
+    package static func token(
+        key: SecretBytes, hint: Hint, serial: Serial, label: Label, _ greeting: Greeting
+    ) -> [UInt8] {
+        let masked = xor(serial.bytes, serialMask(key, greeting))
+        var writer = ByteWriter(capacity: tokenCount)
+        switch hint {
+        case .device(let device, let epoch): writer.u64(number(device) ^ hintMask(epoch, greeting))
+        case .pair: writer.u64(pairHint(key: key, label: label, server: greeting.server))
+        case .introduction: writer.u64(UInt64.random(in: 0...(.max)))
+        }
+        writer.raw(masked)
+        writer.raw(tag(key, label, masked, greeting))
+        return writer.bytes
     }
 
-    /// True when `token` is the one for this label and ClientHello; compares in constant time.
-    package static func isValid(_ token: [UInt8], key: SecretBytes, label: Label, _ greeting: Greeting) -> Bool {
-        ConstantTime.equal(token, self.token(key: key, label: label, greeting))
+    /// The hint of the other one of a pair when it calls this server by their key alone.
+    package static func pairHint(key: SecretBytes, label: Label, server: DeviceID) -> UInt64 {
+        number(HMACSHA256.authenticate([hintText, server.bytes[...], label.bytes[...]], key: key))
     }
+
+    /// What stands for a device in a hint: the first 8 bytes of its id.
+    package static func number(_ device: DeviceID) -> UInt64 { number(device.bytes) }
 
     /// Length of the record behind the 5 bytes of its header; nil when it is no handshake record or too long.
     package static func recordBodyCount(header: [UInt8]) -> Int? {
@@ -55,31 +111,113 @@ package enum Gate {
         return count > 0 && count <= maxRecordBody ? count : nil
     }
 
-    /// The label that stands for a server which is known by its address alone, at `unixSeconds`.
-    package static func staticLabel(unixSeconds: UInt64) -> Label {
-        staticLabel(period: unixSeconds / staticPeriod)
+    /// Whether this is a token of the draft of version 1 that had neither hint nor serial, to show a user which device
+    /// to update.
+    package static func isFormer(
+        _ token: [UInt8], key: SecretBytes, labels: [Label], _ clientHello: [UInt8], to server: DeviceID
+    ) -> Bool {
+        let greeting = Greeting(clientHello, to: server)
+        return labels.contains { label in
+            let parts = [server.bytes[...], label.bytes[...], greeting.digest[...]]
+            let code = HMACSHA256.authenticate([Array("handoff/1 gate".utf8)[...]] + parts, key: key)
+            return ConstantTime.equal(token, code)
+        }
     }
 
-    /// The static labels that a server takes at `unixSeconds`: the present one, the one before, the one after.
-    package static func staticLabels(unixSeconds: UInt64) -> [Label] {
-        let period = unixSeconds / staticPeriod
-        return [period, period &- 1, period &+ 1].map { staticLabel(period: $0) }
+    /// The static labels of that draft, of the present period of time and its neighbours.
+    package static func formerStaticLabels(unixSeconds: UInt64) -> [Label] {
+        let period = unixSeconds / 1024
+        return [period, period &- 1, period &+ 1].map { period in
+            var writer = ByteWriter()
+            writer.text("handoff/")
+            writer.u64(period)
+            return Label.checked(writer.bytes)
+        }
     }
 
-    private static func staticLabel(period: UInt64) -> Label {
-        var writer = ByteWriter()
-        writer.text("handoff/")
-        writer.u64(period)
-        return Label.checked(writer.bytes)
+    private static let hintText = Array("handoff/1 hint".utf8)[...]
+
+    fileprivate static func hintMask(_ epoch: SecretBytes, _ greeting: Greeting) -> UInt64 {
+        number(HMACSHA256.authenticate([hintText, greeting.server.bytes[...], greeting.digest[...]], key: epoch))
+    }
+
+    fileprivate static func serialMask(_ key: SecretBytes, _ greeting: Greeting) -> [UInt8] {
+        HMACSHA256.authenticate([Array("handoff/1 serial".utf8)[...], greeting.digest[...]], key: key)
+    }
+
+    fileprivate static func tag(
+        _ key: SecretBytes, _ label: Label, _ serial: [UInt8], _ greeting: Greeting
+    ) -> [UInt8] {
+        let code = HMACSHA256.authenticate(
+            [
+                Array("handoff/1 gate".utf8)[...], greeting.server.bytes[...], label.bytes[...], serial[...],
+                greeting.digest[...],
+            ], key: key)
+        return Array(code.prefix(tagCount))
+    }
+
+    fileprivate static func xor(_ bytes: [UInt8], _ mask: [UInt8]) -> [UInt8] {
+        zip(bytes, mask).map { $0 ^ $1 }
+    }
+
+    /// The first 8 bytes, big-endian.
+    fileprivate static func number(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.prefix(hintCount).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// The gate tokens that were used under the present label: each opens the door once.
+/// The first bytes of a caller at the gate of a server, which looks for the one key that they were made with. Counts the
+/// hashes.
+package struct Knock: Sendable {
+    /// Hashes so far; the first one is that of the ClientHello record.
+    package private(set) var hashes = 1
+    /// The hint as it was written.
+    package let hint: UInt64
+    /// Tells this token from all others that the server takes.
+    package let tag: [UInt8]
+    private let serial: [UInt8]
+    private let greeting: Gate.Greeting
+
+    /// - Parameters:
+    ///   - token: the bytes before the record; nil when it has another length than a token.
+    ///   - clientHello: the whole record.
+    ///   - server: this device.
+    package init?(_ token: [UInt8], _ clientHello: [UInt8], to server: DeviceID) {
+        guard token.count == Gate.tokenCount else { return nil }
+        hint = Gate.number(token)
+        serial = Array(token[Gate.hintCount..<Gate.hintCount + Gate.serialCount])
+        tag = Array(token.suffix(Gate.tagCount))
+        greeting = Gate.Greeting(clientHello, to: server)
+    }
+
+    /// What stands for the caller in the hint (``Gate/number(_:)``), if that was masked with this epoch's gate key.
+    package mutating func device(epoch: SecretBytes) -> UInt64 {
+        hashes += 1
+        return hint ^ Gate.hintMask(epoch, greeting)
+    }
+
+    /// Whether the tag was made with this key for this label; compares in constant time.
+    package mutating func isMade(with key: SecretBytes, under label: Label) -> Bool {
+        hashes += 1
+        return ConstantTime.equal(tag, Gate.tag(key, label, serial, greeting))
+    }
+
+    /// The number of the call, if the tag was made with this key; nil for a boot that no device has.
+    package mutating func serial(with key: SecretBytes) -> Gate.Serial? {
+        hashes += 1
+        let bytes = Gate.xor(serial, Gate.serialMask(key, greeting))
+        let boot = Gate.number(bytes)
+        guard (1...Position.maxBoot).contains(boot) else { return nil }
+        return Gate.Serial(boot: boot, call: bytes.suffix(4).reduce(0) { $0 << 8 | UInt32($1) })
+    }
+}
+
+/// The tags that were used under the present label: each opens the door once.
 package struct SeenTokens: Sendable {
-    /// Tokens that are remembered; then the server takes a new label, under which all old ones are void.
+    /// Tags that are remembered; then the server takes a new label, under which all old ones are void.
     package static let maxCount = 4096
 
-    /// Bytes of a token that are kept; half a token collides with no other by chance.
+    /// Bytes of a tag that are kept; these collide with no others by chance.
     private static let keptCount = 16
 
     private var seen: Set<[UInt8]> = []
@@ -92,7 +230,7 @@ package struct SeenTokens: Sendable {
         seen.count >= Self.maxCount
     }
 
-    /// Notes a token that is valid; false when it was used before or there is no room, and must be refused.
+    /// Notes a tag that is valid; false when it was used before or there is no room, and must be refused.
     package mutating func insert(_ token: [UInt8]) -> Bool {
         guard !isFull else { return false }
         return seen.insert(Array(token.prefix(Self.keptCount))).inserted

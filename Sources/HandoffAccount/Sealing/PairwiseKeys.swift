@@ -11,6 +11,7 @@ package struct PairwiseKeys: Sendable {
     /// Makes and checks the tokens by which either of the two opens the gate of the other.
     package let gate: SecretBytes
     private let secret: SecretBytes
+    private let acknowledging: SecretBytes
 
     /// What two devices share. Throws when the other key allows no agreement: nobody can talk to such a device.
     package init(device own: SigningKey, device other: PublicKey, accountID: AccountID) throws(CryptoError) {
@@ -30,7 +31,7 @@ package struct PairwiseKeys: Sendable {
     }
 
     /// `S = HKDF(X25519 of both keys, accountID, "handoff/1 pairwise" || smaller id || greater id)`, gate key
-    /// `HKDF-Expand(S, "gate")`.
+    /// `HKDF-Expand(S, "gate")`, key of acknowledgements `HKDF-Expand(S, "ack")`.
     private init(
         _ own: SigningKey, _ other: PublicKey, _ ids: [Fingerprint], _ accountID: AccountID
     ) throws(CryptoError) {
@@ -38,6 +39,7 @@ package struct PairwiseKeys: Sendable {
         let info = Array("handoff/1 pairwise".utf8) + ids.sorted().flatMap(\.bytes)
         secret = try HKDF.derive(shared, salt: accountID.bytes, info: info)
         gate = try HKDF.expand(secret, info: Array("gate".utf8))
+        acknowledging = try HKDF.expand(secret, info: Array("ack".utf8))
     }
 
     /// What one of the two writes beside its beacon under `label`, for the other one: 8 bytes that only these two can
@@ -48,5 +50,27 @@ package struct PairwiseKeys: Sendable {
         let code = HMACSHA256.authenticate(
             [Array("mark".utf8)[...], label.bytes[...], salt[...]], key: secret)
         return Array(code.prefix(Marks.markCount))
+    }
+
+    /// The acknowledgement by `device`, one of the two, of the other one's advert.
+    ///
+    /// - Parameters:
+    ///   - host: the host of `device` at which the advert arrived, 16 bytes.
+    ///   - salt: that of the datagram which arrived. It was random, so it names one datagram from one label to another.
+    package func acknowledgement(
+        by device: DeviceID, of position: Position, at host: [UInt8], salt: [UInt8]
+    ) -> Acknowledgement {
+        Acknowledgement(deviceID: device, position: position, host: host) { code(of: $0, salt: salt) }
+    }
+
+    /// Whether the device that an acknowledgement names has made it, of the datagram with this salt.
+    package func isGenuine(_ acknowledgement: Acknowledgement, salt: [UInt8]) -> Bool {
+        ConstantTime.equal(acknowledgement.code, code(of: acknowledgement.content, salt: salt))
+    }
+
+    private func code(of content: [UInt8], salt: [UInt8]) -> [UInt8] {
+        let code = HMACSHA256.authenticate(
+            [Array("handoff/1 ack".utf8)[...], salt[...], content[...]], key: acknowledging)
+        return Array(code.prefix(Acknowledgement.codeCount))
     }
 }

@@ -128,7 +128,9 @@ extension AccountState {
     package func standing(of device: DeviceID) -> Standing {
         let own = view.openTickets.first { $0.users.contains(device) }
         if view.isLive(device) { return held == nil ? .joining : .member }
-        if view.isRemoved(device) { return .removed }
+        if view.isRemoved(device) {
+            return roster.isRemovedMutually(Fingerprint(device)) ? .removedMutually : .removed
+        }
         if own != nil { return .fileUsedTwice }
         let cameByFile = roster.ordered.contains { statement in
             if case .use(let key) = statement.content { DeviceID(key) == device } else { false }

@@ -11,6 +11,7 @@ internal import HandoffProtocol
 /// | remove | subject 32, count u16, then count x 32, strictly ascending |
 /// | name | subject 32, counter u32, length u8, text in UTF-8 |
 /// | epoch | n u32, removed digest 32, key commitment 32 |
+/// | reserved, 128 to 255 | 0 to 512 bytes |
 ///
 /// After them the signature, 64 bytes. `docs/protocol.md` is normative.
 extension Statement {
@@ -18,6 +19,8 @@ extension Statement {
     package static let nonceCount = 16
     /// Longest name of a device, in bytes of UTF-8.
     package static let maxName = 64
+    /// Most bytes of the fields of a reserved kind.
+    package static let maxReserved = 512
     /// Most keys that a removal may keep: as many as an account can ever know.
     package static let maxKept = RosterLimits.keys
     /// Bytes of the longest statement, a removal that keeps ``maxKept`` keys.
@@ -34,10 +37,18 @@ extension Statement {
 
     private init(reading bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
-        guard let kind = StatementKind(rawValue: try reader.u8()) else { throw .malformed }
+        let number = try reader.u8()
+        guard let kind = StatementKind(number: number) else { throw .malformed }
         let account = AccountID(checked: try reader.bytes(AccountID.byteCount))
         let signer = try reader.publicKey()
-        let content = try Self.content(of: kind, &reader)
+        let content: StatementContent
+        if kind == .reserved {
+            let count = bytes.count - reader.consumed - PublicKey.signatureCount
+            guard (0...Self.maxReserved).contains(count) else { throw .malformed }
+            content = .reserved(kind: number, fields: try reader.bytes(count))
+        } else {
+            content = try Self.content(of: kind, &reader)
+        }
         let canonical = Array(bytes.prefix(reader.consumed))
         let signature = try reader.bytes(PublicKey.signatureCount)
         try reader.finish()
@@ -74,13 +85,14 @@ extension Statement {
             return .epoch(
                 n: try reader.u32(), removedDigest: try reader.fingerprint(),
                 keyCommitment: try reader.bytes(Fingerprint.byteCount))
+        case .reserved: throw .malformed
         }
     }
 
     /// The canonical bytes of `content`, which may be too long for them: ``init(decoding:)`` tells.
     static func encode(_ content: StatementContent, accountID: AccountID, signer: PublicKey) -> [UInt8] {
         var writer = ByteWriter(capacity: 128)
-        writer.u8(content.kind.rawValue)
+        if case .reserved(let kind, _) = content { writer.u8(kind) } else { writer.u8(content.kind.rawValue) }
         writer.raw(accountID.bytes)
         writer.raw(signer.raw)
         switch content {
@@ -101,6 +113,8 @@ extension Statement {
             writer.u32(n)
             writer.raw(removedDigest.bytes)
             writer.raw(keyCommitment)
+        case .reserved(_, let fields):
+            writer.raw(fields)
         }
         return writer.bytes
     }

@@ -106,7 +106,7 @@ extension Statement {
             admitted = content.admitted
             switch content.kind {
             case .use: signerID = Fingerprint(ticket: signer)
-            case .found, .add, .ticket, .remove, .name, .epoch: signerID = Fingerprint(DeviceID(signer))
+            case .found, .add, .ticket, .remove, .name, .epoch, .reserved: signerID = Fingerprint(DeviceID(signer))
             }
         }
     }
@@ -130,6 +130,8 @@ package enum StatementContent: Hashable, Sendable {
     /// The signer made the account key of epoch `n`, for those who are live when exactly those of `removedDigest` are
     /// removed; `keyCommitment` is ``EpochKeys/commitment(to:)``.
     case epoch(n: UInt32, removedDigest: Fingerprint, keyCommitment: [UInt8])
+    /// A statement of a later version, kind 128 to 255: kept and passed on, without effect.
+    case reserved(kind: UInt8, fields: [UInt8])
 }
 
 /// The kind of a statement; the numbers are signed and stored, and never change.
@@ -148,6 +150,13 @@ package enum StatementKind: UInt8, Sendable, CaseIterable {
     case name = 6
     /// ``StatementContent/epoch(n:removedDigest:keyCommitment:)``
     case epoch = 7
+    /// ``StatementContent/reserved(kind:fields:)``: this number and all greater ones.
+    case reserved = 128
+
+    /// The kind of a number; nil for the numbers that no statement has.
+    init?(number: UInt8) {
+        self.init(rawValue: min(number, Self.reserved.rawValue))
+    }
 }
 
 extension StatementContent {
@@ -161,6 +170,7 @@ extension StatementContent {
         case .remove: .remove
         case .name: .name
         case .epoch: .epoch
+        case .reserved: .reserved
         }
     }
 
@@ -169,7 +179,7 @@ extension StatementContent {
         switch self {
         case .add(let key), .use(let key): Fingerprint(DeviceID(key))
         case .ticket(let key): Fingerprint(ticket: key)
-        case .found, .remove, .name, .epoch: nil
+        case .found, .remove, .name, .epoch, .reserved: nil
         }
     }
 }

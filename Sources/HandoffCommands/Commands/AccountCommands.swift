@@ -37,7 +37,10 @@ package struct AccountShowCommand: Command {
 package struct AccountCreateCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "create"], summary: "create an account with this device as its first member",
-        details: "Other devices join by a code: see handoffctl help pair.",
+        details: """
+            Other devices join by a code: see handoffctl help pair. A device that was removed from its account leaves that first,
+            and gets a new identity.
+            """,
         example: "handoffctl account create")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}
@@ -47,6 +50,8 @@ package struct AccountCreateCommand: Command {
             client.createAccount(then)
         } present: { account in
             context.show(["account": .string(account.hex)], or: "created account \(account.grouped)")
+        } refused: { failure in
+            context.leaveFormerAccount(after: failure) { run(in: context) }
         }
     }
 }

@@ -16,6 +16,7 @@ package struct AccountImportCommand: Command {
             With - the file is read from standard input. The passphrase of a protected one is asked for at the terminal.
             The file works once: delete it afterwards. A device that was in the account when the file was made has to be in reach;
             until one is, this device goes on trying, and the exit code is 1.
+            A device that was removed from its account leaves that first, and gets a new identity.
             """,
         example: "handoffctl account import account.handoff")
 
@@ -85,7 +86,9 @@ package struct AccountImportCommand: Command {
                     context.note(VisibleText.escape(message))
                     ask(secret, attemptsLeft: attemptsLeft, context)
                 case .success(.refused(let name, let message)):
-                    context.fail(.importRefused(name: name, message: message))
+                    context.leaveFormerAccount(after: .importRefused(name: name, message: message)) {
+                        send(secret, passphrase, attemptsLeft: attemptsLeft, context)
+                    }
                 case .failure(let error): context.fail(CommandFailure(error))
                 }
             }

@@ -45,8 +45,9 @@ package struct HandleCommand: Command {
         var opener: ExecLine?
         if let text = arguments.value("--open-with") {
             opener = ExecLine(text)
-            guard let opener, opener.takesPage || opener.takesFile else {
-                throw .badValue(text, of: "--open-with", expected: "a command with %u or %f", command: command)
+            guard let opener, opener.takesPage || opener.takesFile, !opener.hasQuotedCode else {
+                throw .badValue(
+                    text, of: "--open-with", expected: "a command with %u or %f, not inside quotes", command: command)
             }
         }
         let receives = arguments.has("--downloads") || opener?.takesFile == true

@@ -9,6 +9,7 @@ package struct JoinCommand: Command {
             Run handoffctl pair on a device of the account; it shows 8 digits, and a link. You are asked for one of
             them; from a pipe one line is read. It is never an argument: those are seen by every user of this machine,
             and kept by the shell.
+            A device that was removed from its account leaves that first, and gets a new identity.
             """,
         example: "handoffctl join")
 

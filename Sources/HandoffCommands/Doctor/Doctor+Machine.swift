@@ -24,8 +24,7 @@ extension Doctor {
         case true?: return DoctorCheck("clock", .ok, "the clock is kept right by the network")
         case false?:
             return DoctorCheck(
-                "clock", .warning,
-                "nothing keeps the clock right: pauses end late, and devices at fixed addresses may not be let in",
+                "clock", .warning, "nothing keeps the clock right: pauses end at another time than you chose",
                 remedy: remedy)
         case nil:
             return DoctorCheck(

@@ -46,6 +46,14 @@ extension Doctor {
         let isOut = diagnosis.network == false
         let names = missing.joined(separator: ", ")
         let rename = "ip -brief link shows what there is; set interface in handoffd.conf, or leave it out"
+        if let address = diagnosis.missingAddress {
+            return [
+                DoctorCheck(
+                    "network", .problem,
+                    "no network: this device listens on \(VisibleText.escape(address)) alone, which this machine does not have now",
+                    remedy: "ip -brief address shows what there is; set address in handoffd.conf, or leave it out")
+            ]
+        }
         switch (missing.isEmpty, isOut) {
         case (true, false): return []
         case (true, true):

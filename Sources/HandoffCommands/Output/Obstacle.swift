@@ -20,7 +20,8 @@ struct Obstacle: Equatable {
         guard let problem = status.standing?.problem else { return nil }
         return Obstacle(
             message: problem,
-            remedy: "handoffctl account leave, which gives the device a new identity; then: handoffctl join")
+            remedy: "handoffctl join, with the code that handoffctl pair shows on a device of the account; if none is "
+                + "left in it: handoffctl account create. Either gives this device a new identity")
     }
 
     /// That no other device has answered for long, which may mean that this one was removed while it was off.

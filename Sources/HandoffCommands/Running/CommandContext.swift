@@ -87,9 +87,11 @@ package final class CommandContext {
     }
 
     /// Makes one call, shows its answer, and ends the command; a daemon that does not answer is like one that is away.
+    /// - Parameter refused: gets a failure in place of the command's end.
     package func request<Value>(
         _ call: (ControlClient, @escaping (Result<Value, ClientError>) -> Void) -> Void,
-        present: @escaping (Value) -> Void
+        present: @escaping (Value) -> Void,
+        refused: ((CommandFailure) -> Void)? = nil
     ) {
         connect { client in
             after(Self.timeout) { [unowned self] in
@@ -101,7 +103,7 @@ package final class CommandContext {
                     present(value)
                     finish(.done)
                 case .failure(let error):
-                    fail(CommandFailure(error))
+                    (refused ?? fail)(CommandFailure(error))
                 }
             }
         }

@@ -191,7 +191,8 @@ final class HandleSession {
         }
         let words = [program] + opener.expanded(page: page, file: file).dropFirst()
         let start: @Sendable () throws -> Void = {
-            _ = try DetachedProgram.start(words, environment: environment, folder: environment["HOME"] ?? "/")
+            // The working directory is the one that the desktop entry names (`Path`), or the home directory.
+            _ = try DetachedProgram.start(words, environment: environment, folder: ".")
         }
         guard let launcher else { return started(opener, Result(catching: start)) }
         launcher.run(start, on: context.loop) { [weak self] in self?.started(opener, $0) }

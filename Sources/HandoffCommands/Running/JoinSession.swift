@@ -74,7 +74,11 @@ final class JoinSession {
     private func failed(_ error: ClientError, _ secret: PairingSecret) {
         guard case .refused(let refusal) = error, refusal.kind == "PairingFailed",
             refusal.parameters["reason"]?.string == "wrongCode", context.keyboard.isTerminal
-        else { return context.fail(CommandFailure(error, joining: true)) }
+        else {
+            return context.leaveFormerAccount(after: CommandFailure(error, joining: true)) { [unowned self] in
+                join(secret)
+            }
+        }
         failed.append(secret)
         context.note(VisibleText.escape(refusal.message))
         ask()

@@ -42,8 +42,7 @@ final class PublishSession {
         self.context = context
         self.onEnd = onEnd
         userInfo = try request.userInfo?.read()
-        if let userInfo, Self.namesFile(.object(userInfo.object)) {
-            // Sent as it was given, which is what a tool for trying things is for; the other device takes no path from anybody.
+        if let userInfo, UserInfo.hasFileURL(.object(userInfo.object)) {
             context.note(
                 "userInfo has the URL of a file, of which another device gets the name alone; "
                     + "send the file itself with --stream")
@@ -52,16 +51,6 @@ final class PublishSession {
         attachment = AppAttachment(
             path: context.socketPath, loop: context.loop,
             app: AttachRequest(app: ProgramVersion.program, version: ProgramVersion.number, team: request.team))
-    }
-
-    /// Whether there is the URL of a file in the tagged form, at any depth.
-    private static func namesFile(_ value: JSON) -> Bool {
-        switch value {
-        case .object(let object):
-            object["$url"]?.string?.prefix(5).lowercased() == "file:" || object.contains { namesFile($0.value) }
-        case .array(let elements): elements.contains(where: namesFile)
-        case .null, .bool, .integer, .real, .string: false
-        }
     }
 
     /// Attaches, and begins to wait for what happens.

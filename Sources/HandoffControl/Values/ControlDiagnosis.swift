@@ -49,17 +49,20 @@ package struct ControlDiagnosis: ControlValue {
     package var network: Bool?
     /// Configured interfaces that the machine does not have.
     package var missingInterfaces: [String]?
+    /// The configured address, if the machine does not have it.
+    package var missingAddress: String?
 
     private enum CodingKeys: String, CodingKey {
         case stateFolder, stateMode, openFiles, lockedMemory
         case isIsolated = "isolated"
-        case appProblems, members, network, missingInterfaces
+        case appProblems, members, network, missingInterfaces, missingAddress
     }
 
     /// Results with these properties.
     package init(
         stateFolder: String, stateMode: Int?, openFiles: Int?, lockedMemory: Int?, isIsolated: Bool,
-        appProblems: [String] = [], members: [Member], network: Bool? = nil, missingInterfaces: [String]? = nil
+        appProblems: [String] = [], members: [Member], network: Bool? = nil, missingInterfaces: [String]? = nil,
+        missingAddress: String? = nil
     ) {
         self.stateFolder = stateFolder
         self.stateMode = stateMode
@@ -70,5 +73,6 @@ package struct ControlDiagnosis: ControlValue {
         self.members = members
         self.network = network
         self.missingInterfaces = missingInterfaces
+        self.missingAddress = missingAddress
     }
 }

@@ -143,11 +143,13 @@ final class AppService {
 
     /// Ends the activity with an id of `publications`, and tells who published it.
     func withdraw(_ id: ActivityID) throws(ActivityStore.Refusal) {
-        apply(try store.withdraw(store.offered(id)?.id ?? id))
+        let id = store.offered(id)?.id ?? id
+        apply(try store.withdraw(id))
+        delegate?.streams.activityWithdrawn(id)
     }
 
     /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
-    private var appleSeconds: Double { Double(wallClock.unixSeconds) - 978_307_200 }
+    private var appleSeconds: Double { wallClock.secondsSince1970 - 978_307_200 }
 
     private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
 
@@ -187,9 +189,10 @@ final class AppService {
     private func attach(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.expectedMore }
         let request = try AttachRequest(json: call.parameters)
-        let types = try Self.checked(request.types, request.versions)
+        let types = try Self.checked(request.types, request.versions, call)
         // What has no id could not be switched off.
         guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
+        if Self.isReserved(request.app) { try Self.requireOwnProgram(call, for: "the id \(request.app)", as: request.app) }
         let claim = AppClaim(app: request.app, unit: call.client.group.unit)
         if case .refused(let actual) = claim {
             refusals.notice("Refused an app the name of another", ["app": request.app, "actual": actual])
@@ -210,7 +213,7 @@ final class AppService {
     private func declare(_ call: ControlCall) throws {
         let request = try DeclareRequest(json: call.parameters)
         let session = try self.session(request.session)
-        let types = try Self.checked(request.types, request.versions)
+        let types = try Self.checked(request.types, request.versions, call)
         call.reply([:])
         session.versions = TypeVersions.ranges(request.versions)
         guard session.types != types else { return }
@@ -220,11 +223,24 @@ final class AppService {
         if isEnabled(session.app) { delegate?.sessionContinues(session) }
     }
 
-    private static func checked(_ types: [ActivityType], _ versions: [TypeVersions]?) throws -> Set<ActivityType> {
+    private static func checked(
+        _ types: [ActivityType], _ versions: [TypeVersions]?, _ call: ControlCall
+    ) throws -> Set<ActivityType> {
         guard types.count <= maxTypes, versions?.count ?? 0 <= maxTypes else {
             throw CallError.limit("types", "an app declares \(maxTypes) types at most")
         }
+        if let type = types.first(where: { isReserved($0.text) }) {
+            try requireOwnProgram(call, for: "the type \(type.text)", as: type.text)
+        }
         return Set(types)
+    }
+
+    /// Whether an id or type belongs to the programs of Handoff, such as `dev.handoff1.content`, which files and folders have.
+    private static func isReserved(_ name: String) -> Bool { name.utf8.starts(with: "dev.handoff1.".utf8) }
+
+    /// Refuses what only the programs of Handoff may do. They use the control socket, which no sandbox is given.
+    private static func requireOwnProgram(_ call: ControlCall, for what: String, as name: String) throws(CallError) {
+        guard call.client.role == .control else { throw .reserved(name, "\(what) belongs to the programs of Handoff") }
     }
 
     private func add(_ session: AppSession, _ call: ControlCall) {
@@ -326,11 +342,14 @@ final class AppService {
     }
 
     private func invalidate(_ call: ControlCall) throws {
-        let (session, id) = try owner(Fields(call.parameters))
+        let fields = Fields(call.parameters)
+        let (session, id) = try owner(fields)
+        let keepsStreams = try fields.optionalFlag("keepStreams") ?? false
         let effects = try store.invalidate(id, session: session.id)
         call.reply([:])
         apply(effects)
         payloads.saveEnded(id)
+        if !keepsStreams { delegate?.streams.activityWithdrawn(id) }
     }
 
     private func answerContinue(_ call: ControlCall) throws {
@@ -348,6 +367,8 @@ final class AppService {
     private func reportReceived(_ call: ControlCall) throws {
         let report = try ReportReceivedRequest(json: call.parameters)
         let session = try self.session(report.session)
+        // The user can open the path that it names, so an app in a sandbox must not choose one.
+        try Self.requireOwnProgram(call, for: "a report of a received file", as: session.app)
         if let end = report.end {
             delegate?.received(report.activity, from: report.device, by: session.app, end)
         }

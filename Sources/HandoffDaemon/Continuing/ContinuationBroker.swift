@@ -187,7 +187,8 @@ final class ContinuationBroker {
         } else if entry.machine.awaitsApp {
             failure = .appNotAttached(app: entry.started?.name ?? "")
         } else if entry.machine.isOpening {
-            failure = .pageNotOpened(cause: "the browser was not started in time")
+            failure = .pageNotOpened(
+                entry.payload?.content.webpageURL, cause: "the browser was not started in time")
         } else if let handler = entry.handler {
             // With the payload here it is the app that is late, and not the other device.
             failure = .handlerTimedOut(app: name(handler))
@@ -344,13 +345,13 @@ final class ContinuationBroker {
         streams.undone(id)
         let token = running[id]?.request.token
         guard let page = content.webpageURL.flatMap({ WebPage($0) }) else {
-            return step(id) { $0.pageFailed(.pageNotOpened(cause: "its address cannot be used")) }
+            return step(id) { $0.pageFailed(.pageNotOpened(nil, cause: "its address cannot be used")) }
         }
         installed.open(page, token: token) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success: step(id) { $0.pageOpened() }
-            case .failure(let failure): step(id) { $0.pageFailed(.pageNotOpened(cause: failure.message)) }
+            case .failure(let failure): step(id) { $0.pageFailed(.pageNotOpened(page.argument, cause: failure.message)) }
             }
         }
     }

@@ -36,7 +36,7 @@ extension ControlService {
 
     private var displayName: String {
         // The roster keeps no name of a device that was removed.
-        guard let state = core.accountStore.state, state.standing(of: core.accountStore.deviceID) != .removed else {
+        guard let state = core.accountStore.state, !state.view.isRemoved(core.accountStore.deviceID) else {
             return core.name
         }
         return core.snapshot.name(of: core.accountStore.deviceID)
@@ -112,7 +112,8 @@ extension ControlService {
                     openFiles: MachineInfo.openFileLimit, lockedMemory: MachineInfo.lockedMemoryLimit,
                     isIsolated: MachineInfo.isInUserNamespace,
                     appProblems: core.installed.problems.sorted(),
-                    members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing))
+                    members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing,
+                    missingAddress: presence?.missingAddress.map { "\($0)" }))
         }
     }
 

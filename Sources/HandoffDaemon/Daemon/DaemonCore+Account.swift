@@ -1,5 +1,6 @@
 import HandoffAccount
 import HandoffControl
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffLog
 import HandoffModel
@@ -24,7 +25,7 @@ extension DaemonCore {
         streams.accountChanged(live: snapshot.live)
         pool.accountChanged(snapshot)
         network.accountChanged()
-        discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
+        discovery.setMembership(network.membership)
         for (device, way) in removed { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
@@ -71,6 +72,8 @@ extension DaemonCore {
         guard standing != before, standing != .joining, let words = standing.problem
         else { return }
         log.error("\(words)")
+        // Who leaves knows.
+        if !present.hasLeft(accountStore.deviceID) { notifications.excluded(because: words) }
     }
 
     /// The exported files that may still be used.

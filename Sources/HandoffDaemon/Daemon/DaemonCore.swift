@@ -113,8 +113,10 @@ final class DaemonCore {
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
-        boot: boot, snapshot: snapshot, discovery: discovery, members: members, policy: configuration.advertise,
-        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
+        boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
+        discovery: discovery, members: members, policy: configuration.advertise,
+        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
+        grease: configuration.grease, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
         log: log.named("switches"), switches: stored.switches, policy: policy,
@@ -169,7 +171,8 @@ final class DaemonCore {
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
     private(set) lazy var pool: LinkPool = LinkPool(
-        loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot, delegate: self)
+        loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot,
+        grease: configuration.grease, delegate: self)
 
     /// What is asked of the other devices.
     private(set) lazy var client: PeerClient = PeerClient(
@@ -194,8 +197,7 @@ final class DaemonCore {
         loop: loop, log: log.named("joining"), pool: pool, network: network)
 
     private(set) lazy var staticPeers: StaticPeers = StaticPeers(
-        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network,
-        wallClock: wallClock)
+        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),

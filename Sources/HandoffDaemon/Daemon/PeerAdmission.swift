@@ -13,17 +13,17 @@ import Timing
 /// Decides which connections of other devices are let in: those that pass the gate by a token, and then prove their key. Lives on the
 /// daemon's loop.
 final class PeerAdmission: GateListenerDelegate {
-    /// Callers that are remembered.
-    private static let maxCallers = 256
+    /// Hashes that callers may cost in a second, a tenth of a processor's time; at once as many as take a millisecond.
+    private static let maxHashes = (perSecond: UInt64(100_000), atOnce: UInt64(1000))
     /// Connections that may wait for the proof of their key.
     private static let maxUnproved = 64
 
     private unowned let core: DaemonCore
     private var gate: GateListener?
-    /// Who called last from where.
-    private var callers: [IPAddress: Party] = [:]
-    /// How often a token is compared with the secrets of all members.
-    private var searches = RateLimit(perSecond: 500)
+    private var hashes = RateLimit(perSecond: maxHashes.perSecond, burst: maxHashes.atOnce)
+    private let storage: StaticCallStorage
+    /// Looks for the member that follows an earlier draft of the protocol: each costs a hash for every member and label.
+    private var searches = RateLimit(every: .seconds(10), burst: 1)
     /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
@@ -33,6 +33,7 @@ final class PeerAdmission: GateListenerDelegate {
     /// - Parameter descriptor: a listening TCP socket.
     init(_ descriptor: consuming Descriptor, context: TLSContext, core: DaemonCore) throws {
         self.core = core
+        storage = StaticCallStorage(core)
         gate = try GateListener(descriptor, context: context, on: core.loop, delegate: self)
     }
 
@@ -44,30 +45,44 @@ final class PeerAdmission: GateListenerDelegate {
         unproved.removeAll()
     }
 
-    /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
+    /// Judges a caller: a token of a member, of an open ticket, or of a holder of the account key, opens once.
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
         let (network, snapshot) = (core.network, core.snapshot)
-        guard let held = snapshot.held, !network.isSilent else { return nil }
-        let pairwise = network.missing.pairwise.keys
-        var parties: [(Party, SecretBytes)] = []
-        var strangers: [(Party, SecretBytes)] = []
-        if let likely = callers[source], let keys = pairwise[likely] { parties.append((likely, keys.gate)) }
-        // Each costs some hashes for every member. Who called before from there is let in all the same.
-        if searches.admit(at: network.now) {
-            parties += pairwise.map { ($0.key, $0.value.gate) }
-            strangers.append((.keyHolder, held.gate))
+        guard let held = snapshot.held, !network.isSilent,
+            hashes.admit(weight: Double(network.labels.hashesPerCaller(now: network.now)), at: network.now),
+            var knock = Knock(token, clientHello, to: snapshot.own)
+        else { return nil }
+        let caller = network.labels.admit(&knock, among: network.callers, epoch: held.gate, now: network.now) {
+            guard case .device(let device) = $0 else { return nil }
+            return network.table.seenBoot(of: device)
         }
-        let caller = network.labels.admit(
-            token, Gate.Greeting(clientHello, to: snapshot.own), from: parties, orByLabel: strangers, now: network.now,
-            unixSeconds: core.wallClock.unixSeconds)
         if network.labels.isWornOut { network.renewLabel() }
-        guard let caller else { return nil }
-        if callers.count >= Self.maxCallers { callers.removeAll() }
-        callers[source] = caller
+        storage.update()
         switch caller {
+        case nil: return nil
         case .device(let device): return GateVerdict { DeviceID($0) == device && snapshot.admits($0) }
         case .ticket, .keyHolder:
             return GateVerdict(isIntroduction: true) { snapshot.admits($0) || snapshot.mayIntroduce($0) }
+        }
+    }
+
+    /// A device that follows an earlier draft of the protocol is refused, and its user shown why.
+    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
+        guard searches.admit(at: core.loop.now) else { return }
+        core.loop.later { [weak self] in
+            guard let self else { return }
+            let (network, snapshot) = (core.network, core.snapshot)
+            let labels =
+                network.labels.receivers(now: network.now)
+                + Gate.formerStaticLabels(unixSeconds: core.wallClock.unixSeconds)
+            for (party, keys) in network.missing.pairwise.keys {
+                guard case .device(let device) = party,
+                    Gate.isFormer(token, key: keys.gate, labels: labels, clientHello, to: snapshot.own)
+                else { continue }
+                core.log.notice(
+                    "A device was refused since it follows an earlier version of the protocol: update it",
+                    ["device": device.short, "name": snapshot.name(of: device)])
+            }
         }
     }
 
@@ -105,6 +120,7 @@ final class PeerAdmission: GateListenerDelegate {
         guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
             return connection.close("only members open streams")
         }
+        core.log.debug("Connection of a stream is open", ["device": device.short, "group": connection.group])
         core.streams.accept(connection, from: device)
     }
 }

@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffConfiguration
 import HandoffControl
 import HandoffCrypto
+import HandoffDocuments
 import HandoffJSON
 import HandoffLog
 import HandoffModel
@@ -90,8 +91,9 @@ final class PeerService {
                         "Not handed over",
                         ["app": payload.origin.app ?? "", "to": device.short, "reason": failure.message])
                 }
-                let object = payload.content.encodedPayload(origin: payload.origin)
-                let missing = payload.content.missingRequiredKeys
+                let content = payload.content.withoutLocalPaths
+                let object = content.encodedPayload(origin: payload.origin)
+                let missing = content.missingRequiredKeys
                 guard missing.isEmpty else {
                     return link.respond(to: request.id, with: .failure(.requiredKeysMissing(missing, device: name)))
                 }

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffModel
 import HandoffStreams
 import LoopIO
@@ -25,6 +26,8 @@ struct OpenStream {
     let opening: StreamOpening?
     /// The app here at its end; nil for a command.
     var app: String?
-    /// Whether the app shares memory for it, or is about to.
-    var sharesMemory = false
+    /// The activity of this device that another device has opened it to; nil until its ticket is shown, and for streams opened here.
+    var activity: ActivityID?
+    /// The client group in whose share its memory counts; nil while it has no memory.
+    var sharer: ClientGroup?
 }

@@ -1,23 +1,26 @@
-import HandoffControl
-import HandoffControlServer
-import HandoffModel
+package import HandoffControl
+package import HandoffControlServer
+package import HandoffModel
 import HandoffStreams
 import LoopIO
-import Timing
+package import Timing
 
 /// Streams that are over, for whoever asks how they ended, and those who wait for the end of others. On the daemon's loop.
-struct StreamOutcomes {
-    /// How long an outcome is known.
-    private static let life = Duration.seconds(60)
-    /// Outcomes that are known; the oldest one is forgotten for a new one.
-    private static let most = 4096
+package struct StreamOutcomes {
+    /// How long an outcome is kept: an app may look only once its user has returned to it.
+    private static let lifetime = Duration.seconds(3600)
+    /// Outcomes that are kept; the oldest is dropped for a new one.
+    private static let maxKept = 4096
 
     private var ended: [StreamID: (reply: AwaitStreamReply, until: MonotonicInstant)] = [:]
     private var order: [StreamID] = []
     private var waiting: [StreamID: [ObjectIdentifier: ControlCall]] = [:]
 
+    /// No stream has ended yet.
+    package init() {}
+
     /// How a stream ended, if that is not too long ago.
-    mutating func outcome(of id: StreamID, now: MonotonicInstant) -> AwaitStreamReply? {
+    package mutating func outcome(of id: StreamID, now: MonotonicInstant) -> AwaitStreamReply? {
         guard let entry = ended[id], entry.until > now else { return nil }
         return entry.reply
     }
@@ -35,12 +38,12 @@ struct StreamOutcomes {
 
     /// A stream is over.
     /// - Returns: the calls that waited for it.
-    mutating func ended(_ id: StreamID, _ reply: AwaitStreamReply, now: MonotonicInstant) -> [ControlCall] {
-        while let oldest = order.first, order.count >= Self.most || (ended[oldest]?.until ?? now) <= now {
+    package mutating func ended(_ id: StreamID, _ reply: AwaitStreamReply, now: MonotonicInstant) -> [ControlCall] {
+        while let oldest = order.first, order.count >= Self.maxKept || (ended[oldest]?.until ?? now) <= now {
             ended[oldest] = nil
             order.removeFirst()
         }
-        ended[id] = (reply, now.advanced(by: Self.life))
+        ended[id] = (reply, now.advanced(by: Self.lifetime))
         order.append(id)
         return waiting.removeValue(forKey: id).map { Array($0.values) } ?? []
     }
@@ -54,6 +57,7 @@ extension AwaitStreamReply {
             switch report.end {
             case .ended: (.ended, "both directions ended in order")
             case .resetHere(.cancelled): (.cancelled, "the app here closed it")
+            case .resetHere(.unknown), .resetThere(.unknown): (.reset, "\(device) ended it for an unknown reason")
             case .resetThere(.cancelled): (.reset, "the app on \(device) closed it")
             case .resetHere(.refused): (.refused, "no app here took it")
             case .resetThere(.refused): (.refused, "no app on \(device) took it")

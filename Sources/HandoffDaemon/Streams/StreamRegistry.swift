@@ -83,6 +83,11 @@ package struct StreamRegistry: Sendable {
         tickets = tickets.filter { $0.value.grant.session != session }
     }
 
+    /// An activity of this device was withdrawn: its tickets are void.
+    package mutating func activityWithdrawn(_ activity: ActivityID) {
+        tickets = tickets.filter { $0.value.grant.activity != activity }
+    }
+
     /// Takes the members as they are now.
     package mutating func accountChanged(live: Set<DeviceID>) {
         keep { live.contains($0.device) }

@@ -5,8 +5,10 @@ import LoopIO
 
 // Memory that apps share for streams with many bytes.
 extension StreamService {
-    /// Streams whose app shares memory: each keeps two megabytes, or as much as the app likes up to eight.
+    /// Streams with shared memory, of at most 2 MiB each.
     static let maxShared = 64
+    /// Those of one app, so that none takes the share of the others.
+    static let maxSharedPerApp = 32
 
     /// `ShareMemory`.
     func shareMemory(_ call: ControlCall) throws {
@@ -16,19 +18,24 @@ extension StreamService {
         guard let stream = streams[request.stream], case .flowing = stream.phase else {
             throw CallError.noSuchStream(request.stream)
         }
-        let (memory, bell) = try check(passed)
-        guard streams.values.count(where: \.sharesMemory) < Self.maxShared else {
+        // A second call must not map memory, and must not release the place of the first one when it fails.
+        guard stream.sharer == nil else { throw CallError.invalidDescriptor("the stream shares memory already") }
+        let sharers = streams.values.compactMap(\.sharer)
+        guard sharers.count < Self.maxShared, sharers.count(where: { $0 == call.client.group }) < Self.maxSharedPerApp
+        else {
             throw CallError.limit(
-                "sharedMemory", "\(Self.maxShared) streams share memory already; the raw connection goes on")
+                "sharedMemory",
+                "\(Self.maxSharedPerApp) streams of this app, or \(Self.maxShared) of all, share memory; this one keeps its socket")
         }
-        streams[request.stream]?.sharesMemory = true
+        let (memory, bell) = try check(passed)
+        streams[request.stream]?.sharer = call.client.group
         let relay = LoopRelay<PassedMemory.Outcome>(to: loop) { [weak self] outcome in
             switch outcome {
             case .shared(let received): return call.reply(ShareMemoryReply(received: Int(clamping: received)).json)
             case .positionPassed(let position): call.fail(CallError.positionPassed(position))
             case .failed(let cause): call.fail(CallError.invalidDescriptor("the stream takes no memory: \(cause)"))
             }
-            self?.streams[request.stream]?.sharesMemory = false
+            self?.streams[request.stream]?.sharer = nil
         }
         call.onClosed = { [handle = stream.handle] in
             // Whether the app knows where its bytes go now, nobody can tell.

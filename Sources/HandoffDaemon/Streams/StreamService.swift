@@ -252,6 +252,7 @@ final class StreamService {
         let timer = loop.timer(after: Self.timeoutForApp) { [weak self] in self?.tooLate(id) }
         streams[id]?.phase = .offered(to: grant.session, timer)
         streams[id]?.app = app(grant.session)
+        streams[id]?.activity = grant.activity
         stream.handle.accept()
         log.info("Stream was opened", ["by": stream.device.short])
         let isAnnounced = apps.announce(
@@ -344,6 +345,12 @@ final class StreamService {
     /// A continuation came to nothing.
     func undone(_ id: ContinuationID) {
         book.undone(id)
+    }
+
+    /// An activity of this device was withdrawn: ends the streams that other devices have opened to it, and voids their tickets.
+    func activityWithdrawn(_ activity: ActivityID) {
+        book.activityWithdrawn(activity)
+        for stream in streams.values where stream.activity == activity { stream.handle.reset(.cancelled) }
     }
 
     /// An app has gone: it opens no more streams, and takes none; those that are open end with their own connections.

@@ -74,10 +74,28 @@ package enum NotificationContent: Sendable, Equatable {
                 DesktopNotification.Choice(key: Key.show, label: "Show in Folder"),
             ]
         }
-        return DesktopNotification(
+        return Self.notification(
+            headline, detail, icon: offer.icon ?? Self.icon(offer.kind), choices: choices, capabilities)
+    }
+
+    /// That this device is no member of its account any more, and what to do.
+    ///
+    /// - Parameter problem: a lower-case fragment of this program's.
+    static func exclusion(_ problem: String, _ capabilities: NotificationCapabilities) -> DesktopNotification {
+        notification(
+            NotificationText.sentence(problem),
+            "Join again with the code of a device of the account, in the window Handoff or by: handoffctl join",
+            icon: "dialog-warning", choices: [], capabilities)
+    }
+
+    private static func notification(
+        _ headline: String, _ detail: String, icon: String, choices: [DesktopNotification.Choice],
+        _ capabilities: NotificationCapabilities
+    ) -> DesktopNotification {
+        DesktopNotification(
             summary: capabilities.hasBody ? headline : "\(headline) – \(detail)",
             body: !capabilities.hasBody ? "" : capabilities.hasMarkup ? NotificationText.escaped(detail) : detail,
-            icon: offer.icon ?? Self.icon(offer.kind), choices: capabilities.hasActions ? choices : [])
+            icon: icon, choices: capabilities.hasActions ? choices : [])
     }
 
     /// The icon of a device's kind (Icon Naming Specification; `computer-laptop` is in all large themes).

@@ -23,6 +23,8 @@ package final class NotificationService {
     private var server: (any NotificationServing)?
     private var timer: LoopTimer?
     private var onStopped: (() -> Void)?
+    /// Why this device is no member of its account any more, until the user has been notified.
+    private var exclusion: String?
 
     /// - Parameter find: how the server is found; nil: there is none.
     package init(
@@ -77,6 +79,7 @@ package final class NotificationService {
     /// The screen is locked, or nobody is there; or the user is back.
     package func setQuiet(_ isQuiet: Bool) {
         change { $0.setQuiet(isQuiet, now: $1) }
+        showExclusion()
     }
 
     /// Notifications are switched on or off.
@@ -86,6 +89,7 @@ package final class NotificationService {
         // A server stays: what is on its way to it can be taken off only once it has answered.
         change { $0.setOn(isOn, now: $1) }
         connect()
+        showExclusion()
     }
 
     /// An activity was continued here, in whatever way.
@@ -98,6 +102,23 @@ package final class NotificationService {
         change { $0.received(activity, from: device, by: app, end, now: $1) }
     }
 
+    /// This device is no member of its account any more. The user is notified once, when they are there.
+    package func excluded(because problem: String) {
+        exclusion = problem
+        showExclusion()
+    }
+
+    private func showExclusion() {
+        guard exclusion != nil, machine.mayShow, let server else { return }
+        server.ask { [weak self] names in
+            guard let self, let names, let problem = exclusion, machine.mayShow else { return }
+            exclusion = nil
+            self.server?.show(
+                NotificationContent.exclusion(problem, NotificationCapabilities(names)), replacing: 0
+            ) { _ in }
+        }
+    }
+
     private func connect() {
         guard isRunning, isOn, server == nil, let find else { return }
         server = find(loop) { [weak self] in self?.told($0) }
@@ -105,7 +126,9 @@ package final class NotificationService {
 
     private func told(_ event: NotificationEvent) {
         switch event {
-        case .appeared: change { $0.serverAppeared(now: $1) }
+        case .appeared:
+            change { $0.serverAppeared(now: $1) }
+            showExclusion()
         case .gone:
             log.debug("The notification server is gone")
             change { machine, now in

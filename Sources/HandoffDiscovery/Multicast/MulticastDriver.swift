@@ -148,10 +148,6 @@ package final class MulticastDriver: DiscoveryRole {
             tell(.unavailable(reason))
         case .lost(let reason):
             lose(reason)
-        case .restart(let reason):
-            logger.info("Discovery starts anew", ["by": library.kind.rawValue, "reason": reason])
-            forgetLibrary()
-            open()
         case .appeared(let query, let link, let data):
             if browsed.contains(query) { directory.appeared(query, on: link, data: data) }
         case .vanished(let query, let link, let data):

@@ -52,8 +52,6 @@ package enum MulticastEvent: Equatable, Sendable {
     case waiting(String)
     /// It is over: the driver closes the library, and opens it again after a while.
     case lost(String)
-    /// The library must be closed and opened again at once.
-    case restart(String)
     case appeared(RecordQuery, RecordLink, [UInt8])
     case vanished(RecordQuery, RecordLink, [UInt8])
     case allForNow(RecordQuery)

@@ -100,12 +100,12 @@ package final class DiscoveryLoop {
         armed = next
         // 0 would disarm it.
         let wait = next.map { max(($0 - now).wholeNanoseconds, 1) } ?? 0
-        clinux_timer_arm(timerDescriptor, UInt64(clamping: wait))
+        // One that was refused is armed with the next change.
+        if clinux_timer_arm(timerDescriptor, UInt64(clamping: wait)) != 0 { armed = nil }
     }
 }
 
-/// A one-shot timer of a `DiscoveryLoop`, on the clock since boot: Avahi's own timers follow the wall clock, which
-/// somebody may set. Usable on the loop's thread alone; a timer that is set is kept by the loop.
+/// A one-shot timer of a `DiscoveryLoop`, on the clock since boot, which cannot be set. Usable on the loop's thread alone; a timer that is set is kept by the loop.
 package final class DiscoveryTimer {
     private unowned let loop: DiscoveryLoop
     private let handler: () -> Void

@@ -1,3 +1,4 @@
+import HandoffJSON
 package import HandoffModel
 
 // URLs at any depth of a `userInfo`, in keys as well.
@@ -41,5 +42,27 @@ extension UserInfoValue {
             }
             return .dictionary(changed)
         }
+    }
+
+    /// The same value with the names of files in place of `file:` URLs. A path means nothing on another device, and shows how folders
+    /// and users are called on this one.
+    package var withoutLocalPaths: UserInfoValue {
+        replacingURLs { text in
+            FileURL(text).map { DocumentURL.nowhere($0.name, isFolder: $0.isFolder, fragment: nil).text }
+        }
+    }
+}
+
+extension ActivityContent {
+    /// The same content for another device: see ``UserInfoValue/withoutLocalPaths``. Nearly all content has no `file:` URL and is
+    /// returned as it is.
+    package var withoutLocalPaths: ActivityContent {
+        let tagged = JSON.object(userInfo)
+        guard UserInfo.hasFileURL(tagged), let value = try? UserInfoValue(tagged: tagged),
+            case .object(let object) = value.withoutLocalPaths.tagged()
+        else { return self }
+        var content = self
+        content.userInfo = object
+        return content
     }
 }

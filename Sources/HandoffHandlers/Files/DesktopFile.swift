@@ -17,7 +17,7 @@ package struct DesktopFile: Sendable, Equatable {
     private static let group = "Desktop Entry"
     /// Keys that are kept; all others cost nothing.
     private static let keys: Set<String> = [
-        "Type", "Name", "Hidden", "TryExec", "Exec", "Icon", "DBusActivatable",
+        "Type", "Name", "Hidden", "TryExec", "Exec", "Icon", "DBusActivatable", "Path", "Terminal",
         "X-Handoff-ActivityTypes", "X-Handoff-ActivityVersions", "X-Handoff-TeamID", "X-Handoff-Domains",
         "X-Handoff-Exec",
     ]

@@ -4,11 +4,15 @@
 package struct ExecLine: Equatable, Sendable {
     /// The words without their quotes, field codes as they are; at least one, the program.
     package let words: [String]
+    /// Whether a field code stands inside quotes, which the specification leaves undefined. Such a word is often the script of a shell
+    /// (`sh -c "cat %f"`), where a file name would become code, so commands of our own keys must not have one.
+    package let hasQuotedCode: Bool
 
     /// Reads the value, whose own escapes were undone before; nil when a quote is not closed, or there are no words.
     package init?(_ text: String) {
-        guard let words = Self.words(text) else { return nil }
+        guard let (words, hasQuotedCode) = Self.words(text) else { return nil }
         self.words = words
+        self.hasQuotedCode = hasQuotedCode
     }
 
     /// The program: an absolute path, or a name that is looked up in `PATH`.
@@ -66,12 +70,17 @@ package struct ExecLine: Equatable, Sendable {
         return pieces + [.text(text)]
     }
 
-    private static func words(_ text: String) -> [String]? {
+    private static func words(_ text: String) -> (words: [String], hasQuotedCode: Bool)? {
         var words: [String] = []
+        var hasQuotedCode = false
+        var isPercent = false
         var word: String?
         var isQuoted = false
         var isEscaped = false
         for character in text {
+            // An escaped percent sign, %%, is no code.
+            if isPercent, isQuoted, character != "%" { hasQuotedCode = true }
+            isPercent = character == "%" && !isPercent
             if isEscaped {
                 word = (word ?? "") + String(character)
                 isEscaped = false
@@ -89,6 +98,6 @@ package struct ExecLine: Equatable, Sendable {
         }
         guard !isQuoted, !isEscaped else { return nil }
         if let word { words.append(word) }
-        return words.first?.isEmpty == false ? words : nil
+        return words.first?.isEmpty == false ? (words, hasQuotedCode) : nil
     }
 }

@@ -33,6 +33,15 @@ extension Handler {
                 throw HandlerFileError(
                     line: line("X-Handoff-Exec"), "X-Handoff-Exec takes neither a page (%u) nor a file (%f)")
             }
+            guard !command.hasQuotedCode else {
+                throw HandlerFileError(
+                    line: line("X-Handoff-Exec"),
+                    "X-Handoff-Exec has a field code inside quotes: write it as a word of its own")
+            }
+            guard domains.isEmpty || command.takesPage else {
+                throw HandlerFileError(
+                    line: line("X-Handoff-Exec"), "X-Handoff-Exec takes no page (%u), which X-Handoff-Domains needs")
+            }
             if types.isEmpty, domains.isEmpty {
                 if command.takesPage { types.insert(.browsingWeb) }
                 if command.takesFile { types.insert(.content) }
@@ -47,15 +56,25 @@ extension Handler {
         }
         if let program = try file.text("TryExec"), !program.isEmpty, !isThere(program) { return .none }
         let isBusApp = try file.flag("DBusActivatable")
-        if opener != nil {
+        if let opener {
             try check(opener, of: "X-Handoff-Exec", at: line("X-Handoff-Exec"), isThere)
         } else if !isBusApp {
-            try check(try file.text("Exec"), of: "Exec", at: line("Exec"), isThere)
+            guard let exec = try file.text("Exec") else { throw HandlerFileError(line: nil, "no Exec") }
+            try check(exec, of: "Exec", at: line("Exec"), isThere)
         }
         let versions = try HandlerValues.versions(
             try file.list("X-Handoff-ActivityVersions"), at: line("X-Handoff-ActivityVersions"))
-        let launch =
-            opener.map { Launch.command(opening(types, with: $0, as: id)) } ?? launch(path, isBusApp: isBusApp)
+        let launch: Launch
+        if let opener {
+            // A page of a claimed site is handed over as a page, whatever the type of its activity.
+            let handled = domains.isEmpty ? types : types.union([.browsingWeb])
+            let terminal = try file.flag("Terminal") ? try terminal(at: line("Terminal"), isThere) + " " : ""
+            launch = .command(
+                opening(handled, with: terminal + opener, as: id),
+                folder: try folder(try file.text("Path"), at: line("Path")))
+        } else {
+            launch = self.launch(path, isBusApp: isBusApp)
+        }
         return .handler(
             Handler(
                 id: id, name: try HandlerValues.name(name, at: line("Name")), types: types, versions: versions,
@@ -68,13 +87,31 @@ extension Handler {
 
     /// Whether the program of a command is there, so that nothing is offered that could not be started.
     private static func check(
-        _ command: String?, of key: String, at line: Int?, _ isThere: (String) -> Bool
+        _ command: String, of key: String, at line: Int?, _ isThere: (String) -> Bool
     ) throws(HandlerFileError) {
-        guard let command else { return }
         guard let words = ExecLine(command) else { throw HandlerFileError(line: line, "\(key) names no program") }
         guard isThere(words.program) else {
             throw HandlerFileError(line: line, "\(key) names a program that is not there: \(words.program)")
         }
+    }
+
+    /// The start of a command that runs the rest of its words in the user's terminal emulator.
+    private static func terminal(at line: Int?, _ isThere: (String) -> Bool) throws(HandlerFileError) -> String {
+        if isThere("xdg-terminal-exec") { return "xdg-terminal-exec" }
+        guard isThere("x-terminal-emulator") else {
+            throw HandlerFileError(
+                line: line, "Terminal is true, and neither xdg-terminal-exec nor x-terminal-emulator is installed")
+        }
+        return "x-terminal-emulator -e"
+    }
+
+    /// The working directory of the app; nil when the file names none.
+    private static func folder(_ path: String?, at line: Int?) throws(HandlerFileError) -> String? {
+        guard let path, !path.isEmpty else { return nil }
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw HandlerFileError(line: line, "Path is not an absolute path")
+        }
+        return path
     }
 
     /// Who continues in the place of an app that knows nothing of Handoff, and then opens what came with its command.

@@ -78,11 +78,7 @@ struct UserInfoMembers: Sendable {
     /// The same with the names of files in the places of `file:` URLs. The path of another device means nothing here: it would lead
     /// to a file that the other device has chosen, and that this one would offer in its turn.
     var withoutPaths: UserInfoMembers {
-        guard namesFiles else { return self }
-        let changed = value.replacingURLs { text in
-            FileURL(text).map { DocumentURL.nowhere($0.name, isFolder: $0.isFolder, fragment: nil).text }
-        }
-        guard case .dictionary(let pairs) = changed else { return self }
+        guard namesFiles, case .dictionary(let pairs) = value.withoutLocalPaths else { return self }
         return UserInfoMembers(pairs)
     }
 

@@ -56,6 +56,7 @@ package struct Announcer {
     }
 
     private var speaker: Speaker
+    private let grease: Grease.Rate
     /// Generation and sequence number of the last announcement.
     package private(set) var position: Position
     /// Number of the change since which the activities are the same.
@@ -63,8 +64,9 @@ package struct Announcer {
     private(set) var news: News?
     private(set) var advert: SignedAdvert?
 
-    init(speaker: Speaker, boot: UInt64) {
+    init(speaker: Speaker, boot: UInt64, grease: Grease.Rate) {
         self.speaker = speaker
+        self.grease = grease
         position = Position(boot: boot, seq: 0)
     }
 
@@ -117,6 +119,7 @@ package struct Announcer {
         return try announcement(shown, hasMore: shown.count < news.activities.count).map {
             let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
             return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon, marking: missing)
+                + (grease.draw().map { [$0.string] } ?? [])
         }
     }
 
@@ -158,10 +161,12 @@ package struct Announcer {
 
     private func announcement(_ activities: [OfferedActivity], hasMore: Bool = false) -> Announcement? {
         guard let news else { return nil }
-        return Announcement(
+        var announcement = Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
             farewell: news.farewell, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
             activities: activities)
+        announcement?.isGreased = grease.draw() != nil
+        return announcement
     }
 
     /// Four thousand million changes are more than a century of them; still the number never wraps.

@@ -45,6 +45,12 @@ final class BeaconPublisher {
         lastPublished = nil
     }
 
+    /// The keys are other ones: the record that the former ones open is replaced immediately.
+    func keysChanged() {
+        lastPublished = nil
+        changed()
+    }
+
     /// What the beacon says has changed: it is renewed soon, or at once when it is the first under its label.
     ///
     /// - Parameter isAwaited: somebody waits for it; then it is not delayed at random.

@@ -58,10 +58,9 @@ package struct MissingMembers {
     /// Whether a member was heard in the present epoch.
     func hasHeard(_ device: DeviceID) -> Bool { heard.contains(device) }
 
-    /// A member has said, by its signature or over its connection, that this is its label.
-    mutating func heard(_ device: DeviceID, under label: Label?, _ snapshot: AccountSnapshot) {
-        guard let label, others.contains(device), !heard.contains(device), snapshot.isHeld(label) else { return }
-        heard.insert(device)
+    /// A member has shown that it holds the key of the present epoch: by what it sealed, or over its connection.
+    mutating func heard(_ device: DeviceID) {
+        if others.contains(device) { heard.insert(device) }
     }
 
     /// Whom a beacon gets marks for: members that are missed and open tickets, at random if there are too many.

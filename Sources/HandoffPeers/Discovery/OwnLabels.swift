@@ -8,6 +8,8 @@ package import Timing
 package struct OwnLabels {
     private struct Held {
         let label: Label
+        /// The gate key of the epoch in which the label was made, by which callers in that epoch mask their hints.
+        let gateKey: SecretBytes
         var seen = SeenTokens()
     }
 
@@ -22,12 +24,14 @@ package struct OwnLabels {
     private var present: Held?
     /// Former labels, the latest first.
     private var former: [(held: Held, ends: MonotonicInstant)] = []
-    /// By static label, as those do not change with ours: a token that was recorded must not open again after a new label.
-    private var seenStatic: [Label: SeenTokens] = [:]
+    /// Calls by the static label.
+    package private(set) var staticCalls: StaticCalls
     private var remembered: Set<Label> = []
 
     /// No labels yet.
-    package init() {}
+    package init(_ staticCalls: StaticCalls = StaticCalls()) {
+        self.staticCalls = staticCalls
+    }
 
     /// The label that is announced; nil without an account.
     package var label: Label? { present?.label }
@@ -39,13 +43,13 @@ package struct OwnLabels {
     package func isOwn(_ label: Label) -> Bool { remembered.contains(label) }
 
     /// Takes a new random label of an epoch; the former one is honoured for a while.
-    package mutating func renew(labelKey: SecretBytes, now: MonotonicInstant) {
+    package mutating func renew(_ keys: EpochKeys, now: MonotonicInstant) {
         if let present {
             former.insert((present, now.advanced(by: Self.overlap)), at: 0)
             former.removeLast(max(0, former.count - Self.maxFormer))
         }
-        let label = Label.random(labelKey: labelKey)
-        present = Held(label: label)
+        let label = Label.random(labelKey: keys.label)
+        present = Held(label: label, gateKey: keys.gate)
         if remembered.count >= Self.maxRemembered { remembered.removeAll() }
         remembered.insert(label)
     }
@@ -54,7 +58,11 @@ package struct OwnLabels {
     package mutating func clear() {
         present = nil
         former = []
-        seenStatic = [:]
+    }
+
+    /// Takes the parties that may call as they are now.
+    package mutating func partiesChanged(_ parties: some Collection<Party>) {
+        staticCalls.retain(parties)
     }
 
     /// The labels that datagrams for this device may be sealed for, the present one first.
@@ -63,36 +71,46 @@ package struct OwnLabels {
         return [present.label] + former.filter { now < $0.ends }.map(\.held.label)
     }
 
-    /// Judges what a stranger wrote before TLS: nil closes the connection without a byte.
-    ///
-    /// - Parameters:
-    ///   - parties: who may be there, with the gate keys shared with each; the most likely one first.
-    ///   - strangers: who may call by a label alone, and not by an address.
-    ///   - unixSeconds: the wall clock, for callers that know this device by its address alone.
-    package mutating func admit<Party>(
-        _ token: [UInt8], _ greeting: Gate.Greeting, from parties: [(Party, SecretBytes)],
-        orByLabel strangers: [(Party, SecretBytes)] = [], now: MonotonicInstant, unixSeconds: UInt64
-    ) -> Party? {
-        guard present != nil else { return nil }
-        let staticPeers = Gate.staticLabels(unixSeconds: unixSeconds)
-        let announced = receivers(now: now)
-        for (parties, labels) in [(parties, announced + staticPeers), (strangers, announced)] {
-            for (party, key) in parties {
-                for label in labels where Gate.isValid(token, key: key, label: label, greeting) {
-                    return use(token, under: label, staticPeers) ? party : nil
-                }
-            }
-        }
-        return nil
+    /// Hashes that judging one caller costs at most, whoever it is.
+    package func hashesPerCaller(now: MonotonicInstant) -> Int {
+        // The record and the serial, one for each hint, and one for each label with the static one.
+        2 + epochs(now: now).count + receivers(now: now).count + 1
     }
 
-    /// Notes a token that is valid; false if it was used before.
-    private mutating func use(_ token: [UInt8], under label: Label, _ staticPeers: [Label]) -> Bool {
-        if present?.label == label { return present?.seen.insert(token) ?? false }
-        if let index = former.firstIndex(where: { $0.held.label == label }) {
-            return former[index].held.seen.insert(token)
+    /// Judges what an unknown caller wrote before TLS: nil closes the connection without a byte.
+    ///
+    /// - Parameters:
+    ///   - callers: finds the party by the hint. Who is no party may call by a key of `epoch`, and by an announced label alone.
+    ///   - knownBoot: the greatest boot that is known of a party.
+    package mutating func admit(
+        _ knock: inout Knock, among callers: CallerTable, epoch: SecretBytes, now: MonotonicInstant,
+        knownBoot: (Party) -> UInt64?
+    ) -> Party? {
+        guard present != nil else { return nil }
+        let labels = receivers(now: now) + [Gate.staticLabel]
+        let party = callers.party(of: &knock, epochs: epochs(now: now), labels: labels) ?? .keyHolder
+        let key = callers.keys[party] ?? epoch
+        var called: Label?
+        // All of them, so that nothing shows in the time.
+        for label in labels where knock.isMade(with: key, under: label) { called = label }
+        guard let called else { return nil }
+        guard called == Gate.staticLabel else { return use(knock.tag, under: called) ? party : nil }
+        guard party != .keyHolder, let serial = knock.serial(with: key) else { return nil }
+        return staticCalls.admit(serial, of: party, knownBoot: knownBoot(party) ?? 0) ? party : nil
+    }
+
+    /// The gate keys of the epochs in which the labels that are valid were made, each once.
+    private func epochs(now: MonotonicInstant) -> [SecretBytes] {
+        let held = (present.map { [$0] } ?? []) + former.filter { now < $0.ends }.map(\.held)
+        return held.map(\.gateKey).reduce(into: []) { keys, key in
+            if !keys.contains(where: key.isEqual) { keys.append(key) }
         }
-        seenStatic = seenStatic.filter { staticPeers.contains($0.key) }
-        return seenStatic[label, default: SeenTokens()].insert(token)
+    }
+
+    /// Notes a tag that is valid; false if it was used before.
+    private mutating func use(_ tag: [UInt8], under label: Label) -> Bool {
+        if present?.label == label { return present?.seen.insert(tag) ?? false }
+        guard let index = former.firstIndex(where: { $0.held.label == label }) else { return false }
+        return former[index].held.seen.insert(tag)
     }
 }

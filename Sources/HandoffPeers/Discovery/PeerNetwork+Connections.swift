@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffCrypto
 import HandoffLog
 package import HandoffModel
 package import HandoffProtocol
@@ -22,19 +23,45 @@ extension PeerNetwork {
         let pairwise = missing.pairwise.keys[.device(id)]
         if let way = ways.first, way.isIntroduction, let pairwise {
             // It may have let this device in, and the connection may have broken before the account key came.
-            ways.append(
-                LinkPool.Way(label: way.label, addresses: way.addresses, gate: pairwise.gate, isIntroduction: false))
+            ways.append(self.way(way.label, way.addresses, pairwise.gate, .pair))
         }
         if let peer = table[id], let label = peer.label, let held = snapshot.held {
             let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
             guard !addresses.isEmpty else { return ways }
             if label != ways.first?.label, let pairwise {
-                ways.append(
-                    LinkPool.Way(label: label, addresses: addresses, gate: pairwise.gate, isIntroduction: false))
+                let hint = snapshot.isHeld(label) ? Gate.Hint.device(snapshot.own, epoch: held.gate) : .pair
+                ways.append(way(label, addresses, pairwise.gate, hint))
             }
-            ways.append(LinkPool.Way(label: label, addresses: addresses, gate: held.gate, isIntroduction: true))
+            ways.append(way(label, addresses, held.gate, .introduction, isIntroduction: true))
         }
         return ways
+    }
+
+    /// The ways to a member at addresses that are known without its label, in the order in which to try them. In which epoch it is
+    /// only a call shows.
+    func staticWays(to device: DeviceID, at addresses: [SocketAddress]) -> [LinkPool.Way] {
+        missing.pairwise.keys(for: device).flatMap { keys, isIntroduction in
+            let epoch = isIntroduction ? nil : snapshot.held.map { Gate.Hint.device(snapshot.own, epoch: $0.gate) }
+            return [epoch, .pair].compactMap(\.self).map {
+                way(Gate.staticLabel, addresses, keys.gate, $0, isIntroduction: isIntroduction)
+            }
+        }
+    }
+
+    /// Prepares the gate for the members, tickets and labels as they are now.
+    func updateCallers() {
+        let parties = missing.pairwise.keys
+        labels.partiesChanged(parties.keys)
+        callers.update(parties, of: snapshot.accountID, to: snapshot.own, labels: labels.receivers(now: now))
+    }
+
+    /// A way to a device under a label, by a key that both have.
+    func way(
+        _ label: Label, _ addresses: [SocketAddress], _ gate: SecretBytes, _ hint: Gate.Hint,
+        isIntroduction: Bool = false
+    ) -> LinkPool.Way {
+        LinkPool.Way(
+            label: label, addresses: addresses, gate: gate, hint: hint, isIntroduction: isIntroduction, calls: calls)
     }
 
     /// Both sides of a connection have accepted each other.
@@ -53,9 +80,11 @@ extension PeerNetwork {
         let changes = table.receivedHello(
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
-        missing.heard(link.device, under: hello.label, snapshot)
-        if hello.epoch != nil, hello.epoch == snapshot.epochName { delegate?.heard(link.device) }
+        let hasKey = hello.epoch != nil && hello.epoch == snapshot.epochName
+        if hasKey || hello.label.map(snapshot.isHeld) == true { missing.heard(link.device) }
+        if hasKey { delegate?.heard(link.device) }
         handle(changes)
+        if let label = hello.label { learned(label) }
     }
 
     /// The name of a device that is there was looked up.

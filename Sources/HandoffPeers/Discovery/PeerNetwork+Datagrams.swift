@@ -15,7 +15,7 @@ extension PeerNetwork {
         let opened: OpenedDatagram
         do {
             opened = try AdvertSeal.open(
-                bytes, receivers: labels.receivers(now: loop.now), labelKey: keys.label, advertKey: keys.advert,
+                bytes, receivers: labels.receivers(now: loop.now), advertKey: keys.advert,
                 publicKey: snapshot.memberKey)
         } catch {
             // Strangers, replays and members of another epoch: silence, and no log that they could fill.
@@ -23,29 +23,46 @@ extension PeerNetwork {
         }
         remember(local, for: address)
         switch opened {
-        case .advert(let announcement, let label): received(announcement, label: label, from: address)
-        case .acknowledgement(let acknowledgement, _):
-            guard table.receivedAcknowledgement(acknowledgement, source: address, at: now) else { return }
-            perform(machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table, at: now))
-            tellIfAllKnow()
+        case .advert(let announcement, let label, let salt):
+            let host = local.address.flatMap { PeerAddress(host: $0.bytes, port: 1) }?.hostInIPv6
+            let unknown = [UInt8](repeating: 0, count: Acknowledgement.hostCount)
+            received(
+                announcement, label: label, AdvertArrival(source: address, host: host ?? unknown, salt: salt))
+        case .acknowledgement(let acknowledgement, _): received(acknowledgement, from: address)
         }
     }
 
-    private func received(_ announcement: Announcement, label: Label, from address: PeerAddress) {
+    /// Takes an acknowledgement. It proves an address if the advert was sent there, arrived there, and is answered from there;
+    /// a member that forwards adverts and acknowledgements has another address than the device.
+    private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
+        let id = acknowledgement.deviceID
+        guard let keys = missing.pairwise.keys[.device(id)],
+            let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
+        else { return }
+        let proved = target == source && target.hostInIPv6 == acknowledgement.host ? target : nil
+        guard table.receivedAcknowledgement(of: acknowledgement.position, from: id, proving: proved, at: now) else {
+            return
+        }
+        perform(machine.receivedAcknowledgement(from: id, peers: table, at: now))
+        tellIfAllKnow()
+    }
+
+    private func received(_ announcement: Announcement, label: Label, _ arrival: AdvertArrival) {
         guard members.admitAdvert(of: announcement.deviceID, at: now) else { return }
         guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
-        missing.heard(announcement.deviceID, under: label, snapshot)
-        let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
+        missing.heard(announcement.deviceID)
+        let reception = table.receivedAdvert(announcement, label: label, source: arrival.source, at: now)
         noteKeyHolder(announcement.deviceID)
         let actions = machine.receivedAdvert(
-            announcement, label: label, source: address, reception: reception, peers: table, at: now)
+            announcement, label: label, arrival: arrival, reception: reception, peers: table, at: now)
         if !isKnown, table[announcement.deviceID] != nil {
             log.info("Device is there", ["device": announcement.deviceID.short, "via": "advert"])
         }
         perform(actions)
         handle(reception.changes)
+        learned(label)
         delegate?.addressesMayDiffer(of: announcement.deviceID)
     }
 
@@ -56,8 +73,10 @@ extension PeerNetwork {
         guard !isCloned, !isSilent else { return }
         refreshAges()
         guard let advert = advert(for: device), let keys = snapshot.held else { return }
+        let salt = Randomness.bytes(AdvertSeal.saltCount)
         do {
-            send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert), to: address)
+            send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert, salt: salt), to: address)
+            if let device { sentAdverts.note(announcer.position, to: device, at: address, salt: salt) }
         } catch {
             log.fault("Cannot seal an advert", ["error": "\(error)"])
         }
@@ -73,13 +92,16 @@ extension PeerNetwork {
         }
     }
 
-    /// Tells a device that its advert has arrived.
-    func sendAcknowledgement(of position: Position, to address: PeerAddress, label: Label) {
-        guard let own = labels.label, let keys = snapshot.held, !isSilent else { return }
-        let acknowledgement = Acknowledgement(deviceID: snapshot.own, position: position)
+    /// Notifies a device that its advert has arrived.
+    func sendAcknowledgement(of position: Position, to device: DeviceID, label: Label, _ arrival: AdvertArrival) {
+        guard let own = labels.label, let keys = snapshot.held, !isSilent,
+            let pair = missing.pairwise.keys[.device(device)]
+        else { return }
+        let acknowledgement = pair.acknowledgement(
+            by: snapshot.own, of: position, at: arrival.host, salt: arrival.salt)
         do {
-            send(
-                try AdvertSeal.seal(acknowledgement, from: own, to: label, advertKey: keys.advert), to: address)
+            let sealed = try AdvertSeal.seal(acknowledgement, from: own, to: label, advertKey: keys.advert)
+            send(sealed, to: arrival.source)
         } catch {
             log.fault("Cannot seal an acknowledgement", ["error": "\(error)"])
         }

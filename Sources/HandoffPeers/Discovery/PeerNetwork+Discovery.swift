@@ -49,23 +49,37 @@ extension PeerNetwork {
         }
     }
 
+    /// A live member has this label. If the key of another epoch made it, its record was taken for that of an unknown device.
+    func learned(_ label: Label) {
+        guard !strangers.isEmpty, table.knows(label), let service = strangers[label.instanceName] else { return }
+        found(service)
+    }
+
+    /// Tells instances of members from others: by the key that is held, or because the member is known.
+    package var membership: @Sendable (String) -> Bool {
+        let known = Set(table.all.compactMap { $0.label?.instanceName })
+        return { [snapshot] in snapshot.recognises(instance: $0) || known.contains($0) }
+    }
+
     private func found(_ service: DiscoveredService) {
         guard let label = Label(instanceName: service.instance) else {
             delegate?.foundStatic(service)
             return
         }
         guard label != labels.label else { return }
-        guard snapshot.isHeld(label), let keys = snapshot.held else { return lookForMark(service, label) }
+        let isHeld = snapshot.isHeld(label)
+        guard let keys = snapshot.held, isHeld || table.knows(label) else { return lookForMark(service, label) }
         forgetStranger(service.instance)
         forgetSighting(service.instance)
         guard let text = service.text else { return }
         let announcement: Announcement
-        do {
+        do throws(SealError) {
             announcement = try BeaconSeal.open(
-                text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: snapshot.memberKey)
+                text, label: label, labelKey: isHeld ? keys.label : nil, beaconKey: keys.beacon,
+                publicKey: snapshot.memberKey)
         } catch {
-            remember(service)
-            return
+            // Labels outlive their epoch: the device may have another key by now.
+            return error == .notGenuine ? lookForMark(service, label) : remember(service)
         }
         if announcement.deviceID == snapshot.own {
             return greetTwin(label: label, addresses: service.addresses)
@@ -74,7 +88,7 @@ extension PeerNetwork {
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
-        missing.heard(announcement.deviceID, under: label, snapshot)
+        missing.heard(announcement.deviceID)
         let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
             announcement, label: label, instance: service.instance, addresses: addresses, at: now)
@@ -132,9 +146,7 @@ extension PeerNetwork {
         guard !service.addresses.isEmpty else { return }
         sightings[author.device] = Sighting(
             instance: service.instance,
-            way: LinkPool.Way(
-                label: label, addresses: service.addresses, gate: author.keys.gate,
-                isIntroduction: author.isIntroduction))
+            way: way(label, service.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction))
         delegate?.sighted(author.device)
     }
 

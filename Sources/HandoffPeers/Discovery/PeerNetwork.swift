@@ -60,10 +60,15 @@ package final class PeerNetwork {
     package internal(set) var table: PeerTable
     var machine: AdvertMachine
     /// The labels under which this device can be called.
-    package var labels = OwnLabels()
+    package var labels: OwnLabels
+    /// Who may call under them.
+    package internal(set) var callers = CallerTable()
+    /// Numbers the calls of this device.
+    let calls: CallCounter
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
+    var sentAdverts = SentAdverts()
     let members: MemberTable
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
@@ -92,8 +97,10 @@ package final class PeerNetwork {
     package private(set) var isSilent = false
     /// Called once when all devices know that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
-    /// The label belongs to a former epoch.
-    private var hasOldLabel = false
+    /// Announcements are sealed with another epoch's keys than the last ones.
+    private var hasNewEpoch = false
+    /// Runs while the label is of a former epoch.
+    private var spreadTimer: LoopTimer?
     /// Runs until the beacon is to be renewed for the sake of its marks.
     private var markTimer: LoopTimer?
     /// When the latest advert was signed, with ages as of then.
@@ -112,6 +119,9 @@ package final class PeerNetwork {
     static let maxTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
     static let maxUnopened = 256
+    /// Over how long the members spread their new labels after a change of the epoch. If all changed at one moment, an observer of
+    /// the link would see that they belong together.
+    private static let labelSpread = Duration.seconds(180)
     /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
     private static let ticketSpread = Duration.seconds(60)
     /// How soon a beacon follows that has marks for others than the one before, while there are too many.
@@ -119,9 +129,9 @@ package final class PeerNetwork {
 
     package init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
-        snapshot: AccountSnapshot,
+        snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration,
+        lifetime: Duration, grease: Grease.Rate,
         delegate: any PeerNetworkDelegate
     ) {
         self.loop = loop
@@ -132,7 +142,9 @@ package final class PeerNetwork {
         self.policy = policy
         self.showsTitles = showsTitles
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot)
+        announcer = Announcer(speaker: speaker, boot: boot, grease: grease)
+        calls = CallCounter(boot: boot)
+        labels = OwnLabels(staticCalls)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
@@ -157,22 +169,30 @@ package final class PeerNetwork {
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     package func take(_ snapshot: AccountSnapshot) {
-        if snapshot.heldRecord != self.snapshot.heldRecord { hasOldLabel = true }
+        if snapshot.heldRecord != self.snapshot.heldRecord { hasNewEpoch = true }
+        if snapshot.accountID != self.snapshot.accountID { labels.clear() }
         renewMarks(for: snapshot.openTickets)
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
+        updateCallers()
         sightings = sightings.filter { snapshot.others.contains($0.key) }
+        sentAdverts.retain(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
     /// Says what the account that was taken last changes in what this device says.
     package func accountChanged() {
-        if hasOldLabel || labels.label == nil {
+        if labels.label == nil {
             renewLabel()
         } else {
-            say()
+            say(renewed: hasNewEpoch && farewell != .sleep ? .other : nil)
             takeDigest()
+            if hasNewEpoch {
+                beacons.keysChanged()
+                spreadLabel()
+            }
         }
+        hasNewEpoch = false
         reconsiderUnopened()
     }
 
@@ -185,18 +205,26 @@ package final class PeerNetwork {
         }
     }
 
+    /// Keeps the present label until a moment of this device's own.
+    private func spreadLabel() {
+        guard spreadTimer == nil else { return }
+        let wait = Self.labelSpread * Double.random(in: 0...1)
+        spreadTimer = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in renewLabel() }
+    }
+
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     package func renewLabel() {
         // A new one comes with waking.
         guard farewell != .sleep, !isSilent else { return }
-        hasOldLabel = false
+        spreadTimer = nil
         guard let keys = snapshot.held else {
             labels.clear()
             announcer.clear()
             beacons.withdraw()
             return
         }
-        labels.renew(labelKey: keys.label, now: loop.now)
+        labels.renew(keys, now: loop.now)
+        updateCallers()
         beacons.labelChanged()
         say()
         armLabelTimer()
@@ -326,6 +354,7 @@ package final class PeerNetwork {
     /// Goes on under a greater start number, which has been stored.
     package func restart(boot: UInt64) {
         announcer.restart(boot: boot)
+        calls.boot = boot
         say()
     }
 
@@ -334,8 +363,8 @@ package final class PeerNetwork {
         for action in actions {
             switch action {
             case .send(let address, let device, let label): sendAdvert(to: address, device: device, label: label)
-            case .acknowledge(let position, _, let address, let label):
-                sendAcknowledgement(of: position, to: address, label: label)
+            case .acknowledge(let position, let device, let label, let arrival):
+                sendAcknowledgement(of: position, to: device, label: label, arrival)
             case .useConnection(let id): deliverByConnection(to: id)
             case .renew: if farewell != .sleep { say(renewed: .other) }
             case .depart(let id, let reason):

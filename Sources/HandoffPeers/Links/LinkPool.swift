@@ -3,7 +3,7 @@ package import HandoffCrypto
 import HandoffJSON
 package import HandoffLog
 package import HandoffModel
-import HandoffProtocol
+package import HandoffProtocol
 package import HandoffState
 import HandoffTLS
 package import HandoffTransport
@@ -35,13 +35,19 @@ package final class LinkPool {
         let label: Label
         let addresses: [SocketAddress]
         let gate: SecretBytes
+        let hint: Gate.Hint
         /// Whether the device may not know this one, which then sends its statements first.
         package let isIntroduction: Bool
+        let calls: CallCounter
 
         /// What to call there: the device and no other, if the account admits it.
         package func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
             DialTarget(
-                candidates: addresses, token: { Gate.token(key: gate, label: label, Gate.Greeting($0, to: device)) },
+                candidates: addresses,
+                token: {
+                    Gate.token(
+                        key: gate, hint: hint, serial: calls.next(), label: label, Gate.Greeting($0, to: device))
+                },
                 accepts: { DeviceID($0) == device && snapshot.admits($0) })
         }
     }
@@ -85,16 +91,19 @@ package final class LinkPool {
     }
     /// The account as it is now.
     var snapshot: AccountSnapshot
+    /// How often connections have reserved values.
+    private let grease: Grease.Rate
 
     package init(
         loop: EventLoop, log: Logger, dialer: Dialer, members: MemberTable, snapshot: AccountSnapshot,
-        delegate: any LinkPoolDelegate
+        grease: Grease.Rate, delegate: any LinkPoolDelegate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
         self.members = members
         self.snapshot = snapshot
+        self.grease = grease
         self.delegate = delegate
     }
 
@@ -336,7 +345,7 @@ package final class LinkPool {
         guard let delegate, let hello = delegate.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            loop: loop, log: log, members: members, delegate: delegate)
+            grease: grease.draw(), loop: loop, log: log, members: members, delegate: delegate)
         links[device, default: []].append(link)
         armSweeper()
         return link

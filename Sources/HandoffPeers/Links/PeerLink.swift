@@ -89,7 +89,7 @@ package final class PeerLink {
     private static let largeFrame = 64 * 1024
 
     init(
-        device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello,
+        device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello, grease: Grease?,
         loop: EventLoop, log: Logger, members: MemberTable, delegate: any PeerLinkDelegate
     ) {
         self.device = device
@@ -101,7 +101,7 @@ package final class PeerLink {
         self.members = members
         self.delegate = delegate
         lastUse = loop.now
-        machine = PeerSessionMachine(device: device, role: role, hello: hello)
+        machine = PeerSessionMachine(device: device, role: role, hello: hello, grease: grease)
     }
 
     /// Whether requests may be put on it: it is open, or being made.
@@ -130,6 +130,7 @@ package final class PeerLink {
         dial = nil
         patience = nil
         self.connection = connection
+        log.debug("Connection is open", ["device": device.short, "group": connection.group])
         presentedKey = connection.peerKey
         address = connection.remoteAddress
         connection.onBytes = { [unowned self] bytes in received(bytes) }

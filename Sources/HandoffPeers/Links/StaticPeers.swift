@@ -6,7 +6,7 @@ package import HandoffModel
 import HandoffProtocol
 import HandoffState
 package import LoopIO
-package import Timing
+import Timing
 
 /// Calls the configured addresses until their devices are known, and again when they are gone. Lives on the daemon's
 /// loop.
@@ -29,20 +29,17 @@ package final class StaticPeers {
     private let discovery: StaticDiscovery
     private let pool: LinkPool
     private unowned let network: PeerNetwork
-    private let wallClock: any WallClock
     private var entries: [StaticAddress: Entry] = [:]
     private var members: Set<DeviceID> = []
 
     package init(
-        loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, network: PeerNetwork,
-        wallClock: any WallClock
+        loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, network: PeerNetwork
     ) {
         self.loop = loop
         self.log = log
         self.discovery = discovery
         self.pool = pool
         self.network = network
-        self.wallClock = wallClock
     }
 
     /// The addresses, with the device that answered there.
@@ -120,16 +117,14 @@ package final class StaticPeers {
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
         guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
-        // Its label is not known: one that both sides make from the clock stands in for it.
-        let label = Gate.staticLabel(unixSeconds: wallClock.unixSeconds)
-        let calls = candidates(entry).flatMap { device in
-            // What opens its gate, in the order in which to try it.
-            network.missing.pairwise.keys(for: device).map { keys, isIntroduction in
-                let way = LinkPool.Way(
-                    label: label, addresses: addresses, gate: keys.gate, isIntroduction: isIntroduction)
-                return (device: device, way: way)
-            }
+        // In rounds, as a way that all members share is likely the right one for all; but first all ways to who answered last.
+        let ways = candidates(entry).map { device in
+            network.staticWays(to: device, at: addresses).map { (device: device, way: $0) }
         }
+        let last = ways.first.flatMap { $0.first?.device == entry.last ? $0 : nil } ?? []
+        let others = last.isEmpty ? ways : Array(ways.dropFirst())
+        let rounds = 0..<(others.map(\.count).max() ?? 0)
+        let calls = last + rounds.flatMap { round in others.compactMap { $0.dropFirst(round).first } }
         guard !calls.isEmpty else { return }
         entries[address]?.isCalling = true
         call(address, calls[...])

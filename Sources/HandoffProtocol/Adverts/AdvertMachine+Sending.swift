@@ -72,13 +72,13 @@ extension AdvertMachine {
 
     /// Answers an advert, to where it came from, as often as the limit lets.
     mutating func acknowledge(
-        _ announcement: Announcement, label: Label, source: PeerAddress, at now: MonotonicInstant
+        _ announcement: Announcement, label: Label, _ arrival: AdvertArrival, at now: MonotonicInstant
     ) -> [AdvertAction] {
         let id = announcement.deviceID
         var delivery = deliveries[id] ?? Delivery()
         defer { deliveries[id] = delivery }
         guard delivery.acknowledgements.admit(at: now) else { return [] }
-        return [.acknowledge(announcement.position, device: id, to: source, label: label)]
+        return [.acknowledge(announcement.position, device: id, label: label, arrival)]
     }
 
     private func nextState(

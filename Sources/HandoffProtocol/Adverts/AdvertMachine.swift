@@ -110,7 +110,7 @@ package struct AdvertMachine: Sendable {
     /// It is acknowledged unless it was stale; a device that is new, or has not got the present advert, is sent it,
     /// so that two devices know each other as soon as one does.
     package mutating func receivedAdvert(
-        _ announcement: Announcement, label: Label, source: PeerAddress, reception: Reception, peers: PeerTable,
+        _ announcement: Announcement, label: Label, arrival: AdvertArrival, reception: Reception, peers: PeerTable,
         at now: MonotonicInstant
     ) -> [AdvertAction] {
         let id = announcement.deviceID
@@ -118,10 +118,10 @@ package struct AdvertMachine: Sendable {
         case .stale, .own:
             return []
         case .repeated:
-            return acknowledge(announcement, label: label, source: source, at: now)
+            return acknowledge(announcement, label: label, arrival, at: now)
         case .new(let isFirst, _):
             deliveries[id]?.probe = nil
-            let answer = acknowledge(announcement, label: label, source: source, at: now)
+            let answer = acknowledge(announcement, label: label, arrival, at: now)
             guard let peer = peers[id], !has(peer, peers), isFirst || !isUnderWay(id) else { return answer }
             return answer + send(to: peer, count: 0, at: now)
         }
@@ -198,8 +198,8 @@ package enum AdvertAction: Sendable, Equatable {
     /// Seal the latest signed advert for `label` and send it.
     case send(to: PeerAddress, device: DeviceID, label: Label)
 
-    /// Seal an acknowledgement of the device's advert for `label` and send it.
-    case acknowledge(Position, device: DeviceID, to: PeerAddress, label: Label)
+    /// Seal an acknowledgement of the device's advert for `label` and send it to where the advert was sent from.
+    case acknowledge(Position, device: DeviceID, label: Label, AdvertArrival)
 
     /// Datagrams do not get through: say hello again, with the present number, on the open connection to the device, or first on a
     /// new one; then report ``AdvertMachine/delivered(to:peers:)`` or ``AdvertMachine/callFailed(to:peers:at:)``.

@@ -1,38 +1,65 @@
 package import HandoffModel
 
-/// The answer to an advert: who has received which one.
+/// The answer to an advert: which device has received which one, and at which of its addresses.
 package struct Acknowledgement: Sendable, Equatable {
-    /// The device that received the advert; any member could write this, so nothing but repeats depends on it.
+    /// The device that received the advert.
     package let deviceID: DeviceID
 
     /// Position of the advert that arrived.
     package let position: Position
 
+    /// The host at which the advert arrived, as ``PeerAddress/hostInIPv6`` has it.
+    package let host: [UInt8]
+
+    /// Authenticates ``content`` and the salt of the datagram that arrived, by a secret that the two devices share.
+    package let code: [UInt8]
+
+    /// Bytes of ``host``.
+    package static let hostCount = 16
+
+    /// Bytes of ``code``.
+    package static let codeCount = 16
+
     /// Bytes of the plaintext, so that the datagram has 128.
     package static let byteCount = 79
 
-    /// An answer.
-    package init(deviceID: DeviceID, position: Position) {
+    /// - Parameter code: makes the code from ``content``.
+    package init(deviceID: DeviceID, position: Position, host: [UInt8], code: ([UInt8]) -> [UInt8]) {
         self.deviceID = deviceID
         self.position = position
+        self.host = host
+        self.code = code(Self.content(deviceID, position, host))
     }
 
-    /// The plaintext: id, boot, seq, zeros.
+    /// The bytes that the code authenticates: id, boot, seq, host.
+    package var content: [UInt8] { Self.content(deviceID, position, host) }
+
+    /// The plaintext: id, boot, seq, host, code, zeros.
     package func encoded() -> [UInt8] {
         var writer = ByteWriter(capacity: Self.byteCount)
-        writer.raw(deviceID.bytes)
-        writer.u64(position.boot)
-        writer.u32(position.seq)
+        writer.raw(content)
+        writer.raw(code)
         writer.pad(to: Self.byteCount)
         return writer.bytes
     }
 
-    /// Reads what ``encoded()`` wrote.
+    /// Reads what ``encoded()`` wrote; the code is not checked here.
     package init(decoding bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         guard let deviceID = DeviceID(bytes: try reader.bytes(DeviceID.byteCount)) else { throw .malformed }
         self.deviceID = deviceID
-        self.position = Position(boot: try reader.u64(), seq: try reader.u32())
+        position = Position(boot: try reader.u64(), seq: try reader.u32())
+        host = try reader.bytes(Self.hostCount)
+        code = try reader.bytes(Self.codeCount)
         try reader.finishPadding()
+    }
+
+    private static func content(_ deviceID: DeviceID, _ position: Position, _ host: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: byteCount)
+        writer.raw(deviceID.bytes)
+        writer.u64(position.boot)
+        writer.u32(position.seq)
+        writer.raw(host)
+        return writer.bytes
     }
 }

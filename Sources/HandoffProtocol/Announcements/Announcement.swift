@@ -30,6 +30,9 @@ package struct Announcement: Sendable, Equatable {
     /// Activities on offer, most recent first; when encoded, as many as fit.
     package let activities: [OfferedActivity]
 
+    /// Whether the announcement and its activities have the reserved flag, which receivers ignore.
+    package var isGreased = false
+
     /// Bytes of the roster digest that are announced.
     package static let digestCount = 8
 
@@ -103,11 +106,12 @@ extension Announcement {
         var packed: [[UInt8]] = []
         var room = capacity - Self.headerCount
         for activity in activities {
-            guard let bytes = activity.announced(), bytes.count <= room, packed.count < 255 else { break }
+            let bytes = activity.announced(isGreased: isGreased)
+            guard let bytes, bytes.count <= room, packed.count < 255 else { break }
             packed.append(bytes)
             room -= bytes.count
         }
-        var flags: UInt8 = 0
+        var flags: UInt8 = isGreased ? Grease.flag : 0
         switch farewell {
         case nil: break
         case .goodbye: flags |= Self.goodbyeFlag

@@ -100,13 +100,13 @@ extension OfferedActivity {
     }
 
     /// Bytes of the activity in an announcement; nil when a field is longer than its length byte can say.
-    func announced() -> [UInt8]? {
+    func announced(isGreased: Bool = false) -> [UInt8]? {
         let title = title.map { Self.cut($0, to: Self.announcedTitleCount) }
         guard let typeCount = UInt8(exactly: type.text.utf8.count),
             let titleCount = UInt8(exactly: title?.utf8.count ?? 0),
             let teamCount = UInt8(exactly: team?.utf8.count ?? 0)
         else { return nil }
-        var flags: UInt8 = 0
+        var flags: UInt8 = isGreased ? Grease.flag : 0
         if supportsStreams { flags |= Self.streamsFlag }
         if hasWebpageURL { flags |= Self.webFlag }
         if title != nil { flags |= Self.titleFlag }

@@ -101,6 +101,6 @@ extension FrameCaps {
     package static let live = FrameCaps(
         [
             .statements: 8 * 1024 * 1024, .hello: 4 * 1024, .request: 1024 * 1024, .response: 1024 * 1024,
-            .notice: 1024 * 1024, .epochKey: 256,
+            .notice: 1024 * 1024, .epochKey: 32,
         ], unknown: 64 * 1024)
 }

@@ -80,7 +80,9 @@ extension Hello {
     private static let maxCapabilityCount = 32
 
     /// The body of the frame.
-    package func encoded() -> [UInt8] {
+    ///
+    /// - Parameter grease: reserved values that it has, too.
+    package func encoded(_ grease: Grease? = nil) -> [UInt8] {
         var object: JSONObject = [
             "version": .integer(protocolVersion), "software": .string(software), "kind": .string(kind.name),
             "port": .integer(Int64(port)), "boot": .integer(Int64(clamping: boot)),
@@ -98,6 +100,8 @@ extension Hello {
             object["goodbye"] = .bool(true)
             object["asleep"] = .bool(true)
         }
+        object.add(grease)
+        if let grease { object["capabilities"] = .array([.string(grease.name)]) }
         return JSON.object(object).encoded()
     }
 

@@ -38,9 +38,11 @@ package struct PeerRequest: Sendable, Equatable {
         self.parameters = parameters
     }
 
-    /// The body of the frame.
-    package func encoded() -> [UInt8] {
-        JSON.object(["id": .integer(id), "method": .string(method), "parameters": .object(parameters)]).encoded()
+    /// The body of the frame, with a reserved member if there is any.
+    package func encoded(_ grease: Grease? = nil) -> [UInt8] {
+        var object: JSONObject = ["id": .integer(id), "method": .string(method), "parameters": .object(parameters)]
+        object.add(grease)
+        return JSON.object(object).encoded()
     }
 
     /// Reads the body of a frame; unknown members are ignored.
@@ -81,18 +83,20 @@ package struct PeerResponse: Sendable, Equatable {
         self.outcome = outcome
     }
 
-    /// The body of the frame.
-    package func encoded() -> [UInt8] {
+    /// The body of the frame, with a reserved member if there is any.
+    package func encoded(_ grease: Grease? = nil) -> [UInt8] {
+        var object: JSONObject = ["id": .integer(id)]
         switch outcome {
         case .result(let result):
-            return JSON.object(["id": .integer(id), "result": .object(result)]).encoded()
+            object["result"] = .object(result)
         case .failure(let failure):
-            let error: JSONObject = [
+            object["error"] = .object([
                 "code": .integer(Int64(failure.code)), "reason": .string(failure.reason),
                 "message": .string(failure.message),
-            ]
-            return JSON.object(["id": .integer(id), "error": .object(error)]).encoded()
+            ])
         }
+        object.add(grease)
+        return JSON.object(object).encoded()
     }
 
     /// Reads the body of a frame, which has either `result` or `error`; unknown members are ignored.
@@ -131,9 +135,11 @@ package struct PeerNotice: Sendable, Equatable {
         self.parameters = parameters
     }
 
-    /// The body of the frame.
-    package func encoded() -> [UInt8] {
-        JSON.object(["method": .string(method), "parameters": .object(parameters)]).encoded()
+    /// The body of the frame, with a reserved member if there is any.
+    package func encoded(_ grease: Grease? = nil) -> [UInt8] {
+        var object: JSONObject = ["method": .string(method), "parameters": .object(parameters)]
+        object.add(grease)
+        return JSON.object(object).encoded()
     }
 
     /// Reads the body of a frame; unknown members are ignored.

@@ -50,9 +50,6 @@ package struct Peer: Sendable, Equatable {
     /// The latest announcement of this device that it is known to have: it acknowledged it, or was given it by connection.
     package internal(set) var acknowledged: Position?
 
-    /// The latest advert of this device of which an acknowledgement has arrived.
-    var lastAcknowledgement: Position?
-
     /// Open and accepted connections to it.
     package internal(set) var connectionCount = 0
 
@@ -157,12 +154,6 @@ extension Peer {
         _ activities: [OfferedActivity], received: MonotonicInstant, expires: MonotonicInstant
     ) -> [PeerOffer] {
         activities.map { PeerOffer(activity: $0, received: received, expires: expires) }
-    }
-
-    /// The device started anew: what it had received is forgotten with its memory.
-    mutating func forgetAcknowledgements() {
-        acknowledged = nil
-        lastAcknowledgement = nil
     }
 
     /// The same offers, valid until `end`.

@@ -45,6 +45,11 @@ package struct PeerAddress: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// 16 bytes in network order, IPv4 as an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
+    package var hostInIPv6: [UInt8] {
+        isIPv4 ? [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + host : host
+    }
+
     /// The same host and interface with another port; nil for port 0.
     package func withPort(_ port: UInt16) -> PeerAddress? {
         port == 0 ? nil : PeerAddress(self, port: port)

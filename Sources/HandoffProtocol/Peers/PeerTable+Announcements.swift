@@ -118,7 +118,7 @@ extension PeerTable {
         if isRestart {
             peer.offers = []
             peer.listedSeq = nil
-            peer.forgetAcknowledgements()
+            peer.acknowledged = nil
         }
         var changes: [PeerChange] = []
         if peer.update(announcement, label: label, at: now) { changes.append(.changed(id)) }

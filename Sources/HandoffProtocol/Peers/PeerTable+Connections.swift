@@ -59,27 +59,20 @@ extension PeerTable {
         return before.hasSameContent(as: peer.offers) ? [] : [.offersChanged(id)]
     }
 
-    /// A device acknowledged one of this device's adverts, from `source`.
+    /// A device acknowledged one of this device's adverts; the acknowledgement is genuine.
     ///
-    /// - Returns: true when the device is there and the advert is one that was sent.
+    /// - Parameter proved: the address that the acknowledgement proves, if it proves one. Only a candidate counts: the device
+    ///   may have another port by now.
+    /// - Returns: true when the device is there and the advert is one of this start.
     package mutating func receivedAcknowledgement(
-        _ acknowledgement: Acknowledgement, source: PeerAddress, at now: MonotonicInstant
+        of position: Position, from id: DeviceID, proving proved: PeerAddress?, at now: MonotonicInstant
     ) -> Bool {
-        guard var peer = peers[acknowledgement.deviceID], acknowledgement.position.boot == ownPosition.boot,
-            acknowledgement.position <= ownPosition
-        else { return false }
-        // Only the first one of a number proves where the device is: who records it and sends it again from elsewhere
-        // must not become the address that our adverts go to.
-        // What went by connection meanwhile proves nothing, and does not count.
-        let isFirst = peer.lastAcknowledgement.map { $0 < acknowledgement.position } ?? true
-        if isFirst { peer.lastAcknowledgement = acknowledgement.position }
-        peer.acknowledged = max(peer.acknowledged ?? acknowledgement.position, acknowledgement.position)
-        if isFirst, let address = source.withPort(peer.port),
-            peer.candidates.ranked.contains(where: { $0.address == address })
-        {
-            peer.candidates.prove(address, at: now)
+        guard var peer = peers[id], position.boot == ownPosition.boot, position <= ownPosition else { return false }
+        peer.acknowledged = max(peer.acknowledged ?? position, position)
+        if let proved, peer.candidates.ranked.contains(where: { $0.address == proved }) {
+            peer.candidates.prove(proved, at: now)
         }
-        peers[peer.deviceID] = peer
+        peers[id] = peer
         return true
     }
 
@@ -137,7 +130,7 @@ extension PeerTable {
             peer.listSeq = nil
             peer.listedSeq = nil
             peer.offers = []
-            peer.forgetAcknowledgements()
+            peer.acknowledged = nil
         }
         peer.renewed = now
         // An announcement that has overtaken the hello knows the present label and port.

@@ -68,6 +68,11 @@ package struct PeerTable: Sendable {
         peers.index(forKey: id) != nil
     }
 
+    /// Whether it is the label of a device that is there, whichever epoch's key made it.
+    package func knows(_ label: Label) -> Bool {
+        peers.values.contains { $0.label == label }
+    }
+
     /// All devices that are there, in order of their ids, so that output is stable.
     package var all: [Peer] {
         peers.values.sorted { $0.deviceID < $1.deviceID }

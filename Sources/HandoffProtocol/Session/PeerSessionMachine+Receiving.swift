@@ -106,7 +106,8 @@ extension PeerSessionMachine {
         peerHello = theirs
         enter(.established)
         var actions: [SessionAction] = []
-        if case .server = role { actions.append(.send(Frame(.hello, hello.encoded()))) }
+        if case .server = role { actions.append(.send(Frame(.hello, hello.encoded(grease)))) }
+        if let grease { actions.append(.send(grease.frame)) }
         actions.append(.establish(theirs))
         // A number near the end of the range would leave no room for the starts to come: nobody counts so far.
         if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maxBoot / 2 {

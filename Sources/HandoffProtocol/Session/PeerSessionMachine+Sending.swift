@@ -10,7 +10,7 @@ extension PeerSessionMachine {
     ) -> (id: Int64, actions: [SessionAction]) {
         lastRequestID += 1
         let id = lastRequestID
-        let frame = Frame(.request, PeerRequest(id: id, method: method, parameters: parameters).encoded())
+        let frame = Frame(.request, PeerRequest(id: id, method: method, parameters: parameters).encoded(grease))
         switch state {
         case .connecting, .introducing, .expectingHello, .merging(.introduction), .merging(.hello):
             waiting.append(frame)
@@ -27,13 +27,13 @@ extension PeerSessionMachine {
     /// Answers a request of the other side; nothing is sent when the session ended meanwhile.
     package mutating func respond(to id: Int64, with outcome: PeerResponse.Outcome) -> [SessionAction] {
         guard openRequests.remove(id) != nil else { return [] }
-        return [.send(Frame(.response, PeerResponse(id: id, outcome: outcome).encoded()))]
+        return [.send(Frame(.response, PeerResponse(id: id, outcome: outcome).encoded(grease)))]
     }
 
     /// Tells the other side something, if it has been accepted.
     package func notify(_ method: String, _ parameters: JSONObject) -> [SessionAction] {
         guard isEstablished else { return [] }
-        return [.send(Frame(.notice, PeerNotice(method: method, parameters: parameters).encoded()))]
+        return [.send(Frame(.notice, PeerNotice(method: method, parameters: parameters).encoded(grease)))]
     }
 
     /// Sends statements, if both sides have accepted each other.
@@ -48,6 +48,6 @@ extension PeerSessionMachine {
 
     /// Says hello again: what this device says of itself has changed.
     package func sendHello() -> [SessionAction] {
-        isEstablished ? [.send(Frame(.hello, hello.encoded()))] : []
+        isEstablished ? [.send(Frame(.hello, hello.encoded(grease)))] : []
     }
 }

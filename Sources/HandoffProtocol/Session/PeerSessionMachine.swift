@@ -67,6 +67,9 @@ package struct PeerSessionMachine: Sendable {
     var state = State.connecting
     var decoder = FrameDecoder(caps: .nothing)
 
+    /// Reserved values that this side sends in all its messages, and in a frame of its own after the hellos.
+    let grease: Grease?
+
     /// What this device says of itself now; the driver keeps it up to date.
     package var hello: Hello
 
@@ -82,10 +85,11 @@ package struct PeerSessionMachine: Sendable {
     var lastInboundID: Int64 = 0
 
     /// A connection to or from `device` that is being made; `hello` is what this side will say.
-    package init(device: DeviceID, role: SessionRole, hello: Hello) {
+    package init(device: DeviceID, role: SessionRole, hello: Hello, grease: Grease? = nil) {
         self.device = device
         self.role = role
         self.hello = hello
+        self.grease = grease
     }
 
     /// True once both sides have said hello, until the end.
@@ -140,7 +144,7 @@ package struct PeerSessionMachine: Sendable {
         case .client:
             var actions: [SessionAction] = []
             if let statements { actions.append(.send(Frame(.statements, statements))) }
-            actions.append(.send(Frame(.hello, hello.encoded())))
+            actions.append(.send(Frame(.hello, hello.encoded(grease))))
             actions += takeWaiting()
             enter(.awaitingHello(since: now))
             return actions

@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(
-        arguments: [(nil, 100, 100), (50, 100, 100), (100, 100, 101), (200, 100, 201), (.max, 100, .max)]
+        arguments: [(nil, 100, 100), (50, 100, 100), (100, 100, 101), (200, 100, 201), (.max, 100, .max), (nil, 0, 1)]
             as [(UInt64?, UInt64, UInt64)])
     func `a start gets a number above the last one, and the clock's if that is greater`(
         _ stored: UInt64?, _ now: UInt64, _ next: UInt64

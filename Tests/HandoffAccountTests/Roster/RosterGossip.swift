@@ -89,6 +89,11 @@ struct RosterGossip {
             // Counters that repeat: then the id decides.
             nameCount += UInt32.random(in: 0...1, using: &random)
             try say(account.name(subject, "name \(random.fraction())", nameCount, by: number), at: number)
+        case ..<0.63:
+            // More than are kept of one signer, so that some are displaced.
+            for _ in 0..<6 {
+                try say(account.reserved(random.bytes(Int.random(in: 0...9, using: &random)), by: number), at: number)
+            }
         default:
             return
         }
@@ -157,6 +162,7 @@ struct RosterGossip {
             }
             for replica in replicas { _ = try other.merge(replica) }
             isOneView = isOneView && other.view == union.view && other.digest == union.digest
+            isOneView = isOneView && other.byteCount == union.byteCount
         }
         return (union, isOneView)
     }

@@ -105,6 +105,38 @@ import Testing
     }
 
     @Test
+    func `of reserved kinds by one signer the 16 with the greatest ids stay, in any order, without effect`() throws {
+        let before = try account.roster([account.add(1, by: 0)])
+        let statements = try (0..<40).map { try account.reserved([$0], by: 1) }.sorted { $0.id < $1.id }
+        let kept = statements.suffix(16).map(\.id)
+        for order in [statements, statements.reversed()] {
+            var roster = before
+            for statement in order { _ = try roster.merge([statement]) }
+            #expect(roster.ordered.filter { $0.content.kind == .reserved }.map(\.id) == kept)
+            #expect(roster.view == before.view && roster.digest != before.digest)
+            #expect(roster.byteCount == before.byteCount + 16 * statements[0].encodedCount)
+            #expect(try Roster(decoding: roster.encoded()).digest == roster.digest)
+        }
+    }
+
+    @Test
+    func `a reserved kind by an unknown device or by a ticket is not taken`() throws {
+        var roster = try account.roster([account.ticket(100, by: 0)])
+        let result = try roster.merge([account.reserved([1], by: 9), account.reserved([1], by: 100)])
+        #expect(result.refused.map(\.reason) == [.unknownKey, .unknownKey])
+        #expect(!result.hasChanged)
+    }
+
+    @Test
+    func `a reserved kind with a wrong signature makes the whole list invalid`() throws {
+        var roster = try account.roster()
+        let bytes = try account.reserved([1], by: 0).encoded
+        let forged = try Statement(decoding: bytes.dropLast(64) + [UInt8](repeating: 0, count: 64))
+        #expect(throws: StatementError.self) { try roster.merge([account.add(1, by: 0), forged]) }
+        #expect(roster.ordered.count == 1)
+    }
+
+    @Test
     func `of epoch records by one signer the greatest is kept, and the others are not even checked`() throws {
         let view = try account.roster().view
         var records = try (1...20).map { try account.epoch($0, for: view, by: 0) }

@@ -14,23 +14,27 @@ import Testing
     @Test func `the receiver reads what the device said`() throws {
         let datagram = try samples.sealed()
         #expect(datagram.count == 1200 && datagram.first == 1)
-        #expect(try samples.open(datagram) == .advert(samples.announcement, from: samples.labelA))
+        let salt = Array(datagram[17..<33])
+        #expect(try samples.open(datagram) == .advert(samples.announcement, from: samples.labelA, salt: salt))
     }
 
     @Test func `one signature serves all receivers`() throws {
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         for label in [samples.labelB, .random(labelKey: samples.keys.label)] {
-            let datagram = try AdvertSeal.seal(advert, to: label, advertKey: samples.keys.advert)
+            let salt = Randomness.bytes(16)
+            let datagram = try AdvertSeal.seal(advert, to: label, advertKey: samples.keys.advert, salt: salt)
             #expect(
-                try samples.open(datagram, receivers: [label]) == .advert(samples.announcement, from: samples.labelA))
+                try samples.open(datagram, receivers: [label])
+                    == .advert(samples.announcement, from: samples.labelA, salt: salt))
         }
     }
 
     @Test func `the label before the present one is honoured`() throws {
-        let datagram = try samples.sealed()
+        let salt = Randomness.bytes(16)
+        let datagram = try samples.sealed(salt: salt)
         let present = Label.random(labelKey: samples.keys.label)
         let opened = try samples.open(datagram, receivers: [present, samples.labelB])
-        #expect(opened == .advert(samples.announcement, from: samples.labelA))
+        #expect(opened == .advert(samples.announcement, from: samples.labelA, salt: salt))
         #expect(throws: SealError.notGenuine) { try samples.open(datagram, receivers: [present]) }
         #expect(throws: SealError.shape) { try samples.open(datagram, receivers: []) }
     }
@@ -100,18 +104,25 @@ import Testing
         #expect(throws: SealError.shape) { try samples.open(datagram) }
     }
 
-    @Test func `a sender of another account costs one HMAC`() throws {
+    @Test func `an advert under a label of a former epoch opens`() throws {
+        let former = Label.random(labelKey: try SecretBytes(random: 32))
+        let advert = try SignedAdvert(samples.announcement, label: former, key: samples.keyA)
+        let salt = Randomness.bytes(16)
+        let datagram = try AdvertSeal.seal(advert, to: samples.labelB, advertKey: samples.keys.advert, salt: salt)
+        #expect(try samples.open(datagram) == .advert(samples.announcement, from: former, salt: salt))
+    }
+
+    @Test func `an advert under another label than its sender's does not open`() throws {
         var datagram = try samples.sealed()
         datagram[5] ^= 1
-        #expect(throws: SealError.foreignLabel) { try samples.open(datagram) }
+        #expect(throws: SealError.notGenuine) { try samples.open(datagram) }
     }
 
     @Test func `a device that is not live is not heard`() throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.unknownDevice) {
             try AdvertSeal.open(
-                datagram, receivers: [samples.labelB], labelKey: samples.keys.label, advertKey: samples.keys.advert,
-                publicKey: { _ in nil })
+                datagram, receivers: [samples.labelB], advertKey: samples.keys.advert, publicKey: { _ in nil })
         }
     }
 
@@ -122,8 +133,7 @@ import Testing
     }
 
     @Test func `acknowledgements open at their receiver only`() throws {
-        let value = Acknowledgement(
-            deviceID: DeviceID(samples.keyB.publicKey), position: samples.announcement.position)
+        let value = try samples.acknowledgement(salt: Randomness.bytes(16))
         let datagram = try AdvertSeal.seal(
             value, from: samples.labelB, to: samples.labelA, advertKey: samples.keys.advert)
         #expect(datagram.count == 128 && datagram.first == 2)
@@ -133,5 +143,35 @@ import Testing
         var asAdvert = datagram
         asAdvert[0] = 1
         #expect(throws: SealError.shape) { try samples.open(asAdvert, receivers: [samples.labelA]) }
+    }
+
+    @Test func `an acknowledgement is genuine for the datagram that arrived, its device and its address`() throws {
+        let pair = try samples.pair
+        let salt = Randomness.bytes(16)
+        let value = try samples.acknowledgement(salt: salt)
+        #expect(pair.isGenuine(value, salt: salt))
+        #expect(!pair.isGenuine(value, salt: Randomness.bytes(16)))
+        let (a, b) = (DeviceID(samples.keyA.publicKey), DeviceID(samples.keyB.publicKey))
+        let position = samples.announcement.position
+        let others = [
+            (a, position, value.host), (b, Position(boot: position.boot, seq: position.seq + 1), value.host),
+            (b, position, [UInt8](repeating: 7, count: 16)),
+        ]
+        for (device, position, host) in others {
+            let changed = Acknowledgement(deviceID: device, position: position, host: host) { _ in value.code }
+            #expect(!pair.isGenuine(changed, salt: salt))
+        }
+    }
+
+    @Test func `another member cannot acknowledge for the receiver`() throws {
+        let member = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xC3, count: 32)))
+        let (position, salt) = (samples.announcement.position, Randomness.bytes(16))
+        // What the member shares with the sender, and with the receiver.
+        for key in [samples.keyA, samples.keyB] {
+            let keys = try PairwiseKeys(device: member, device: key.publicKey, accountID: samples.accountID)
+            let forged = keys.acknowledgement(
+                by: DeviceID(samples.keyB.publicKey), of: position, at: [UInt8](repeating: 0, count: 16), salt: salt)
+            #expect(try !samples.pair.isGenuine(forged, salt: salt))
+        }
     }
 }

@@ -85,6 +85,16 @@ import Testing
         }
     }
 
+    @Test func `a beacon under a label of a former epoch opens where the label is known`() throws {
+        let former = Label.random(labelKey: try SecretBytes(random: 32))
+        let signed = try BeaconSeal.sign(samples.announcement, label: former, key: samples.keyA)
+        let strings = try BeaconSeal.seal(signed, label: former, beaconKey: samples.keys.beacon, marking: [])
+        #expect(throws: SealError.foreignLabel) { try samples.open(beacon: strings, label: former) }
+        let opened = try BeaconSeal.open(
+            strings, label: former, labelKey: nil, beaconKey: samples.keys.beacon, publicKey: samples.publicKey)
+        #expect(opened == samples.announcement)
+    }
+
     @Test func `a former epochs beacon does not open`() throws {
         let next = try EpochKeys(accountKey: SecretBytes(random: 32), accountID: samples.accountID)
         let strings = try samples.beacon()

@@ -111,8 +111,13 @@ import Testing
         let own = try others.map { try PairwiseKeys(device: removed, device: $0, accountID: samples.accountID) }
         #expect(own.allSatisfy { !marks.contains($0.mark(under: samples.labelA, salt: salt)) })
         let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
-        let greeting = Gate.Greeting(hello, to: DeviceID(samples.keyA.publicKey))
-        let token = Gate.token(key: pair.gate, label: samples.labelA, greeting)
-        for keys in own { #expect(!Gate.isValid(token, key: keys.gate, label: samples.labelA, greeting)) }
+        let server = DeviceID(samples.keyA.publicKey)
+        let token = Gate.token(
+            key: pair.gate, hint: .pair, serial: Gate.Serial(boot: 1, call: 1), label: samples.labelA,
+            Gate.Greeting(hello, to: server))
+        var knock = try #require(Knock(token, hello, to: server))
+        let isMade = own.map { knock.isMade(with: $0.gate, under: samples.labelA) }
+        #expect(isMade == [false, false])
+        #expect(own.allSatisfy { Gate.pairHint(key: $0.gate, label: samples.labelA, server: server) != knock.hint })
     }
 }

@@ -55,8 +55,19 @@ struct SealingSamples {
 
     func open(_ datagram: [UInt8], receivers: [Label]? = nil) throws(SealError) -> OpenedDatagram {
         try AdvertSeal.open(
-            datagram, receivers: receivers ?? [labelB], labelKey: keys.label, advertKey: keys.advert,
-            publicKey: publicKey)
+            datagram, receivers: receivers ?? [labelB], advertKey: keys.advert, publicKey: publicKey)
+    }
+
+    /// What both devices share.
+    var pair: PairwiseKeys {
+        get throws { try PairwiseKeys(device: keyB, device: keyA.publicKey, accountID: accountID) }
+    }
+
+    /// The acknowledgement by B of A's advert, which arrived at 192.0.2.2.
+    func acknowledgement(salt: [UInt8]) throws -> Acknowledgement {
+        let address = try #require(PeerAddress(host: [192, 0, 2, 2], port: 24863))
+        return try pair.acknowledgement(
+            by: DeviceID(keyB.publicKey), of: announcement.position, at: address.hostInIPv6, salt: salt)
     }
 
     func beacon(

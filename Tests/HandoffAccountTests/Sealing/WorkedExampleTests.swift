@@ -57,9 +57,7 @@ import Timing
         try expect("labelA", samples.labelA.bytes)
         try expect("labelB", samples.labelB.bytes)
         try expect("instanceA", Array(samples.labelA.instanceName.utf8))
-        try expect(
-            "staticLabel",
-            Gate.staticLabel(unixSeconds: 1_800_000_000).bytes)
+        try expect("staticLabel", Gate.staticLabel.bytes)
     }
 
     @Test func `announcement`() throws {
@@ -98,8 +96,8 @@ import Timing
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         try expect("advertSignature", Array(advert.plaintext.suffix(64)))
         try expect("advert", samples.sealed(salt: salt))
-        let acknowledgement = Acknowledgement(
-            deviceID: DeviceID(samples.keyB.publicKey), position: samples.announcement.position)
+        let acknowledgement = try samples.acknowledgement(salt: salt)
+        try expect("acknowledgementCode", acknowledgement.code)
         try expect(
             "acknowledgement",
             AdvertSeal.seal(
@@ -110,11 +108,36 @@ import Timing
         let hello = try vectors["clientHello"]
         let toA = Gate.Greeting(hello, to: DeviceID(samples.keyA.publicKey))
         let toB = Gate.Greeting(hello, to: DeviceID(samples.keyB.publicKey))
-        try expect("token", Gate.token(key: pair.gate, label: samples.labelB, toB))
-        let label = Gate.staticLabel(unixSeconds: 1_800_000_000)
-        try expect("staticToken", Gate.token(key: pair.gate, label: label, toB))
-        try expect("ticketToken", Gate.token(key: ticketKeys.gate, label: samples.labelA, toA))
-        try expect("introductionToken", Gate.token(key: samples.keys.gate, label: samples.labelB, toB))
+        let epoch = samples.keys.gate
+        let byID = Gate.Hint.device(DeviceID(samples.keyA.publicKey), epoch: epoch)
+        func token(_ key: SecretBytes, _ hint: Gate.Hint, _ label: Label, _ greeting: Gate.Greeting) -> [UInt8] {
+            Gate.token(
+                key: key, hint: hint, serial: Gate.Serial(boot: 1_800_000_000, call: 7), label: label, greeting)
+        }
+        try expect("token", token(pair.gate, byID, samples.labelB, toB))
+        try expect("pairToken", token(pair.gate, .pair, samples.labelB, toB))
+        try expect("staticToken", token(pair.gate, .pair, Gate.staticLabel, toB))
+        try expect("ticketToken", token(ticketKeys.gate, .pair, samples.labelA, toA))
+        // The hint of an introduction is random.
+        let introduction = token(epoch, .introduction, samples.labelB, toB)
+        try expect("introductionToken", Array(vectors["introductionToken"].prefix(8) + introduction.dropFirst(8)))
+    }
+
+    @Test func `tokens of the former draft are recognised`() throws {
+        let hello = try vectors["clientHello"]
+        let labels = [samples.labelB] + Gate.formerStaticLabels(unixSeconds: 1_800_000_000)
+        let tokens = [
+            "b244f9d2008a085bd3cbbd861c2b8f3f04b7bdaeac1f31a656b7084b0c91f2b9",
+            "251e1f57c6d80461dd5842afc11ee87896f457c86104946862925e60264733ec",
+        ]
+        for token in try tokens.map({ try #require(Hex.decode($0)) }) {
+            func isFormer(by key: SecretBytes, to server: SigningKey) -> Bool {
+                Gate.isFormer(token, key: key, labels: labels, hello, to: DeviceID(server.publicKey))
+            }
+            #expect(isFormer(by: pair.gate, to: samples.keyB))
+            #expect(!isFormer(by: pair.gate, to: samples.keyA))
+            #expect(!isFormer(by: samples.keys.gate, to: samples.keyB))
+        }
     }
 
     @Test func `frames`() throws {

@@ -45,11 +45,35 @@ import Testing
         for round in 0..<20_000 {
             var bytes = random.bytes(Int.random(in: 0..<220, using: &random))
             // A right kind in most rounds, so that the fields are reached.
-            if !bytes.isEmpty, round % 4 != 0 { bytes[0] = UInt8.random(in: 1...7, using: &random) }
+            let kinds: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 128, 255]
+            if !bytes.isEmpty, round % 4 != 0 { bytes[0] = kinds.randomElement(using: &random) ?? 1 }
             if let statement = try? Statement(decoding: bytes) {
                 #expect(statement.encoded == bytes)
             }
             _ = try? StatementList.decode(bytes)
+        }
+    }
+
+    @Test(arguments: [(128, 0), (128, 512), (200, 7), (255, 1)] as [(UInt8, Int)])
+    func `a reserved kind is opaque, and signed like any other`(kind: UInt8, count: Int) throws {
+        let content = StatementContent.reserved(kind: kind, fields: [UInt8](repeating: 9, count: count))
+        let statement = try TestAccount().sign(content, by: 0)
+        #expect(statement.isGenuine && statement.encoded.first == kind && statement.encodedCount == 113 + count)
+        let read = try Statement(decoding: statement.encoded)
+        #expect(read.content == content && read.id == statement.id && read.admitted == nil)
+        #expect(throws: StatementError.layout) { try Statement(decoding: Array(statement.encoded.prefix(112))) }
+    }
+
+    @Test(arguments: [0, 8, 127] as [UInt8])
+    func `kinds below the reserved ones are invalid`(kind: UInt8) throws {
+        var bytes = try TestAccount().sign(.reserved(kind: 128, fields: []), by: 0).encoded
+        bytes[0] = kind
+        #expect(throws: StatementError.layout) { try Statement(decoding: bytes) }
+    }
+
+    @Test func `the fields of a reserved kind have 512 bytes at most`() throws {
+        #expect(throws: StatementError.layout) {
+            try TestAccount().sign(.reserved(kind: 128, fields: [UInt8](repeating: 0, count: 513)), by: 0)
         }
     }
 

@@ -40,6 +40,15 @@ import Testing
     }
 
     @Test
+    func `a statement of a reserved kind has the bytes of the vectors, and counts in the digest`() throws {
+        let reserved = try account.sign(.reserved(kind: 200, fields: Array(0..<16)), by: 0)
+        #expect(try reserved.encoded == vectors["reserved"])
+        var roster = try account.roster(account.oneOfEach())
+        _ = try roster.merge([reserved])
+        #expect(try roster.digest == vectors["reservedDigest"])
+    }
+
+    @Test
     func `account files have the bytes of the vectors`() throws {
         let file = AccountFile(
             ticketSeed: try TestKeys.key(100).seed, roster: try account.roster())

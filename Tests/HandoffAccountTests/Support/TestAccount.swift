@@ -54,6 +54,10 @@ struct TestAccount {
         try sign(.name(subject: TestKeys.device(subject), counter: counter, text: text), by: signer)
     }
 
+    func reserved(_ fields: [UInt8], by signer: Int) throws -> Statement {
+        try sign(.reserved(kind: 128, fields: fields), by: signer)
+    }
+
     func epoch(_ n: UInt32, for view: RosterView, by signer: Int, key: UInt8 = 1) throws -> Statement {
         let key = SecretBytes(copying: [UInt8](repeating: key, count: 32))
         let commitment = EpochKeys.commitment(to: key)

@@ -24,7 +24,11 @@ import Timing
         var result: Result<PeerConnection, DialError>?
         let target = DialTarget(
             candidates: [device.address],
-            token: { Gate.token(key: gate, label: label, Gate.Greeting($0, to: server)) },
+            token: {
+                Gate.token(
+                    key: gate, hint: .introduction, serial: Gate.Serial(boot: 1, call: 1), label: label,
+                    Gate.Greeting($0, to: server))
+            },
             accepts: { _ in true })
         let dial = dialer.dial(target) {
             if case .success(let connection) = $0 {

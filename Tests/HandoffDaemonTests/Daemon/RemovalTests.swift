@@ -1,6 +1,7 @@
 import Glibc
 import HandoffConfiguration
 import HandoffControl
+import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
@@ -48,6 +49,36 @@ import Testing
         try fleet.poll("the train knows") { try members[2].status().warnings.contains { $0.contains("removed") } }
         #expect(try members[2].status().peers.isEmpty)
         #expect(members[2].discovery.publication == nil)
+    }
+
+    @Test func `the members keep their labels after a removal until moments of their own and miss nothing`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "den", "train")
+        let former = members.map { $0.discovery.publication }
+        _ = try remove("train", by: members[0]).result()
+        let stay = Array(members.prefix(3))
+        try fleet.settle(stay)
+
+        func changed() -> [Bool] {
+            zip(stay, former).map { $0.discovery.publication?.instance != $1?.instance }
+        }
+        #expect(changed().contains(false))
+        try fleet.poll("what they announce is sealed by the new key") {
+            zip(stay, former).allSatisfy { $0.discovery.publication?.text != $1?.text }
+        }
+        let watcher = try stay[1].watch()
+        try watcher.ready()
+        let published = try stay[0].publish(Note.activity("meanwhile"))
+        #expect(try watcher.added().id == published.activity)
+        // A member that has just started does not know the labels of the former epoch.
+        try stay[2].stop()
+        try stay[2].start()
+        try fleet.settle(stay)
+
+        fleet.pass(.seconds(180))
+        try fleet.poll("all have new labels") { !changed().contains(false) }
+        try fleet.settle(stay)
     }
 
     @Test func `a device that was removed while it was off says after a day that nobody answers`() throws {

@@ -90,6 +90,7 @@ import Timing
         try desk.start()
         let former = try #require(desk.discovery.publication)
         try Self.rotate(desk, 1)
+        fleet.pass(.seconds(180))
         try fleet.poll("another record") { desk.discovery.publication?.instance != former.instance }
         let present = try #require(desk.discovery.publication)
 
@@ -270,6 +271,8 @@ import Timing
     ) throws -> [UInt8] {
         let context = try TLSContext(identity: TLSIdentity(key: key), role: .client)
         let hello = try #require(TLSSession(context: context, accepts: { _ in true }).start())
-        return Gate.token(key: gate, label: label, Gate.Greeting(hello, to: server)) + hello
+        let greeting = Gate.Greeting(hello, to: server)
+        let serial = Gate.Serial(boot: 1, call: 1)
+        return Gate.token(key: gate, hint: .pair, serial: serial, label: label, greeting) + hello
     }
 }

@@ -37,6 +37,13 @@ final class MemoryApp {
         clinux_unmap_shared(header, 4096)
     }
 
+    /// Writes what there is room for; returns how many bytes that was.
+    func writeSome(_ bytes: [UInt8]) throws -> Int {
+        let (count, rings) = try bytes.withUnsafeBytes { try writer.write($0) }
+        if rings { Bell.ring(fixture.app.raw) }
+        return count
+    }
+
     /// Writes all bytes, and waits for room.
     func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]

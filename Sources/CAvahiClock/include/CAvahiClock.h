@@ -1,0 +1,2 @@
+// The clock of Avahi's libraries. A program that links this target replaces the C library's gettimeofday(2), so only handoffd does.
+#pragma once

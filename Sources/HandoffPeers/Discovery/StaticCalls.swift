@@ -1,0 +1,37 @@
+package import HandoffAccount
+package import HandoffModel
+
+/// The number of the latest call of each party that opened by the static label. That label never changes, so each call needs a
+/// greater number than the one before, and a recorded one never opens again. Plain values.
+package struct StaticCalls: Sendable {
+    private var latest: [Party: Gate.Serial]
+    /// Rises with each call that is noted.
+    package private(set) var version: UInt64 = 0
+
+    /// - Parameter stored: what earlier starts have stored.
+    package init(_ stored: [DeviceID: Gate.Serial] = [:]) {
+        latest = Dictionary(uniqueKeysWithValues: stored.map { (.device($0.key), $0.value) })
+    }
+
+    /// What is to be stored. Tickets are left out: they are valid for a day, and for one device.
+    package var stored: [DeviceID: Gate.Serial] {
+        var stored: [DeviceID: Gate.Serial] = [:]
+        for case (.device(let device), let serial) in latest { stored[device] = serial }
+        return stored
+    }
+
+    /// Forgets all parties but these.
+    package mutating func retain(_ parties: some Collection<Party>) {
+        latest = latest.filter { parties.contains($0.key) }
+    }
+
+    /// Whether a call is later than all before; notes it if so.
+    ///
+    /// - Parameter boot: the greatest one that is known of the party otherwise.
+    package mutating func admit(_ serial: Gate.Serial, of party: Party, knownBoot boot: UInt64) -> Bool {
+        guard serial.boot >= boot, latest[party].map({ $0 < serial }) ?? true else { return false }
+        latest[party] = serial
+        version += 1
+        return true
+    }
+}

@@ -1,0 +1,34 @@
+package import HandoffAccount
+package import HandoffModel
+
+/// The latest call of each device that opened the gate by the static label: text for people, a line `DEVICE BOOT CALL` for each.
+package struct CallersFile: Sendable, Equatable {
+    /// Most bytes of a file: a line for each device of the largest account.
+    static let maxFile = 256 * 100
+
+    /// The calls.
+    package let latest: [DeviceID: Gate.Serial]
+
+    /// The file of these calls.
+    package init(latest: [DeviceID: Gate.Serial] = [:]) {
+        self.latest = latest
+    }
+
+    /// Reads a file. A line that is invalid is ignored: recorded calls of its device may open once more, and the daemon starts.
+    package init(decoding bytes: [UInt8]) {
+        var latest: [DeviceID: Gate.Serial] = [:]
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+            guard words.count == 3, let device = DeviceID(hex: words[0]), let boot = UInt64(words[1]),
+                let call = UInt32(words[2])
+            else { continue }
+            latest[device] = Gate.Serial(boot: boot, call: call)
+        }
+        self.latest = latest
+    }
+
+    /// The file's bytes.
+    package func encoded() -> [UInt8] {
+        latest.sorted { $0.key < $1.key }.flatMap { Array("\($0.key.hex) \($0.value.boot) \($0.value.call)\n".utf8) }
+    }
+}

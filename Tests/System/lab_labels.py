@@ -1,0 +1,64 @@
+"""What an observer sees of an account whose key changes: its members do not change their labels at the same time. Needs root."""
+
+import os
+import socket
+import time
+
+from harness import Lab, expect, main, test
+from recording import texts
+
+TYPE = "com.example.editing"
+# Seconds over which the members spread their new labels, and how much later than that the last one may come.
+SPREAD, LATE = 180, 5
+# Members that change within so many seconds would be seen to belong together. That three do by chance: once in a thousand times.
+TOGETHER = 3
+PAUSE = 0.1
+
+
+@test("after a removal three members change their labels at moments of their own, and continue all the time", limit=300)
+def spread(stage):
+    lab = Lab(stage, 4, "--no-avahi", "--ipv4-only")
+    members = [stage.daemon(name, host=host) for name, host in zip(("one", "two", "three", "four"), lab.hosts)]
+    for member in members[1:]:
+        stage.join(members[0], member)
+    stay = members[:3]
+    recording = os.path.join(stage.folder, "frames.pcap")
+    lab.command("capture", recording)
+    for member in members:
+        # Then its record is in the recording.
+        member.restart()
+    watch = stay[1].follow("watch")
+    watch.wait("ready")
+    publish = stay[0].publish(TYPE)
+    watch.wait("added", id=publish.id)
+
+    def labels(member):
+        """The moments at which a member announced its labels, by the clock of this machine."""
+        source = socket.inet_aton(f"10.80.0.{members.index(member) + 1}")
+        moments = {}
+        for (instance, _), moment in texts(recording, source).items():
+            moments.setdefault(instance, moment)
+        return sorted(moments.values())
+
+    removed = time.time()
+    epoch = stay[0].ctl("account", "show").line["epoch"]
+    stay[0].ctl("device", "remove", "four", "--yes", "--no-wait")
+    tries, slowest = 0, 0
+    while not all(labels(member)[-1] > removed for member in stay) or tries < 20:
+        expect(time.time() < removed + SPREAD + LATE, f"not all have new labels: {[labels(member) for member in stay]}")
+        for _ in range(20):
+            begin = time.monotonic()
+            taken = stay[1].ctl("continue", publish.id, "--print", "--timeout", "5").line
+            expect(taken["id"] == publish.id, "another activity")
+            slowest, tries = max(slowest, time.monotonic() - begin), tries + 1
+            time.sleep(max(0, PAUSE - (time.monotonic() - begin)))
+    changes = [[moment - removed for moment in labels(member) if moment > removed] for member in stay]
+    print("   new labels after " + ", ".join(f"{change[0]:.1f}" for change in changes) + " s; "
+          f"continued {tries} times, the slowest in {slowest:.2f} s", flush=True)
+    expect(all(len(change) == 1 for change in changes), f"more than one new label: {changes}")
+    expect(max(changes)[0] - min(changes)[0] > TOGETHER, f"all at the same time: {changes}")
+    expect(all(member.ctl("account", "show").line["epoch"] > epoch for member in stay), "the key is the former one")
+
+
+if __name__ == "__main__":
+    main()
