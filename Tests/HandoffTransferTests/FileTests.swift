@@ -346,13 +346,53 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         }
         try test.run()
         for (result, length) in zip(seen, [1, 300_000, 700_000]) {
-            #expect(try result.get() == SHA256Hasher.digest(of: content.prefix(length)))
+            #expect(try result.get() == BlockHasher.digest(of: content.prefix(length)))
         }
         guard case .failure(let shorter) = seen[3] else {
             Issue.record("it reads beyond the end")
             return
         }
         #expect(shorter.reason == .changed)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a hole of 1 TiB costs nothing to compare, and is equal to zeros`() throws {
+        let folder = try TestFolder()
+        let test = try LoopTest()
+        _ = shell(
+            """
+            cd '\(folder.path)' && for name in huge other; do
+                truncate -s 1T $name
+                printf begin | dd of=$name conv=notrunc status=none
+                printf end | dd of=$name bs=1 seek=1099511627773 conv=notrunc status=none
+            done
+            dd if=/dev/zero of=other bs=1M count=3 seek=7000 conv=notrunc status=none
+            """)
+        var seen: [ContentDigest?] = []
+        let hashers = try ["huge", "other"].map { try SourceFile(folder.file($0)).makeHasher() }
+        for hasher in hashers {
+            hasher.digest(1 << 40, on: test.loop) { result in
+                seen.append(try? result.get())
+                if seen.count == 2 { test.end() }
+            }
+        }
+        try test.run()
+        #expect(seen.count == 2 && seen[0] != nil && seen[0] == seen[1])
+    }
+
+    @Test
+    func `what is compared again after cuts is bounded by what arrived`() throws {
+        let destination = try Destination(output: "-")
+        // What an earlier program has left is compared once, however much that is.
+        try destination.compare(1 << 50)
+        destination.endComparison()
+        try destination.compare(1 << 30)
+        #expect(failure { () throws(TransferFailure) in try destination.compare(1) }?.reason == .failed)
+        destination.arrived(1 << 20)
+        try destination.compare((16 << 20) - 1)
+        #expect(failure { () throws(TransferFailure) in try destination.compare(1) }?.reason == .failed)
+        destination.arrived(.max)
+        try destination.compare(1 << 62)
     }
 
     @Test
@@ -363,11 +403,11 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         let test = try LoopTest()
         let hasher = try source.makeHasher()
         var seen: TransferFailure?
+        hasher.cancel()
         hasher.digest(1 << 40, on: test.loop) { result in
             if case .failure(let failure) = result { seen = failure }
             test.end()
         }
-        hasher.cancel()
         try test.run()
         #expect(seen?.reason == .cancelled)
     }

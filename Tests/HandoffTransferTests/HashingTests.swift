@@ -12,6 +12,16 @@ import Testing
     }
 
     @Test
+    func `a block of zeros adds nothing but its place`() {
+        var expected = SHA256Hasher()
+        func number(_ value: UInt64) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+        let block = [UInt8](repeating: 7, count: 4096)
+        for part in [number(0), block, number(8192), [0, 0, 1], number(8195)] { expected.update(part) }
+        #expect(BlockHasher.digest(of: block + [UInt8](repeating: 0, count: 4096) + [0, 0, 1]) == expected.digest())
+        #expect(BlockHasher.digest(of: [0, 0]) != BlockHasher.digest(of: [0]))
+    }
+
+    @Test
     func `a digest can be taken on the way, and a copy goes on by itself`() {
         var hasher = SHA256Hasher()
         #expect(hasher.digest().hex == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")

@@ -16,6 +16,7 @@ package final class Destination {
     private let place: Place
     private let mask: UInt32
     private let unnamed: String?
+    private var budget = ComparisonBudget()
 
     /// Opens the folder, before anything is asked of anybody.
     /// - Parameters:
@@ -51,6 +52,16 @@ package final class Destination {
         case .inside(let folder), .named(let folder, _, _): Confinement.enter(folder: folder.raw)
         }
     }
+
+    /// Counts bytes that arrived, in any attempt: as many times as that may be compared again.
+    package func arrived(_ bytes: Int64) { budget.arrived(bytes) }
+
+    /// Counts bytes of a part that are to be hashed.
+    /// - Throws: `failed` when that is out of proportion to what arrived.
+    package func compare(_ bytes: Int64) throws(TransferFailure) { try budget.compare(bytes) }
+
+    /// A comparison has ended, or there is nothing to compare.
+    package func endComparison() { budget.endComparison() }
 
     /// What is done with content that comes.
     package enum Incoming {
