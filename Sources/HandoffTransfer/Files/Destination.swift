@@ -53,6 +53,17 @@ package final class Destination {
         }
     }
 
+    /// The folder that parts are in, as an absolute path without links; nil for standard output.
+    package var folderPath: String? {
+        switch place {
+        case .standardOutput: return nil
+        case .inside(let folder), .named(let folder, _, _):
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("/proc/self/fd/\(folder.raw)", &buffer, buffer.count)
+            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+        }
+    }
+
     /// Counts bytes that arrived, in any attempt: as many times as that may be compared again.
     package func arrived(_ bytes: Int64) { budget.arrived(bytes) }
 
