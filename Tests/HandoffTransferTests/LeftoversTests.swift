@@ -17,7 +17,7 @@ import Testing
 
     private func open(_ kind: TransferHeader.Kind) throws -> Destination.Incoming {
         let header = try #require(
-            TransferHeader(kind: kind, name: "a.txt", size: kind == .file ? 9 : nil, id: try transferID()))
+            TransferHeader(kind: kind, name: "a.txt", size: kind == .file ? 9 : nil, id: try transferID(kind == .file ? 1 : 2)))
         let destination = try Destination(output: folder.file("in"))
         leftovers.remember(try #require(destination.folderPath))
         return try destination.open(header, from: try sender())
@@ -85,6 +85,8 @@ import Testing
         leftovers.remember("/nonexistent/folder")
         #expect(leftovers.find(now: now) == Leftovers.Found())
         leftovers.sweep(now: now)
+        #expect(shell("ls -A '\(folder.file("cache"))'/handoff/receiving | wc -l") == "1\n")
+        leftovers.sweep(now: now + Leftovers.maxAge + 60)
         #expect(shell("ls -A '\(folder.file("cache"))'/handoff/receiving") == "")
     }
 }

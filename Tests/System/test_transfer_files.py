@@ -154,4 +154,5 @@ def many(stage):
     expect(took < (60 if "debug" in BIN else 3), f"it took {took} s")
 
 
-main()
+if __name__ == "__main__":
+    main()

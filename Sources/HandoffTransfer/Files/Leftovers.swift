@@ -48,7 +48,9 @@ package struct Leftovers: Sendable {
         }
         let name = Hex.encode(Array(SHA256Hasher.digest(of: folder.utf8).bytes.prefix(16)))
         guard (try? FolderListing.names(in: links, limit: Self.maxFolders).count) ?? 0 < Self.maxFolders else { return }
-        _ = symlink(folder, "\(links)/\(name)")
+        let link = "\(links)/\(name)"
+        // The time of the link is that of the last transfer.
+        if symlink(folder, link) != 0, errno == EEXIST { _ = utimensat(AT_FDCWD, link, nil, AT_SYMLINK_NOFOLLOW) }
     }
 
     /// Deletes parts that are too old to be continued, and documents of apps that have ended. Blocks for as long as the file
@@ -57,12 +59,14 @@ package struct Leftovers: Sendable {
     package func sweep(now: Int64) {
         removeDocuments(now: now)
         for (link, path) in remembered {
-            // What cannot be opened may be a disk that is not mounted; then it is remembered by the next transfer into it.
-            var left = 0
+            // What cannot be opened may be on a disk that is not mounted.
             if let folder = try? OpenFolder(path: path, calls: KernelCalls()) {
-                for part in Self.parts(in: folder) where !Self.remove(part, in: folder, now: now) { left += 1 }
+                for part in Self.parts(in: folder) { Self.remove(part, in: folder, now: now) }
             }
-            if left == 0 { _ = unlink("\(links)/\(link)") }
+            // A transfer that starts now has no part yet, and all parts of an old one were old.
+            var status = stat()
+            let link = "\(links)/\(link)"
+            if lstat(link, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.maxAge { _ = unlink(link) }
         }
     }
 
@@ -152,16 +156,15 @@ package struct Leftovers: Sendable {
         flock(number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Deletes a part that is old and that no program receives.
-    /// - Returns: whether it is deleted.
-    private static func remove(_ part: Part, in folder: OpenFolder, now: Int64) -> Bool {
+    /// Deletes a part that is old and that no program receives. What cannot be deleted stays.
+    private static func remove(_ part: Part, in folder: OpenFolder, now: Int64) {
         // The time of the last change of anything: a sender chooses the other one.
         guard now - Int64(part.status.st_ctim.tv_sec) > maxAge, let descriptor = opened(part, in: folder),
             !isLocked(descriptor.raw)
-        else { return false }
-        guard part.status.st_mode & S_IFMT == S_IFDIR else { return unlinkat(folder.raw, part.name, 0) == 0 }
-        try? FolderTree.empty(descriptor.raw)
-        return unlinkat(folder.raw, part.name, AT_REMOVEDIR) == 0
+        else { return }
+        let isFolder = part.status.st_mode & S_IFMT == S_IFDIR
+        if isFolder { try? FolderTree.empty(descriptor.raw) }
+        _ = unlinkat(folder.raw, part.name, isFolder ? AT_REMOVEDIR : 0)
     }
 
     // MARK: - Documents
