@@ -170,7 +170,10 @@ package final class SenderTransfer {
                 guard reply.done else { return }
                 advance { $0.bytesSent() }
             case .failure(let error):
-                advance { $0.fail(TransferFailure(daemon: error, "cannot send \(self.source.path)")) }
+                var failure = TransferFailure(daemon: error, "cannot send \(source.path)")
+                // A file that became shorter ends too early for the daemon, which does not know why.
+                do throws(TransferFailure) { try source.requireUnchanged() } catch { failure = error }
+                advance { $0.fail(failure) }
             }
         }
     }

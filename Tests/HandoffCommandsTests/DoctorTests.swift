@@ -436,7 +436,8 @@ import Testing
             $0.machine.leftovers.bytes = 2048
             $0.machine.leftovers.folders = ["/home/a/My files"]
         }
-        #expect(parts.state == .ok && parts.message.contains("2 interrupted transfers are kept hidden in /home/a/My files"))
+        #expect(parts.state == .ok)
+        #expect(parts.message.contains("2 interrupted transfers are kept hidden in /home/a/My files"))
         #expect(parts.message.contains("2.0 KiB") && parts.message.contains("14 days"))
         #expect(parts.remedy?.hasSuffix("rm -r '/home/a/My files'/.*.handoff-part") == true)
         let documents = try only("parts") { $0.machine.leftovers.documents = 1 }

@@ -17,7 +17,8 @@ import Testing
 
     private func open(_ kind: TransferHeader.Kind) throws -> Destination.Incoming {
         let header = try #require(
-            TransferHeader(kind: kind, name: "a.txt", size: kind == .file ? 9 : nil, id: try transferID(kind == .file ? 1 : 2)))
+            TransferHeader(
+                kind: kind, name: "a.txt", size: kind == .file ? 9 : nil, id: try transferID(kind == .file ? 1 : 2)))
         let destination = try Destination(output: folder.file("in"))
         leftovers.remember(try #require(destination.folderPath))
         return try destination.open(header, from: try sender())

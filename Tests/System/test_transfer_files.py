@@ -22,10 +22,10 @@ def fuse(stage, name, **how):
 
 def received(stage, source, into=None, code=0):
     """What `continue --output` says of a file or folder of the other device."""
-    origin, taker = stage.devices
+    taker = stage.devices[1]
     into = into or os.path.join(stage.folder, "in")
     os.makedirs(into, exist_ok=True)
-    offer = origin.publish(source)
+    offer = publish(stage, source)
     try:
         return taker.ctl("continue", offer.id, "--output", into, code=code, within=120)
     finally:
@@ -34,7 +34,15 @@ def received(stage, source, into=None, code=0):
 
 def pair(stage):
     stage.devices = stage.pair()
+    stage.watch = stage.devices[1].follow("watch")
     return stage.devices
+
+
+def publish(stage, source):
+    """Offers a file or folder, and returns when the other device knows."""
+    offer = stage.devices[0].publish(source)
+    stage.watch.wait("added", id=offer.id)
+    return offer
 
 
 def content(path):
@@ -75,7 +83,7 @@ def full(stage):
 
 @test("a folder whose receiver was killed continues where it was", limit=180)
 def killed(stage):
-    origin, taker = pair(stage)
+    taker = pair(stage)[1]
     tree = os.path.join(stage.folder, "tree")
     os.mkdir(tree)
     for number in range(30):
@@ -83,7 +91,7 @@ def killed(stage):
             file.write(os.urandom(10 * MIB))
     target = os.path.join(stage.folder, "in")
     os.mkdir(target)
-    offer = origin.publish(tree)
+    offer = publish(stage, tree)
     starts = []
     for _ in range(3):
         follower = taker.follow("continue", offer.id, "--output", target)
@@ -105,13 +113,13 @@ def killed(stage):
 
 @test("what was interrupted is counted by doctor, with a command that deletes it")
 def interrupted(stage):
-    origin, taker = pair(stage)
+    taker = pair(stage)[1]
     path = stage.file("large", "")
     with open(path, "wb") as file:
         file.write(os.urandom(64 * MIB))
     target = os.path.join(stage.folder, "in")
     os.mkdir(target)
-    offer = origin.publish(path)
+    offer = publish(stage, path)
     follower = taker.follow("continue", offer.id, "--output", target)
     follower.wait("stream")
     follower.process.kill()
@@ -127,7 +135,7 @@ def interrupted(stage):
 
 @test("a folder of 100,000 files takes the sender 3 s of a processor, and arrives", limit=600)
 def many(stage):
-    origin, taker = pair(stage)
+    taker = pair(stage)[1]
     tree = os.path.join(stage.folder, "tree")
     for group in range(10):
         os.makedirs(os.path.join(tree, str(group)))
@@ -137,7 +145,7 @@ def many(stage):
             file.write(str(number))
     target = os.path.join(stage.folder, "in")
     os.mkdir(target)
-    offer = origin.publish(tree)
+    offer = publish(stage, tree)
     clock = os.sysconf("SC_CLK_TCK")
 
     def spent():
@@ -154,5 +162,4 @@ def many(stage):
     expect(took < (60 if "debug" in BIN else 3), f"it took {took} s")
 
 
-if __name__ == "__main__":
-    main()
+main()

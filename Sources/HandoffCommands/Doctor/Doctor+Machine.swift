@@ -118,18 +118,19 @@ extension Doctor {
         var messages: [String] = []
         if found.parts > 0 {
             let parts = found.parts == 1 ? "1 interrupted transfer is" : "\(found.parts) interrupted transfers are"
-            messages.append("\(parts) kept hidden in \(found.folders.joined(separator: ", ")), \(ByteText.text(found.bytes))")
+            let folders = found.folders.joined(separator: ", ")
+            messages.append("\(parts) kept hidden in \(folders), \(ByteText.text(found.bytes))")
         }
         if found.documents > 0 {
             let apps = found.documents == 1 ? "1 app that ended" : "\(found.documents) apps that ended"
             messages.append("documents of \(apps) are in the cache")
         }
         let days = Leftovers.maxAge / 86_400
+        let patterns = found.folders.map { quoted($0) + "/.*.handoff-part" }
         return DoctorCheck(
             "parts", .ok,
             "\(messages.joined(separator: "; ")): the next transfer deletes documents, and parts after \(days) days",
-            remedy: found.folders.isEmpty
-                ? nil : "to delete parts now: rm -r \(found.folders.map { quoted($0) + "/.*.handoff-part" }.joined(separator: " "))")
+            remedy: patterns.isEmpty ? nil : "to delete parts now: rm -r \(patterns.joined(separator: " "))")
     }
 
     /// A path as a shell takes it, whatever is in it.

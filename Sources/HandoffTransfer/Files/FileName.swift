@@ -56,7 +56,9 @@ package enum FileName {
 
     /// Whether a name is one that `part` returns.
     static func isPart(_ name: [UInt8]) -> Bool {
-        guard name.first == UInt8(ascii: "."), name.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8) else { return false }
+        guard name.first == UInt8(ascii: "."), name.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8) else {
+            return false
+        }
         let digits = name.dropLast(partSuffix.utf8.count).suffix(33)
         return digits.count == 33 && digits.first == UInt8(ascii: ".")
             && digits.dropFirst().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }

@@ -31,7 +31,9 @@ package struct Leftovers: Sendable {
 
     /// - Parameter cache: the user's cache, or nil for `$XDG_CACHE_HOME`, or `~/.cache`. Nil is returned where neither is known.
     package init?(cache: String? = nil) {
-        func value(_ name: String) -> String? { ProcessEnvironment.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        func value(_ name: String) -> String? {
+            ProcessEnvironment.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
         guard let folder = cache ?? value("XDG_CACHE_HOME") ?? value("HOME").map({ $0 + "/.cache" }) else { return nil }
         links = folder + "/handoff/receiving"
         documents = folder + "/handoff/documents"
@@ -144,9 +146,8 @@ package struct Leftovers: Sendable {
         guard number >= 0 else { return nil }
         let descriptor = Descriptor(owning: number)
         var status = stat()
-        guard fstat(number, &status) == 0, status.st_ino == part.status.st_ino, status.st_dev == part.status.st_dev else {
-            return nil
-        }
+        guard fstat(number, &status) == 0, status.st_ino == part.status.st_ino, status.st_dev == part.status.st_dev
+        else { return nil }
         return descriptor
     }
 

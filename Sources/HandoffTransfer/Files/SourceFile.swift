@@ -105,7 +105,9 @@ package final class SourceFile: Sendable {
 
     /// The archive of a folder, for `SenderAction.readContent` and `hashEntries`.
     /// - Parameter beginning: what the other device has of it.
-    package func makeArchive(behind beginning: FolderArchive.Beginning = .init()) throws(TransferFailure) -> FolderArchive {
+    package func makeArchive(
+        behind beginning: FolderArchive.Beginning = .init()
+    ) throws(TransferFailure) -> FolderArchive {
         do throws(Errno) {
             return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), behind: beginning)
         } catch {

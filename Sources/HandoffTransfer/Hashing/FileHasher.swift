@@ -96,7 +96,8 @@ private final class FileBeginning: Sendable {
             let data = DataRuns.firstData(in: descriptor.raw, from: position, size: length)
             position = max(position, data - data % BlockHasher.block)
             guard position < length else { return hasher.digest(length: length) }
-            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(min(Int64(Self.piece), length - position))])
+            let count = Int(min(Int64(Self.piece), length - position))
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
             try read(bytes, at: position)
             hasher.update(UnsafeRawBufferPointer(bytes), at: position)
             position += Int64(bytes.count)

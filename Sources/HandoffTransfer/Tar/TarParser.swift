@@ -130,7 +130,11 @@ package struct TarParser: Sendable {
             fileOffset = 0
             guard left >= 0 else { throw .malformed("a file is shorter than what is kept of it") }
             if left == 0 { try handle(.endOfFile) }
-            if left > 0 { state = .data(left: left, padding: padding) } else if padding > 0 { state = .padding(padding) }
+            if left > 0 {
+                state = .data(left: left, padding: padding)
+            } else if padding > 0 {
+                state = .padding(padding)
+            }
         case UInt8(ascii: "1")...UInt8(ascii: "4"), UInt8(ascii: "6"):
             let path = VisibleText.escape(String(decoding: extended?.path ?? block.path, as: UTF8.self))
             throw TransferFailure(
