@@ -86,21 +86,12 @@ final class ReceiveSession {
 
     private func prepare() {
         context.onInterrupt { [unowned self] in interrupted() }
-        if context.ownsProcess { sweep() }
+        if context.ownsProcess { Leftovers.sweep(beside: destination) }
         // Before the first word that another device may have chosen. All threads that there will be are started later, but for
         // the one that sweeps, which reads nothing that arrives.
         if context.ownsProcess, !request.runsMore { destination.confine() }
         status = TransferStatus(
             context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
-    }
-
-    /// Deletes what earlier transfers have left and is too old, on a thread of its own: a file system may take its time.
-    private func sweep() {
-        guard let leftovers = Leftovers() else { return }
-        if let folder = destination.folderPath { leftovers.remember(folder) }
-        let now = Int64(clamping: SystemWallClock().unixSeconds)
-        // Without a thread the next transfer sweeps.
-        _ = try? OwnedThread(name: "sweep") { leftovers.sweep(now: now) }
     }
 
     /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
