@@ -46,6 +46,7 @@ private func events(of pieces: [[UInt8]]) -> [String] {
                     require(entry.size >= 0 && entry.mode <= 0o777, "a number")
                     seen.append("\(entry)")
                 case .data(let bytes): size += bytes.count
+                case .end: break
                 case .endOfFile:
                     seen.append("\(size)")
                     size = 0
