@@ -272,7 +272,7 @@ import Testing
         #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .interrupted)
         #expect(
             run.diagnostics
-                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to go on\n")
+                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to continue\n")
         try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .cancelled)
         let next = try PlayedSender("draft.txt", content)

@@ -122,7 +122,7 @@ import Testing
         source.make("tree")
         source.make("tree/in")
         try source.write([7], to: "tree/in/b", mode: 0o400)
-        let writer = try SourceFile(source.file("tree")).makeTar()
+        let writer = try SourceFile(source.file("tree")).makeArchive()
         var archive: [UInt8] = []
         while let more = try writer.next() { archive += more }
         let header = try #require(TransferHeader(kind: .folder, name: "tree"))

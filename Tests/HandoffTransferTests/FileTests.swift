@@ -430,49 +430,6 @@ private func openFailure(
         #expect(folder.names.sorted() == ["a (2).txt", "a.txt"])
         #expect(folder.read("a.txt") == [9] && folder.read("a (2).txt") == [1])
     }
-
-    @Test
-    func `the beginning of a file is hashed as far as it is there`() throws {
-        let folder = try TestFolder()
-        var random = SeededRandom(state: 1)
-        let content = random.bytes(700_000)
-        let source = try SourceFile(try folder.write(content, to: "a"))
-        let test = try LoopTest()
-        let hasher = try source.makeHasher()
-        var seen: [Result<ContentDigest, TransferFailure>] = []
-        for length in [1, 300_000, 700_000, 700_001] as [Int64] {
-            hasher.digest(length, on: test.loop) { result in
-                seen.append(result)
-                if seen.count == 4 { test.end() }
-            }
-        }
-        try test.run()
-        for (result, length) in zip(seen, [1, 300_000, 700_000]) {
-            #expect(try result.get() == SHA256Hasher.digest(of: content.prefix(length)))
-        }
-        guard case .failure(let shorter) = seen[3] else {
-            Issue.record("it reads beyond the end")
-            return
-        }
-        #expect(shorter.reason == .changed)
-    }
-
-    @Test
-    func `a hash that is called off fails soon`() throws {
-        let folder = try TestFolder()
-        _ = shell("truncate -s 1T '\(folder.file("huge"))'")
-        let source = try SourceFile(folder.file("huge"))
-        let test = try LoopTest()
-        let hasher = try source.makeHasher()
-        var seen: TransferFailure?
-        hasher.digest(1 << 40, on: test.loop) { result in
-            if case .failure(let failure) = result { seen = failure }
-            test.end()
-        }
-        hasher.cancel()
-        try test.run()
-        #expect(seen?.reason == .cancelled)
-    }
 }
 
 /// A file system of 64 KiB, for root.

@@ -6,9 +6,10 @@ import Testing
 
 private func open(
     _ output: String, name: String? = "tree", mode: UInt32 = 0o755, limits: TarLimits = .standard,
-    calls: KernelCalls = KernelCalls()
+    calls: KernelCalls = KernelCalls(), id: TransferID? = nil
 ) throws -> PartFolder {
-    let header = try #require(TransferHeader(kind: .folder, name: name, mode: mode, modified: 1_500_000_000))
+    let header = try #require(
+        TransferHeader(kind: .folder, name: name, id: id, mode: mode, modified: 1_500_000_000))
     guard
         case .folder(let part) = try Destination(output: output, calls: calls).open(
             header, from: try sender(), limits: limits)
@@ -27,10 +28,10 @@ private func packed(_ path: String, limit: Int = 5000) throws -> (bytes: [UInt8]
 private func packedWithOmissions(
     _ path: String, limit: Int = 5000
 ) throws -> (bytes: [UInt8], notes: [String], omissions: TransferOmissions) {
-    let writer = try SourceFile(path).makeTar()
+    let writer = try SourceFile(path).makeArchive()
     var bytes: [UInt8] = []
     while let more = try writer.next(limit: limit) { bytes += more }
-    #expect(try writer.next() == nil)
+    #expect(try writer.next(limit: limit) == nil)
     return (bytes, writer.takeNotes(), writer.omissions)
 }
 
@@ -235,10 +236,10 @@ private func makeTree() throws -> TestFolder {
         folder.make("t")
         let path = try folder.write([UInt8](repeating: 1, count: 100_000), to: "t/a")
         _ = shell("touch -d @1400000000 '\(path)'")
-        let writer = try SourceFile(folder.file("t")).makeTar()
+        let writer = try SourceFile(folder.file("t")).makeArchive()
         _ = try writer.next(limit: 1000)
         _ = shell(command.replacing("F", with: "'\(path)'"))
-        let changed = failure { () throws(TransferFailure) in while try writer.next() != nil {} }
+        let changed = failure { () throws(TransferFailure) in while try writer.next(limit: 1000) != nil {} }
         #expect(changed?.reason == .changed)
     }
 
@@ -283,6 +284,114 @@ private func makeTree() throws -> TestFolder {
         try part.write(archive([("a", [1])]))
         try part.finish()
         #expect(target.listing("tree").split(separator: "\n").count == 1)
+    }
+
+    /// Compares all of a beginning.
+    private func compared(_ archive: FolderArchive) throws -> ContentDigest {
+        while true {
+            if let digest = try archive.compare() { return digest }
+        }
+    }
+
+    @Test(arguments: [0, 1535, 1536, 1537, 60_000, 101_888, 110_000, 120_000, 130_000, .max])
+    func `a folder that was cut at any place continues there`(place: Int) throws {
+        let source = try makeTree()
+        let target = try TestFolder()
+        let bytes = try packed(source.file("t")).bytes
+        do {
+            let part = try open(target.path, id: try transferID())
+            try part.prepare(behind: nil)
+            try feed(Array(bytes.prefix(place)), to: part)
+        }
+        let part = try open(target.path, id: try transferID())
+        let here = try part.makeArchive()
+        let digest = try here.map(compared)
+        #expect((here == nil) == (place < 1536))
+        let rest = try SourceFile(source.file("t")).makeArchive(behind: here?.beginning ?? .init())
+        if here != nil { #expect(try compared(rest) == digest && rest.beginning == here?.beginning) }
+        try part.prepare(behind: here)
+        var count = 0
+        while let piece = try rest.next(limit: 3000) {
+            count += piece.count
+            try feed(piece, to: part)
+        }
+        #expect(count < bytes.count - min(place, bytes.count) + 32_768)
+        try part.finish()
+        #expect(target.names == ["tree"])
+        #expect(target.listing("tree") == source.listing("t").replacing("block f 4755", with: "block f 755"))
+    }
+
+    @Test(arguments: [
+        "echo x >> t/block", "printf 2 | dd of=t/block bs=1 conv=notrunc", "mv t/block t/blocks", "rm t/.hidden/.file",
+        "touch t/.hidden/.another", "rm -r t/*", "rm t/block; mkdir t/block",
+    ])
+    func `a folder of which something that was sent has changed is not continued`(change: String) throws {
+        let source = try makeTree()
+        let target = try TestFolder()
+        let bytes = try packed(source.file("t")).bytes
+        do {
+            let part = try open(target.path, id: try transferID())
+            try feed(Array(bytes.dropLast(3000)), to: part)
+        }
+        let part = try open(target.path, id: try transferID())
+        let here = try #require(try part.makeArchive())
+        let digest = try compared(here)
+        _ = shell("cd '\(source.path)' && (\(change)) 2>/dev/null; find t -exec touch -d @1400000001 {} +")
+        #expect(try compared(SourceFile(source.file("t")).makeArchive(behind: here.beginning)) != digest)
+        try part.prepare(behind: nil)
+        try part.write(try packed(source.file("t")).bytes)
+        try part.finish()
+        #expect(target.listing("tree") == source.listing("t").replacing(" f 4755", with: " f 755"))
+    }
+
+    @Test
+    func `an archive that does not continue what is kept ends it, and nothing of it stays`() throws {
+        let target = try TestFolder()
+        let whole = archive([("a", [1]), ("b", [1, 2, 3])])
+        for wrong in [archive([("a", [1])]), archive([("b", [1])]), archive([]), archive([("c", [1, 2])])] {
+            do {
+                let part = try open(target.path, id: try transferID())
+                try part.write(Array(whole.prefix(1538)))
+            }
+            let part = try open(target.path, id: try transferID())
+            let here = try #require(try part.makeArchive())
+            _ = try compared(here)
+            #expect(here.beginning == .init(entries: 2, lastBytes: 2))
+            try part.prepare(behind: here)
+            let failed = failure { () throws(TransferFailure) in
+                try part.write(wrong)
+                try part.finish()
+            }
+            #expect(failed?.reason == .malformed)
+            part.discard()
+        }
+        #expect(target.names.isEmpty)
+    }
+
+    @Test
+    func `of a file that changed while its folder was sent nothing is kept`() throws {
+        let target = try TestFolder()
+        do {
+            let part = try open(target.path, id: try transferID())
+            try part.write(Array(archive([("a", [1]), ("b", [1, 2, 3])]).prefix(1538)))
+            part.discardFile()
+        }
+        let part = try open(target.path, id: try transferID())
+        let here = try #require(try part.makeArchive())
+        _ = try compared(here)
+        #expect(here.beginning == .init(entries: 1, lastBytes: 1))
+        part.discard()
+    }
+
+    @Test
+    func `files of a folder whose size is not that of their content arrive whole`() throws {
+        let (bytes, notes) = try packed("/proc/sys/kernel/random")
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try part.write(bytes)
+        try part.finish()
+        #expect(target.read("tree/poolsize") == Array(shell("cat /proc/sys/kernel/random/poolsize").utf8))
+        #expect(target.read("tree/uuid")?.count == 37 && notes.isEmpty)
     }
 
     private func open2(_ output: String) throws(TransferFailure) -> Destination.Incoming {

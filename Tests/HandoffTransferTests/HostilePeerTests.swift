@@ -157,6 +157,18 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test
+    func `a part without a byte ends it, unless the file ends there with a hole`() {
+        for (text, isMalformed) in [(#"{"from":2,"length":0}"#, true), (#"{"from":3,"length":0}"#, false)] {
+            var machine = receiver(at: 2)
+            machine.after { $0.received(frame(#"{"from":0,"length":1}"#)) }
+            machine.after { $0.ready() }
+            machine.after { $0.bytesReceived() }
+            let end = ending(machine.after { $0.received(frame(text)) })
+            #expect((end?.reason == .malformed) == isMalformed)
+        }
+    }
+
+    @Test
     func `content that was not asked for ends it`() {
         var machine = receiver(at: 2)
         #expect(ending(machine.after { $0.received(frame(#"{"from":0,"length":3}"#) + [1]) }) != nil)

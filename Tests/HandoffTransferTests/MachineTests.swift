@@ -112,6 +112,7 @@ private struct Rehearsal {
             left += bytes.count
         case .hashPrefix(let length):
             sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length))))
+        case .hashEntries(let have): sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(have.offset))))
         case .findData(let offset):
             let size = Int64(content.count)
             let run = (runs ?? [0..<size]).first { $0.upperBound > offset } ?? size..<size
@@ -123,8 +124,8 @@ private struct Rehearsal {
             moved += length
             sender.bytesSent()
         case .confirm: sender.confirmed()
-        case .readContent:
-            var rest = content[...]
+        case .readContent(let from):
+            var rest = content[Int(from)...]
             while !rest.isEmpty {
                 let piece = rest.prefix(Int.random(in: 1...3000, using: &random))
                 rest = rest.dropFirst(piece.count)

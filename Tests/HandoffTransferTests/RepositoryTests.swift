@@ -11,7 +11,7 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
     guard case .folder(let part) = try Destination(output: target.path).open(sent.header, from: try sender()) else {
         throw TransferFailure(.failed, "no folder")
     }
-    let writer = try sent.makeTar()
+    let writer = try sent.makeArchive()
     while let more = try writer.next() { try part.write(more) }
     try part.finish()
     return (target, sent.header, part.remarks)
@@ -94,5 +94,44 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
         let (target, _, _) = try receive("mkdir -p .git/hooks; echo 1 > .git/config; chmod 500 .git .git/hooks")
         #expect(target.read("got/.git/config.set-aside") == Array("1\n".utf8))
         #expect(target.mode("got/.git/hooks.set-aside") == 0o500)
+    }
+
+    @Test
+    func `what arrived before the transfer was cut is set aside too`() throws {
+        let (source, target) = (try TestFolder(), try TestFolder())
+        source.make("got")
+        _ = shell(
+            """
+            cd '\(source.file("got"))' && mkdir -p a b/objects b/refs .git && echo 'gitdir: x' > a/.git
+            echo x > .git/config; for name in HEAD config; do echo x > b/$name; done; echo y > z
+            """)
+        let sent = try SourceFile(source.file("got"))
+        func open() throws -> PartFolder {
+            guard case .folder(let part) = try Destination(output: target.path).open(sent.header, from: try sender())
+            else { throw TransferFailure(.failed, "no folder") }
+            return part
+        }
+        func compared(_ archive: FolderArchive) throws -> FolderArchive.Beginning {
+            while try archive.compare() == nil {}
+            return archive.beginning
+        }
+        do {
+            let part = try open()
+            let archive = try sent.makeArchive()
+            try part.prepare(behind: nil)
+            // All but the two blocks at the end.
+            while let piece = try archive.next() { try part.write(Array(piece.dropLast(1024))) }
+        }
+        let part = try open()
+        let here = try #require(try part.makeArchive())
+        let rest = try sent.makeArchive(behind: try compared(here))
+        #expect(try compared(rest) == here.beginning)
+        try part.prepare(behind: here)
+        while let piece = try rest.next() { try part.write(piece) }
+        try part.finish()
+        for path in [".git/config", "a/.git", "b/config"] {
+            #expect(target.read("got/\(path)") == nil && target.read("got/\(path).set-aside") != nil)
+        }
+        #expect(target.read("got/z") == Array("y\n".utf8))
     }
 }

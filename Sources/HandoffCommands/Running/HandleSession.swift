@@ -54,15 +54,13 @@ final class HandleSession {
     private func confine() {
         guard context.ownsProcess, request.receives else { return }
         // Without the thread the program is started by this one, which then has to stay able to.
-        if request.opener != nil {
-            launcher = try? Worker(name: "launch")
-            guard launcher != nil else { return }
-        }
+        if request.opener != nil { launcher = try? Worker(name: "launch") }
         // A folder that cannot be made or opened is reported when something is received.
         guard let folder = try? DownloadFolder.make(), let destination = try? Destination(output: folder) else {
             return
         }
-        destination.confine()
+        Leftovers.sweep(beside: destination)
+        if request.opener == nil || launcher != nil { destination.confine() }
     }
 
     /// Tells the person at the terminal that this goes on.

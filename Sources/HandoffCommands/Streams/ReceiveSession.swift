@@ -67,8 +67,12 @@ final class ReceiveSession {
 
     /// Continues the activity.
     func start() {
-        // Before the first byte that another device may have chosen. All threads that there will be are started later.
-        if context.ownsProcess { destination.confine() }
+        // Before the first byte that another device may have chosen. All threads that there will be are started later, but for
+        // the one that sweeps, which reads nothing that arrives.
+        if context.ownsProcess {
+            Leftovers.sweep(beside: destination)
+            destination.confine()
+        }
         prepare()
         if let timeout = request.activity.timeout {
             // The daemon gives up by itself, and says why; this is for one that does nothing any more.
@@ -100,7 +104,7 @@ final class ReceiveSession {
             // Who streams what is being made may be silent for hours.
             let isWatched = header?.kind != .stream || request.activity.timeout != nil
             let isStuck = lastProgress.duration(to: context.loop.now) >= request.timeout
-            if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsContent {
+            if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsSender {
                 transfer.cancel(TransferFailure(.gone, "nothing came for \(request.timeout.components.seconds) s"))
             }
             observe()
@@ -191,6 +195,10 @@ final class ReceiveSession {
 
     private func receive(_ stream: ContinuationStream, from device: DeviceID) {
         self.stream = stream.id
+        if watch == nil {
+            lastProgress = context.loop.now
+            observe()
+        }
         let options = ReceiverTransfer.Options(
             loop: context.loop, destination: destination, sender: device,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) },
@@ -242,7 +250,6 @@ final class ReceiveSession {
             delegate?.receivingBegan()
             lastProgress = context.loop.now
             began = (lastProgress, offset)
-            observe()
         }
         progress = status?.begin(TransferStatus.Progress(position: offset, size: header.size))
         guard let activity, let stream else { return }
@@ -350,10 +357,9 @@ final class ReceiveSession {
 
     /// What is left for the next time; nil for nothing.
     private var kept: String? {
-        guard let header, let size = header.size, header.id != nil, destination.route == .passed, position > 0 else {
-            return nil
-        }
-        return "\(ByteText.text(position)) of \(ByteText.text(size)) are kept; run the same command again to go on"
+        guard let header, header.id != nil, destination.route == .passed, position > 0 else { return nil }
+        let all = header.size.map { " of \(ByteText.text($0))" } ?? ""
+        return "\(ByteText.text(position))\(all) are kept; run the same command again to continue"
     }
 
     private func sayKept() {

@@ -45,6 +45,8 @@ final class DocumentService: Sendable {
         self.cache = cache
         bound = LoopBound(sending: State(), to: thread.loop)
         self.application = application
+        // Also for an app that fetches nothing this time.
+        loop.perform { PrivateFolder(cache: cache).removeOthers() }
     }
 
     /// Ends everything, when the application has gone.

@@ -11,6 +11,7 @@ final class PrivateFolder {
     /// How often a lock file is made: each time that another process takes it away makes that less likely for the next.
     private static let maxAttempts = 16
 
+    private let cache: String
     private let parent: String
     private let name: String
     private var lock: Descriptor?
@@ -18,8 +19,8 @@ final class PrivateFolder {
     /// A folder that is not made yet, with a random name.
     /// - Parameter cache: the user's cache; nil for `$XDG_CACHE_HOME`, or `~/.cache`.
     init(cache: String?) {
-        let folder = cache ?? Self.cache
-        parent = folder + "/handoff/documents"
+        self.cache = cache ?? Self.cache
+        parent = self.cache + "/handoff/documents"
         name = UUID().uuidString.lowercased()
         path = parent + "/" + name
     }
@@ -62,18 +63,9 @@ final class PrivateFolder {
     /// The folder of a document.
     func folder(_ number: Int) -> String { "\(path)/\(number)" }
 
-    /// Deletes what processes have left that are gone: nobody holds their locks.
-    private func removeOthers() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        for file in names where file.hasSuffix(".lock") {
-            let name = String(file.dropLast(".lock".count))
-            // Anything else is nobody's folder, or leads to another place.
-            guard name != self.name, UUID(uuidString: name) != nil,
-                let held = try? Self.open("\(parent)/\(file)"), (try? Self.lock(held, LOCK_NB)) != nil
-            else { continue }
-            try? Self.delete("\(parent)/\(name)")
-            held.close()
-        }
+    /// Deletes what apps have left that were killed.
+    func removeOthers() {
+        Leftovers(cache: cache)?.removeDocuments(except: name, now: Int64(time(nil)))
     }
 
     /// Deletes a folder whose lock is held, and then its lock file, by which a later process finds it otherwise.

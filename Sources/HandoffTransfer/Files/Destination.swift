@@ -18,6 +18,7 @@ package final class Destination {
     private let unnamed: String?
     /// Whether the user insists that the path is the one of a file.
     private let isForced: Bool
+    private var budget = ComparisonBudget()
 
     /// Opens the folder, before anything is asked of anybody.
     /// - Parameters:
@@ -56,6 +57,27 @@ package final class Destination {
         case .inside(let folder), .named(let folder, _, _): Confinement.enter(folder: folder.raw)
         }
     }
+
+    /// The folder that parts are in, as an absolute path without links; nil for standard output.
+    package var folderPath: String? {
+        switch place {
+        case .standardOutput: return nil
+        case .inside(let folder), .named(let folder, _, _):
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("/proc/self/fd/\(folder.raw)", &buffer, buffer.count)
+            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+        }
+    }
+
+    /// Counts bytes that arrived, in any attempt: as many times as that may be compared again.
+    package func arrived(_ bytes: Int64) { budget.arrived(bytes) }
+
+    /// Counts bytes of a part that are to be hashed.
+    /// - Throws: `failed` when that is out of proportion to what arrived.
+    package func compare(_ bytes: Int64) throws(TransferFailure) { try budget.compare(bytes) }
+
+    /// A comparison has ended, or there is nothing to compare.
+    package func endComparison() { budget.endComparison() }
 
     /// What is done with content that comes.
     package enum Incoming {

@@ -146,11 +146,23 @@ package enum FileName {
         return (String(name[..<dot]), String(name[dot...]))
     }
 
+    private static let partSuffix = ".handoff-part"
+
+    /// Whether a name is one that `part` returns.
+    static func isPart(_ name: [UInt8]) -> Bool {
+        guard name.first == UInt8(ascii: "."), name.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8) else {
+            return false
+        }
+        let digits = name.dropLast(partSuffix.utf8.count).suffix(33)
+        return digits.count == 33 && digits.first == UInt8(ascii: ".")
+            && digits.dropFirst().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+
     /// Where a content of that name is kept until it is complete: in the same folder, hidden, and the same each time for the
     /// same content of the same sender. So much of the digest that no sender can find a content that has another's part.
     /// - Parameter key: what the content is known by.
     static func part(of name: String, key: [UInt8]) -> String {
-        let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(16))) + ".handoff-part"
+        let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(16))) + partSuffix
         let room = TransferLimits.portableName - suffix.utf8.count - 1
         return "." + portable(name.utf8).prefix(utf8Count: room) + suffix
     }

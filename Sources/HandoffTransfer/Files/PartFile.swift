@@ -64,6 +64,13 @@ package final class PartFile {
     /// The descriptor to pass to the daemon, open for reading and writing; valid as long as this value.
     package var number: Int32 { descriptor.raw }
 
+    /// Bytes that are read to hash what may continue: those that are in no hole (st_blocks of stat(2)).
+    package var stored: Int64 {
+        var status = stat()
+        guard fstat(descriptor.raw, &status) == 0 else { return resumable }
+        return min(Int64(status.st_blocks) * 512, resumable)
+    }
+
     /// Bytes that are there now.
     package var length: Int64 {
         var status = stat()
@@ -113,6 +120,7 @@ package final class PartFile {
                 remarks.append(FileMode.remark)
             }
             try SystemCall.retrying { fsync(raw) }
+            try FileWriting.flush(raw)
             let (name, isRefused) = try naming.give(name, to: part, isFolder: false, in: folder)
             given = name
             if isRefused { nameReason = FileName.refused }
@@ -167,6 +175,16 @@ enum FileWriting {
                 written += try SystemCall.retrying { Glibc.write(number, rest.baseAddress, rest.count) }
             }
         }
+    }
+
+    /// Returns the error that close(2) would return: network and FUSE file systems report a full disk there. Each descriptor of a
+    /// file that is closed has this effect, so a second one is closed.
+    static func flush(_ number: Int32) throws(Errno) {
+        let copy = try SystemCall.retrying { fcntl(number, F_DUPFD_CLOEXEC, 0) }
+        // Not again after EINTR: the number is released.
+        guard close(copy) != 0 else { return }
+        let error = Errno.current
+        if error != .interrupted { throw error }
     }
 
     /// Sets when the content was changed (futimens(3)), as far as the file system can say it.

@@ -22,18 +22,22 @@ package enum TransferFrame: Hashable, Sendable {
 
 /// What a receiver has from an attempt before.
 package struct TransferHave: Hashable, Sendable {
-    /// How many bytes of the beginning, 0…2^62.
+    /// Of a file: how many bytes of the beginning. Of a folder: how many entries of its archive. 0…2^62.
     package let offset: Int64
-    /// The digest of these bytes; nil for none.
+    /// The digest of these, by `BlockHasher` or `FolderArchive`; nil for none.
     package let digest: ContentDigest?
+    /// Of a folder: how many bytes of the last entry, 0…2^62; 0 when that is a folder.
+    package let lastBytes: Int64
     /// Whether it makes holes: the content may come in several parts, and what is between them is zero.
     package var takesHoles = false
 
     /// Nil when only one of the two says that something is there, or the offset is out of its range.
-    package init?(offset: Int64, digest: ContentDigest?) {
+    package init?(offset: Int64, digest: ContentDigest?, lastBytes: Int64 = 0) {
         guard (0...TransferLimits.size).contains(offset), (offset > 0) == (digest != nil) else { return nil }
+        guard (0...TransferLimits.size).contains(lastBytes), offset > 0 || lastBytes == 0 else { return nil }
         self.offset = offset
         self.digest = digest
+        self.lastBytes = lastBytes
     }
 
     /// Nothing is there.
@@ -42,12 +46,13 @@ package struct TransferHave: Hashable, Sendable {
     private init(none: Void) {
         offset = 0
         digest = nil
+        lastBytes = 0
     }
 }
 
 /// Which part of the content a sender is about to send.
 package struct TransferStart: Hashable, Sendable {
-    /// The first byte, counted from the beginning of the content.
+    /// The first byte of a file, or entry of a folder's archive, counted from the beginning of the content.
     package let offset: Int64
     /// How many bytes; nil when that is not known.
     package let length: Int64?
@@ -78,8 +83,8 @@ extension TransferFrame {
         case .header(let header): Self.object(header)
         case .have(let have):
             [
-                "have": .integer(have.offset), "sha256": have.digest.map { .string($0.hex) } ?? .null,
-                "holes": .bool(have.takesHoles),
+                "have": .integer(have.offset), "lastBytes": .integer(have.lastBytes),
+                "sha256": have.digest.map { .string($0.hex) } ?? .null, "holes": .bool(have.takesHoles),
             ]
         case .start(let start):
             ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
@@ -128,7 +133,10 @@ extension TransferFrame {
         } else if object["version"] != nil {
             self = .header(try Self.header(object))
         } else if object["have"] != nil {
-            guard var have = TransferHave(offset: try object.number("have"), digest: try object.id("sha256")) else {
+            let lastBytes = object.isGiven("lastBytes") ? try object.number("lastBytes") : 0
+            let digest: ContentDigest? = try object.id("sha256")
+            guard var have = TransferHave(offset: try object.number("have"), digest: digest, lastBytes: lastBytes)
+            else {
                 throw .malformed("'have' and 'sha256' do not fit")
             }
             have.takesHoles = object["holes"]?.bool == true
