@@ -1,3 +1,5 @@
+import LoopIO
+
 /// Puts a configuration together from the command line, the environment and the files.
 package struct ConfigurationLoader: Sendable {
     /// Reads a file: nil when there is none. At most one byte over `ConfigurationFile.byteLimit` need be read.
@@ -66,7 +68,7 @@ package struct ConfigurationLoader: Sendable {
         if let name = unknown.min() { throw .unknownVariable(name) }
         var entries: [ConfigurationEntry] = []
         for key in ConfigurationKey.allCases {
-            guard let text = environment[key.variable] else { continue }
+            guard let text = environment[key.variable]?.systemTextRepaired else { continue }
             let values = key.isRepeatable ? text.split(separator: ",").map(String.init) : [text]
             for value in values.isEmpty ? [""] : values {
                 entries.append(ConfigurationEntry(key: key, value: value, origin: .variable(key.variable)))

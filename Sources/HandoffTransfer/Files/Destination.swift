@@ -107,9 +107,9 @@ package final class Destination {
         let action = "cannot receive into \(VisibleText.escape(output))"
         var status = stat()
         do throws(Errno) {
-            try SystemCall.retrying { stat(output, &status) }
+            try SystemCall.retrying { stat(output.systemPath, &status) }
         } catch .noSuchFile {
-            guard lstat(output, &status) != 0 else {
+            guard lstat(output.systemPath, &status) != 0 else {
                 throw TransferFailure(.unreadable, "\(action): it is a link to nothing; delete the link first")
             }
             let (parent, name) = split(output)
@@ -125,9 +125,12 @@ package final class Destination {
                 .exists, "\(action): it is neither a file nor a folder; for standard output say '-'")
         }
         // A link to a file stays one: its target is replaced.
-        guard let resolved = realpath(output, nil) else { throw .system(action, .current) }
+        guard let resolved = realpath(output.systemPath, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
-        let (parent, name) = split(String(cString: resolved))
+        let (parent, name) = split(
+            String(
+                systemBytes: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
+            ))
         return .named(try folder(parent, shown, action, calls), name, isFile: true)
     }
 

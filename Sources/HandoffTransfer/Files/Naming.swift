@@ -20,7 +20,7 @@ enum Naming: Sendable {
         switch self {
         case .replacing:
             let number = folder.raw
-            try SystemCall.retrying { renameat(number, part, number, name) }
+            try SystemCall.retrying { renameat(number, part.systemPath, number, name.systemPath) }
             return name
         case .new:
             try folder.rename(part, toNew: name)

@@ -51,7 +51,7 @@ enum PartLock {
         let descriptor: Descriptor
         do throws(Errno) {
             let (number, flags) = (folder.raw, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
+            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name.systemPath, flags) })
         } catch .noSuchFile {
             return .gone
         } catch {

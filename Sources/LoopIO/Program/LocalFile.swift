@@ -13,7 +13,8 @@ package struct LocalFile: Sendable {
     /// - Parameter limit: the most bytes that it may have.
     /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EISDIR for a folder.
     package static func read(_ path: String, limit: Int) throws(Errno) -> LocalFile {
-        let file = Descriptor(owning: try SystemCall.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
+        let file = Descriptor(
+            owning: try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
         return try read(file.raw, limit: limit)
     }
 

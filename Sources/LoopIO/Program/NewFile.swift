@@ -15,14 +15,14 @@ package final class NewFile {
     package init(path: String) throws(Errno) {
         self.path = path
         var status = stat()
-        if lstat(path, &status) == 0 { throw .exists }
+        if lstat(path.systemPath, &status) == 0 { throw .exists }
         do throws(Errno) {
             let folder = Self.folder(of: path)
-            descriptor = Descriptor(owning: try SystemCall.retrying { clinux_open_nameless(folder, 0o600) })
+            descriptor = Descriptor(owning: try SystemCall.retrying { clinux_open_nameless(folder.systemPath, 0o600) })
         } catch {
             // If that is not the reason, this one tells it.
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            descriptor = Descriptor(owning: try SystemCall.retrying { open(path, flags, 0o600) })
+            descriptor = Descriptor(owning: try SystemCall.retrying { open(path.systemPath, flags, 0o600) })
             hasName = true
         }
     }
@@ -34,13 +34,13 @@ package final class NewFile {
         try StandardStream.write(bytes, to: number)
         try SystemCall.retrying { fsync(number) }
         if !hasName {
-            try SystemCall.retrying { clinux_name_file(number, path) }
+            try SystemCall.retrying { clinux_name_file(number, path.systemPath) }
             hasName = true
         }
         descriptor = nil
         do throws(Errno) {
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-            let folder = Descriptor(owning: try SystemCall.retrying { open(Self.folder(of: path), flags) })
+            let folder = Descriptor(owning: try SystemCall.retrying { open(Self.folder(of: path).systemPath, flags) })
             try SystemCall.retrying { fsync(folder.raw) }
         } catch .invalidArgument {
             // The file system does not know it for folders.
@@ -51,7 +51,7 @@ package final class NewFile {
     package func remove() {
         descriptor = nil
         // Nothing is left to do when it is gone already.
-        if hasName { _ = unlink(path) }
+        if hasName { _ = unlink(path.systemPath) }
     }
 
     private static func folder(of path: String) -> String {
