@@ -26,7 +26,8 @@ struct JanssonReader {
         guard let root else {
             let code = UInt32(bitPattern: cjansson_error_code(&error))
             throw .syntax(
-                message: Self.message(forCode: code, isHalfSurrogate: cjansson_is_half_surrogate(&error) == 1), position: scan.originalPosition(Int(error.position)))
+                message: Self.message(forCode: code, isHalfSurrogate: cjansson_is_half_surrogate(&error) == 1),
+                position: scan.originalPosition(Int(error.position)))
         }
         defer { json_decref(root) }
         return try copy(root)

@@ -91,14 +91,25 @@ struct VarlinkServerIdleTests {
 
     @Test(arguments: [
         (#"{"method":"a.B","parameters":{"title":"\ud83d"}}"#, "half of a surrogate pair in a string at byte "),
-        (#" { "parameters" : {"title":"\ude00","method":"x"}, "method" : "a.B", "more":true } "#, "half of a surrogate"),
+        (
+            #" { "parameters" : {"title":"\ude00","method":"x"}, "method" : "a.B", "more":true } "#,
+            "half of a surrogate"
+        ),
         (#"{"method":"a.B","parameters":{"n":1e999,"s":"}\"]"}}"#, "number out of range"),
         (#"{"method":"a.B","parameters":{"a":1,"a":2}}"#, "duplicate key"),
         (#"{"method":"a.B","parameters":{"a\u0000":1}}"#, "NUL in a key"),
-        ("{\"method\":\"a.B\",\"parameters\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}", "too deep"),
-        ("{\"method\":\"a.B\",\"parameters\":{\"a\":[1" + String(repeating: ",1", count: 4096) + "]}}", "too many members"),
+        (
+            "{\"method\":\"a.B\",\"parameters\":" + String(repeating: "[", count: 40)
+                + String(repeating: "]", count: 40) + "}", "too deep"
+        ),
+        (
+            "{\"method\":\"a.B\",\"parameters\":{\"a\":[1" + String(repeating: ",1", count: 4096) + "]}}",
+            "too many members"
+        ),
     ])
-    func `a call whose content is refused is answered with an error, and the next one is served`(text: String, reason: String)
+    func `a call whose content is refused is answered with an error, and the next one is served`(
+        text: String, reason: String
+    )
         throws
     {
         var machine = Machine()
@@ -139,7 +150,8 @@ struct VarlinkServerIdleTests {
 
     @Test(arguments: [
         #"{"method":"a.B","parameters":{"title":"\ud83d"}"#, #"{"method":"a.B","parameters":{"title":"\ud83d"}}}"#,
-        #"{"parameters":{"title":"\ud83d"}}"#, #"[{"method":"a.B","title":"\ud83d"}]"#, #"{"method":7,"title":"\ud83d"}"#,
+        #"{"parameters":{"title":"\ud83d"}}"#, #"[{"method":"a.B","title":"\ud83d"}]"#,
+        #"{"method":7,"title":"\ud83d"}"#,
         #"{"method":"a.B","more":true,"oneway":true,"parameters":{"title":"\ud83d"}}"#, #""method":"a.B\ud83d""#,
         #"{"method":"a.B","title":"\ud83d"} {}"#, #"{"method":"a.B","title":"\"#,
     ])

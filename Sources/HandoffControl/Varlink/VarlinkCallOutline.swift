@@ -12,7 +12,9 @@ struct VarlinkCallOutline {
     static func call(in message: [UInt8]) -> VarlinkCall? {
         var outline = VarlinkCallOutline(message: message[...])
         guard outline.read(), !outline.call.method.isEmpty else { return nil }
-        guard [outline.call.oneway, outline.call.more, outline.call.upgrade].count(where: { $0 }) <= 1 else { return nil }
+        guard [outline.call.oneway, outline.call.more, outline.call.upgrade].count(where: { $0 }) <= 1 else {
+            return nil
+        }
         return outline.call
     }
 

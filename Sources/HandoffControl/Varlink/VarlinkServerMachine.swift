@@ -221,7 +221,9 @@ package struct VarlinkServerMachine: Sendable {
         do throws(VarlinkError) {
             return WaitingCall(call: try VarlinkCall(decoding: message), problem: nil)
         } catch {
-            guard case .unreadable(let problem) = error, let call = VarlinkCallOutline.call(in: message) else { throw error }
+            guard case .unreadable(let problem) = error, let call = VarlinkCallOutline.call(in: message) else {
+                throw error
+            }
             return WaitingCall(call: call, problem: problem)
         }
     }
