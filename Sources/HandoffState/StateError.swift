@@ -41,6 +41,21 @@ package enum StateError: Error, Equatable, Sendable {
     case badNetwork(path: String, line: Int)
 }
 
+extension StateError {
+    /// Whether the folder cannot be used before somebody has corrected something in it: another start would fail as well.
+    package var needsCorrection: Bool {
+        switch self {
+        case .cannotOpen, .inUse, .cannotWrite: false
+        // No file of ours has that size; other errors of reading may be over at the next start.
+        case .cannotRead(_, let error): error == .fileTooLarge
+        case .noPlace, .notOurs, .openToOthers, .unusable, .textDamaged, .accountMissing, .identityMissing,
+            .foreignIdentity,
+            .badPeer, .badApp, .badSwitch, .badNetwork:
+            true
+        }
+    }
+}
+
 extension StateError: CustomStringConvertible {
     package var description: String {
         switch self {
