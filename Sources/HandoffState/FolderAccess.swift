@@ -18,7 +18,7 @@ struct FolderAccess: ~Copyable {
         self.fileSync = fileSync
         try Self.make(path, fileSync, limits)
         folder = Descriptor(
-            owning: try SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            owning: try SystemCall.retrying { unsafe Glibc.open(path.systemPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
     }
 
     /// Owner and permission bits of the folder (fstat(2)).
@@ -201,19 +201,21 @@ struct FolderAccess: ~Copyable {
     private static func make(
         _ path: String, _ fileSync: FileSync, _ limits: StorageLimits
     ) throws(Errno) {
-        let bytes = Array(path.utf8)
+        let bytes = path.systemBytes
         for end in bytes.indices.dropFirst() + [bytes.endIndex]
         where end == bytes.endIndex || bytes[end] == UInt8(ascii: "/") {
-            let part = String(validating: bytes[..<end], as: UTF8.self) ?? path
+            let part = bytes[..<end].map { CChar(bitPattern: $0) }
             // Asking first: on a read-only or foreign folder above, mkdir(2) may say so before it says EEXIST.
-            guard unsafe access(part, F_OK) != 0 else { continue }
+            guard unsafe access(part + [0], F_OK) != 0 else { continue }
             do throws(Errno) {
-                try SystemCall.retrying { unsafe mkdir(part, 0o700) }
+                try SystemCall.retrying { unsafe mkdir(part + [0], 0o700) }
             } catch .exists {
                 continue
             }
             let parent = Descriptor(
-                owning: try SystemCall.retrying { unsafe Glibc.open(part + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+                owning: try SystemCall.retrying {
+                    unsafe Glibc.open(part + Array("/..".utf8CString), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                })
             let number = parent.raw
             try limits.ignoringRefusal(of: synchronizedFolders) { () throws(Errno) in
                 try SystemCall.retrying { fileSync(number) }

@@ -61,6 +61,15 @@ package final class StateFolder: Sendable {
         }
     }
 
+    /// Whether a file exists.
+    func hasFile(_ file: StateFile) throws(StateError) -> Bool {
+        do throws(Errno) {
+            return try access.size(file.rawValue) != nil
+        } catch {
+            throw .cannotRead(path: path(of: file), error)
+        }
+    }
+
     /// Puts `bytes` in the place of a file, durably.
     func replace(_ file: StateFile, _ bytes: SecretBytes) throws(StateError) {
         do throws(Errno) {

@@ -73,10 +73,14 @@ import Testing
                 folder.path,
             ])
         try stored.folder.store(account: .creating(device: stored.identity, name: "test", now: 1000))
-        #expect(disk.take() == ["\(folder.path)/.account.new \(size("account"))", folder.path])
+        #expect(
+            disk.take() == [
+                "\(folder.path)/.account.new \(size("account"))", folder.path,
+                "\(folder.path)/.joined.new \(size("joined"))", folder.path,
+            ])
         _ = try stored.folder.startAfresh()
-        // A note that it leaves, the account, the new identity, the note.
-        #expect(disk.take().count { $0 == folder.path } == 4)
+        // A note that it leaves, the account, the note that it has one, the new identity, the first note.
+        #expect(disk.take().count { $0 == folder.path } == 5)
     }
 
     @Test

@@ -497,6 +497,27 @@ def tickets(stage):
     expect(third.ctl("list").lines == [], "a file that was used admits again")
 
 
+@test("one command that sends 33 things has two connections, and tools work beside several of them")
+def many_things(stage):
+    origin, taker = stage.pair()
+    pages = [f"https://example.org/{number}" for number in range(32)]
+    sending = [origin.follow("send", "taker", "--text", f"text {number}", *pages) for number in range(4)]
+    watch = taker.follow("watch")
+    for command in sending:
+        for _ in range(33):
+            command.wait("published")
+    for _ in range(4 * 33):
+        watch.wait("added")
+    origin.ctl("status")
+    connected = [line for line in open("/proc/net/unix") if line.rstrip().endswith(origin.socket) and " 03 " in line]
+    expect(len(connected) <= 8, f"{len(connected)} connections of 4 commands")
+    expect(sending[0].interrupt() == 0, "another exit code")
+    # What one command has offered is withdrawn; the rest stays.
+    for _ in range(33):
+        watch.wait("removed")
+    expect(len(taker.ctl("list").lines) == 3 * 33, "another number of offers")
+
+
 @test("a device of another account, and one of none, are offered nothing")
 def strangers(stage):
     origin, taker = stage.pair()

@@ -53,7 +53,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case .lost(let path):
             self.init(
                 .daemonNotReachable, "ConnectionLost", "the daemon at \(path) closed the connection",
-                advice: Self.startAdvice)
+                advice: ["if it is running, its log has the reason: journalctl --user -u handoffd"] + Self.startAdvice)
         case .badAnswer(let why):
             self.init(
                 .failed, "BadAnswer", "the daemon's answer makes no sense: \(why)",
@@ -90,6 +90,10 @@ package struct CommandFailure: Error, Equatable, Sendable {
             advice = Self.switchAdvice(refusal.parameters)
         case "NoSuchTicket":
             advice = ["see the open ones with: handoffctl account show"]
+        case "NotStarted":
+            advice = ["correct that, then: systemctl --user restart handoffd"]
+        case "LimitExceeded" where refusal.parameters["limit"]?.string == "connections":
+            advice = ["end a command or an app that uses them, and try again"]
         case "MethodNotFound", "MethodNotImplemented", "InterfaceNotFound":
             advice = ["handoffctl and handoffd may be of different versions"]
         default:

@@ -71,7 +71,7 @@ final class PrivateFolder {
     /// Deletes a folder whose lock is held, and then its lock file, by which a later process finds it otherwise.
     private static func delete(_ path: String) throws(Errno) {
         try ReceivedContent.remove(folder: path)
-        _ = unlink(path + ".lock")
+        _ = unlink((path + ".lock").systemPath)
     }
 
     /// Makes a lock file, and locks it for as long as the descriptor is open. On a file system without locks nobody does.
@@ -88,7 +88,9 @@ final class PrivateFolder {
 
     private static func open(_ path: String, _ flags: Int32 = 0) throws(Errno) -> Descriptor {
         Descriptor(
-            owning: try SystemCall.retrying { Glibc.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0o600) })
+            owning: try SystemCall.retrying {
+                Glibc.open(path.systemPath, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
+            })
     }
 
     /// Locks a file (flock(2)).
@@ -128,16 +130,16 @@ private enum FileTreeMaking {
     /// Makes a folder of mode 0700.
     /// - Throws: EEXIST when there is something of that name.
     static func makeNewFolder(_ path: String) throws(Errno) {
-        try SystemCall.retrying { mkdir(path, 0o700) }
+        try SystemCall.retrying { mkdir(path.systemPath, 0o700) }
     }
 
     /// Sees to it that nobody else can write in a folder.
     /// - Throws: EACCES for another user's folder, or link.
     static func claim(_ path: String) throws(Errno) {
         var link = stat()
-        try SystemCall.retrying { lstat(path, &link) }
+        try SystemCall.retrying { lstat(path.systemPath, &link) }
         let folder = Descriptor(
-            owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            owning: try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         let raw = folder.raw
         var status = stat()
         try SystemCall.retrying { fstat(raw, &status) }

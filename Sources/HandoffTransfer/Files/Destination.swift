@@ -65,7 +65,7 @@ package final class Destination {
         case .inside(let folder), .named(let folder, _, _):
             var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
             let count = readlink("/proc/self/fd/\(folder.raw)", &buffer, buffer.count)
-            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+            return count > 0 ? String(systemBytes: buffer[..<count]) : nil
         }
     }
 
@@ -150,9 +150,9 @@ package final class Destination {
         let action = "cannot receive into \(VisibleText.escape(output))"
         var status = stat()
         do throws(Errno) {
-            try SystemCall.retrying { stat(output, &status) }
+            try SystemCall.retrying { stat(output.systemPath, &status) }
         } catch .noSuchFile {
-            guard lstat(output, &status) != 0 else {
+            guard lstat(output.systemPath, &status) != 0 else {
                 throw TransferFailure(.unreadable, "\(action): it is a link to nothing; delete the link first")
             }
             let (parent, name) = split(output)
@@ -172,9 +172,12 @@ package final class Destination {
                 .exists, "\(action): there is a file of that name already; use --force to replace it")
         }
         // A link to a file stays one: its target is replaced.
-        guard let resolved = realpath(output, nil) else { throw .system(action, .current) }
+        guard let resolved = realpath(output.systemPath, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
-        let (parent, name) = split(String(cString: resolved))
+        let (parent, name) = split(
+            String(
+                systemBytes: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
+            ))
         return .named(try folder(parent, shown, action, calls), name, isFile: true)
     }
 

@@ -164,7 +164,7 @@ package enum FileName {
     static func part(of name: String, key: [UInt8]) -> String {
         let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(16))) + partSuffix
         let room = TransferLimits.portableName - suffix.utf8.count - 1
-        return "." + portable(name.utf8).prefix(utf8Count: room) + suffix
+        return "." + portable(name.systemBytes).prefix(utf8Count: room) + suffix
     }
 }
 

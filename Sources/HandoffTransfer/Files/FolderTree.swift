@@ -110,9 +110,11 @@ package enum ReceivedContent {
     package static func remove(folder path: String) throws(Errno) {
         do throws(Errno) {
             let folder = Descriptor(
-                owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+                owning: try SystemCall.retrying {
+                    open(path.systemPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                })
             try FolderTree.empty(folder.raw)
-            try SystemCall.retrying { rmdir(path) }
+            try SystemCall.retrying { rmdir(path.systemPath) }
         } catch .noSuchFile {
             return
         }

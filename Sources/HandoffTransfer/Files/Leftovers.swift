@@ -44,15 +44,15 @@ package struct Leftovers: Sendable {
     package func remember(_ folder: String) {
         guard folder.hasPrefix("/") else { return }
         var path = ""
-        for component in links.utf8.split(separator: UInt8(ascii: "/")) {
-            path += "/" + String(Substring(component))
-            if mkdir(path, 0o700) != 0, errno != EEXIST { return }
+        for component in links.split(separator: "/") {
+            path += "/" + component
+            if mkdir(path.systemPath, 0o700) != 0, errno != EEXIST { return }
         }
-        let name = Hex.encode(Array(SHA256Hasher.digest(of: folder.utf8).bytes.prefix(16)))
+        let name = Hex.encode(Array(SHA256Hasher.digest(of: folder.systemBytes).bytes.prefix(16)))
         guard (try? FolderListing.names(in: links, limit: Self.maxFolders).count) ?? 0 < Self.maxFolders else { return }
-        let link = "\(links)/\(name)"
+        let link = "\(links)/\(name)".systemPath
         // The time of the link is that of the last transfer.
-        if symlink(folder, link) != 0, errno == EEXIST { _ = utimensat(AT_FDCWD, link, nil, AT_SYMLINK_NOFOLLOW) }
+        if symlink(folder.systemPath, link) != 0, errno == EEXIST { _ = utimensat(AT_FDCWD, link, nil, AT_SYMLINK_NOFOLLOW) }
     }
 
     /// Deletes parts that are too old to be continued, and documents of apps that have ended. Blocks for as long as the file
@@ -67,7 +67,7 @@ package struct Leftovers: Sendable {
             }
             // A transfer that starts now has no part yet, and all parts of an old one were old.
             var status = stat()
-            let link = "\(links)/\(link)"
+            let link = "\(links)/\(link)".systemPath
             if lstat(link, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.maxAge { _ = unlink(link) }
         }
     }
@@ -81,7 +81,7 @@ package struct Leftovers: Sendable {
             guard let lock = Self.locked("\(documents)/\(name).lock", now: now) else { continue }
             // Its lock file is last: by it a later process finds what cannot be deleted now.
             if (try? ReceivedContent.remove(folder: "\(documents)/\(name)")) != nil {
-                _ = unlink("\(documents)/\(name).lock")
+                _ = unlink("\(documents)/\(name).lock".systemPath)
             }
             lock.close()
         }
@@ -121,9 +121,9 @@ package struct Leftovers: Sendable {
         let names = (try? FolderListing.names(in: links, limit: Self.maxFolders)) ?? []
         return names.compactMap { link in
             var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink("\(links)/\(link)", &buffer, buffer.count)
+            let count = readlink("\(links)/\(link)".systemPath, &buffer, buffer.count)
             guard count > 0 else { return nil }
-            return (link, String(decoding: buffer[..<count], as: UTF8.self))
+            return (link, String(systemBytes: buffer[..<count]))
         }
     }
 
@@ -181,7 +181,7 @@ package struct Leftovers: Sendable {
 
     /// A lock that no process holds, locked until the value ends; nil for one that is held. Where the file system has no locks, age decides.
     private static func locked(_ path: String, now: Int64) -> Descriptor? {
-        let number = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let number = open(path.systemPath, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { return nil }
         let descriptor = Descriptor(owning: number)
         if flock(number, LOCK_EX | LOCK_NB) == 0 { return descriptor }

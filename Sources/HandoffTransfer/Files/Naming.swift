@@ -22,7 +22,7 @@ enum Naming: Sendable {
         switch self {
         case .replacing:
             let number = folder.raw
-            try SystemCall.retrying { renameat(number, part, number, name) }
+            try SystemCall.retrying { renameat(number, part.systemPath, number, name.systemPath) }
             return (name, false)
         case .new:
             try folder.rename(part, toNew: name)
@@ -31,7 +31,7 @@ enum Naming: Sendable {
             do throws(Errno) {
                 return (try numbered(name, part, isFolder, folder), false)
             } catch {
-                let portable = FileName.portable(name.utf8)
+                let portable = FileName.portable(name.systemBytes)
                 guard FileName.isRefusal(error), portable != name else { throw error }
                 return (try numbered(portable, part, isFolder, folder), true)
             }

@@ -39,7 +39,7 @@ package final class PartFile {
         descriptor = try PartLock.open(part, in: folder, kind: S_IFREG, flags: O_RDWR) { (folder) throws(Errno) in
             let number = folder.raw
             let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            Descriptor(owning: try SystemCall.retrying { openat(number, part, flags, 0o600) }).close()
+            Descriptor(owning: try SystemCall.retrying { openat(number, part.systemPath, flags, 0o600) }).close()
         }
         var status = stat()
         let isKnown = fstat(descriptor.raw, &status) == 0
@@ -144,7 +144,7 @@ package final class PartFile {
         guard !isFinished else { return }
         isFinished = true
         // When it cannot be deleted, the next attempt compares it, and begins anew.
-        _ = unlinkat(folder.raw, part, 0)
+        _ = unlinkat(folder.raw, part.systemPath, 0)
     }
 }
 

@@ -52,7 +52,7 @@ package final class PartFolder {
         root = try PartLock.open(part, in: folder, kind: S_IFDIR, flags: O_RDONLY | O_DIRECTORY) {
             (folder) throws(Errno) in
             let number = folder.raw
-            try SystemCall.retrying { mkdirat(number, part, 0o700) }
+            try SystemCall.retrying { mkdirat(number, part.systemPath, 0o700) }
         }
         self.folder = folder
         self.name = name
@@ -189,7 +189,7 @@ package final class PartFolder {
         (file, parent) = (nil, nil)
         // What cannot be deleted is in the way of nobody; the next attempt tries again.
         try? FolderTree.empty(root.raw)
-        _ = unlinkat(folder.raw, part, AT_REMOVEDIR)
+        _ = unlinkat(folder.raw, part.systemPath, AT_REMOVEDIR)
     }
 
     private func begin(_ entry: TarEntry) throws(TransferFailure) {

@@ -48,7 +48,7 @@ enum PartLock {
     /// The user to whom a file system gives new files: mounted memory sticks and network disks have one owner for everything.
     private static func ownerOfNewFiles(beside name: String, in folder: OpenFolder) throws(Errno) -> UInt32 {
         let number = folder.raw
-        let probe = name + "-probe"
+        let probe = (name + "-probe").systemPath
         let flags = O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = Descriptor(owning: try SystemCall.retrying { openat(number, probe, flags, 0o600) })
         _ = unlinkat(number, probe, 0)
@@ -64,7 +64,7 @@ enum PartLock {
         let descriptor: Descriptor
         do throws(Errno) {
             let (number, flags) = (folder.raw, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
+            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name.systemPath, flags) })
         } catch .noSuchFile {
             return .gone
         } catch {

@@ -33,7 +33,7 @@ package final class SourceFile: Sendable {
                 owning: isInput
                     ? try SystemCall.retrying { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) }
                     // Without O_NONBLOCK a pipe of that name would be waited for.
-                    : try SystemCall.retrying { open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) })
+                    : try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) })
             state = try FileState(of: descriptor.raw)
         } catch {
             throw .system("cannot send \(self.path)", error)
@@ -116,6 +116,16 @@ package final class SourceFile: Sendable {
         }
     }
 
+    /// What a file or folder is called by its path: `.` and `..` have names of their own.
+    /// - Returns: nil for the root folder.
+    package static func name(of path: String) -> String? {
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
+        if let last, last != ".", last != ".." { return last.systemTextRepaired }
+        guard let resolved = realpath(path.systemPath, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved).utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
+    }
+
     /// Says when a file is not what it was when it was opened; look once everything is sent and hashed.
     /// - Throws: `changed`.
     package func requireUnchanged() throws(TransferFailure) {
@@ -182,17 +192,12 @@ struct FileState: Equatable {
     /// - Parameter hasSize: whether the size is that of the content; without it a file is sent as what a program writes.
     fileprivate func header(_ path: String, name: String?, hasSize: Bool) -> TransferHeader? {
         guard isRegular || isFolder else { return nil }
-        let resolved = realpath(path, nil)
+        let resolved = realpath(path.systemPath, nil)
         defer { free(resolved) }
         let canonical = resolved.map { String(cString: $0) } ?? path
-        var last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
-        // What the user calls '.' has a name of its own.
-        if last == nil || last == "." || last == ".." {
-            last = canonical.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
-        }
         return TransferHeader(
             kind: isFolder ? .folder : hasSize ? .file : .stream,
-            name: (name ?? last)?.prefix(utf8Count: TransferLimits.name),
+            name: (name ?? SourceFile.name(of: path))?.prefix(utf8Count: TransferLimits.name),
             size: isRegular && hasSize ? size : nil, id: hasSize ? id(canonical) : nil, mode: mode & 0o777,
             modified: modified)
     }

@@ -18,15 +18,15 @@ package final class NewFile {
     package init(path: String, mode: UInt32 = 0o600) throws(Errno) {
         self.path = path
         var status = stat()
-        if lstat(path, &status) == 0 { throw .exists }
+        if lstat(path.systemPath, &status) == 0 { throw .exists }
         let opened: Int32
         do throws(Errno) {
             let folder = Self.folder(of: path)
-            opened = try SystemCall.retrying { clinux_open_nameless(folder, mode) }
+            opened = try SystemCall.retrying { clinux_open_nameless(folder.systemPath, mode) }
         } catch {
             // If that is not the reason, this one tells it.
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            opened = try SystemCall.retrying { open(path, flags, mode) }
+            opened = try SystemCall.retrying { open(path.systemPath, flags, mode) }
             hasName = true
         }
         descriptor = Descriptor(owning: opened)
@@ -40,13 +40,13 @@ package final class NewFile {
         try StandardStream.write(bytes, to: number)
         try SystemCall.retrying { fsync(number) }
         if !hasName {
-            try SystemCall.retrying { clinux_name_file(number, path) }
+            try SystemCall.retrying { clinux_name_file(number, path.systemPath) }
             hasName = true
         }
         descriptor = nil
         do throws(Errno) {
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-            let folder = Descriptor(owning: try SystemCall.retrying { open(Self.folder(of: path), flags) })
+            let folder = Descriptor(owning: try SystemCall.retrying { open(Self.folder(of: path).systemPath, flags) })
             try SystemCall.retrying { fsync(folder.raw) }
         } catch .invalidArgument {
             // The file system does not know it for folders.
@@ -57,7 +57,7 @@ package final class NewFile {
     package func remove() {
         descriptor = nil
         // Nothing is left to do when it is gone already.
-        if hasName { _ = unlink(path) }
+        if hasName { _ = unlink(path.systemPath) }
     }
 
     private static func folder(of path: String) -> String {
