@@ -323,6 +323,8 @@ private func openFailure(
         (".a.handoff-part", "_.a.handoff-part"),
         ("bill.pdf\u{2800}\u{2800}\u{2800}\u{2800}.exe", "bill.pdf .exe"),
         ("bill.pdf\u{A0}\u{3000}.exe", "bill.pdf .exe"), ("bill.pdf          .exe", "bill.pdf .exe"),
+        // Scalars that stand for bytes of this system, here for those of U+202E.
+        ("bill\u{10FEE2}\u{10FE80}\u{10FEAE}fdp.exe", "billfdp.exe"),
         (String(repeating: "é", count: 127) + "\n", String(repeating: "é", count: 127) + "_"),
         ("." + String(repeating: "x", count: 250) + ".txt", "_." + String(repeating: "x", count: 249) + ".txt"),
     ])

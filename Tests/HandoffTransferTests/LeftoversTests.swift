@@ -51,6 +51,25 @@ import Testing
         #expect(shell("ls -A '\(folder.file("cache"))'/handoff/receiving") == "")
     }
 
+    @Test
+    func `parts in a folder whose name is not UTF-8 are found and deleted`() throws {
+        let path = folder.file("in/" + String(systemBytes: Array("caf".utf8) + [0xE9]))
+        try #require(mkdir(path.systemPath, 0o700) == 0)
+        let destination = try Destination(output: path)
+        leftovers.remember(try #require(destination.folderPath))
+        let header = try #require(TransferHeader(kind: .file, name: "a", size: 9, id: try transferID(1)))
+        do {
+            guard case .file(let part) = try destination.open(header, from: try sender()) else { return }
+            try part.prepare(offset: 0, length: 9)
+            try part.write([1, 2, 3])
+        }
+        let found = leftovers.find(now: now)
+        #expect(found.parts == 1 && found.folders == [path])
+        leftovers.sweep(now: now + Leftovers.maxAge + 60)
+        #expect(leftovers.find(now: now).parts == 0)
+        #expect(shell("ls -A '\(folder.file("in"))'/caf* | wc -l") == "0\n")
+    }
+
     @Test(arguments: [TransferHeader.Kind.file, .folder])
     func `a part that is received at this moment is not deleted`(kind: TransferHeader.Kind) throws {
         let incoming = try open(kind)

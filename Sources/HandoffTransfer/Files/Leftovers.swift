@@ -52,7 +52,9 @@ package struct Leftovers: Sendable {
         guard (try? FolderListing.names(in: links, limit: Self.maxFolders).count) ?? 0 < Self.maxFolders else { return }
         let link = "\(links)/\(name)".systemPath
         // The time of the link is that of the last transfer.
-        if symlink(folder.systemPath, link) != 0, errno == EEXIST { _ = utimensat(AT_FDCWD, link, nil, AT_SYMLINK_NOFOLLOW) }
+        if symlink(folder.systemPath, link) != 0, errno == EEXIST {
+            _ = utimensat(AT_FDCWD, link, nil, AT_SYMLINK_NOFOLLOW)
+        }
     }
 
     /// Deletes parts that are too old to be continued, and documents of apps that have ended. Blocks for as long as the file
