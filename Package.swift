@@ -201,11 +201,11 @@ let package = Package(
         .plugin(name: "HandoffInfo", capability: .buildTool(), dependencies: ["handoff-info"]),
         .executableTarget(name: "handoff-info", swiftSettings: base),
         .executableTarget(
-            name: "handoff-browser", dependencies: ["HandoffBrowser"], swiftSettings: strict),
+            name: "handoff-browser", dependencies: ["HandoffBrowser", "LoopIO"], swiftSettings: strict),
         .executableTarget(
-            name: "handoff-desktop", dependencies: ["HandoffDesktopService"], swiftSettings: strict),
+            name: "handoff-desktop", dependencies: ["HandoffDesktopService", "LoopIO"], swiftSettings: strict),
         .executableTarget(
-            name: "handoffctl", dependencies: ["HandoffCommands"], swiftSettings: strict),
+            name: "handoffctl", dependencies: ["HandoffCommands", "LoopIO"], swiftSettings: strict),
         .executableTarget(
             name: "handoffd",
             dependencies: [

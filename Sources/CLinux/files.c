@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int clinux_open_beneath(int folder, const char *path, int flags, unsigned mode) {
@@ -33,6 +35,24 @@ int clinux_name_file(int fd, const char *path) {
 }
 
 int clinux_sync_file_system(int fd) { return syncfs(fd); }
+
+int clinux_file_system_syncs(int fd) {
+    struct statfs status;
+    if (fstatfs(fd, &status) < 0) {
+        return 0;
+    }
+    switch ((unsigned int)status.f_type) {
+    case EXT4_SUPER_MAGIC: // ext2 and ext3, too.
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+        return 1;
+    default:
+        return 0;
+    }
+}
 
 int clinux_memory_file(const void *bytes, size_t size) {
     int fd = memfd_create("handoff", MFD_CLOEXEC);

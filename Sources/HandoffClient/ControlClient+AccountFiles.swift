@@ -16,7 +16,7 @@ extension ControlClient {
             switch result {
             case .failure(let error): then(.failure(error))
             case .success(let stream):
-                stream.collect(limit: Self.maxFile, then)
+                stream.collect(limit: Self.maxFile) { result in then(result.flatMap(Self.exported)) }
                 stream.send(Self.request(passphrase).bytes, end: false)
             }
         }
@@ -62,16 +62,27 @@ extension ControlClient {
         guard let object = (try? JSON(parsing: answer[..<end], limits: limits))?.object else {
             return .failure(.badAnswer("no JSON object after the account file"))
         }
-        // First, since an error may name an account, too: the one that this device is in.
-        if let name = object["error"]?.string {
-            let kind = name.split(separator: ".").last.map(String.init) ?? name
-            return .success(.refused(name: kind, message: object["message"]?.string ?? "the account file was refused"))
-        }
+        // Before the account, which is a field of some errors.
+        if let refusal = refusal(object) { return .success(.refused(name: refusal.kind, message: refusal.message)) }
         guard let account = object["account"]?.string.flatMap({ AccountID(hex: $0) }) else {
             return .failure(.badAnswer("neither an account nor an error"))
         }
         if object["joined"] == .bool(true) { return .success(.joined(account: account)) }
         return .success(.waiting(account: account, missing: object["missing"]?.string ?? "a member lets it in"))
+    }
+
+    /// The error that an answer on the stream is; nil for another answer.
+    private static func refusal(_ object: JSONObject) -> ServiceRefusal? {
+        object["error"]?.string.map { ServiceRefusal(name: $0, parameters: object) }
+    }
+
+    /// The account file, unless what came is an error.
+    private static func exported(_ answer: SecretBuffer) -> Result<SecretBuffer, ClientError> {
+        guard answer.bytes.first == UInt8(ascii: "{"), let end = answer.bytes.firstIndex(of: 0),
+            let object = (try? JSON(parsing: answer.bytes[..<end], limits: JSONLimits(bytes: 65_536)))?.object,
+            let refusal = refusal(object)
+        else { return .success(answer) }
+        return .failure(.refused(refusal))
     }
 }
 

@@ -17,13 +17,15 @@ package enum CommandLineHelp {
           --discovery HOW     auto, avahi, embedded or static
           --name NAME         the name that your other devices show
           --no-desktop        start no app, show no notification, ignore screen locks: for a machine without a user
+          --check-config      read configuration and policy, report the first mistake in them, and exit
           --log-level LEVEL   debug, info, notice, error or fault
           --help, --version   print this text, or the version
 
         Settings are taken from the command line, then HANDOFFD_ variables of the environment (such as
         HANDOFFD_LOG_LEVEL), then $XDG_CONFIG_HOME/handoff/handoffd.conf, then /etc/handoff/handoffd.conf.
 
-        Exit codes: 0 ended in order, 1 could not start or failed, 2 wrong usage.
+        Exit codes: 0 ended in order, 1 could not start or failed, 2 wrong usage, 78 configuration, policy or a file of the
+        state folder must be corrected first.
 
         """
 }

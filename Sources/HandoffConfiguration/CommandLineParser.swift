@@ -1,3 +1,5 @@
+import LoopIO
+
 /// Reads handoffd's command line.
 package enum CommandLineParser {
     /// An option that takes a value.
@@ -43,8 +45,9 @@ package enum CommandLineParser {
         }
     }
 
-    /// The option without a value that is no question.
+    /// The options without a value.
     private static let noDesktop = "--no-desktop"
+    private static let checkConfiguration = "--check-config"
 
     /// What the words after the program's name ask for. Of `--help` and `--version` the first wins over all else.
     package static func parse(_ words: [String]) throws(OptionError) -> CommandLineRequest {
@@ -54,8 +57,14 @@ package enum CommandLineParser {
         }
         var options = CommandLineOptions()
         var rest = words[...]
+        var isCheck = false
         while let word = rest.popFirst() {
-            try take(word, &rest, into: &options)
+            guard word == Self.checkConfiguration else {
+                try take(word, &rest, into: &options)
+                continue
+            }
+            guard !isCheck else { throw .repeatedOption(word) }
+            isCheck = true
         }
         // Judged here, so that a mistake on the command line is an error of usage and not of configuration.
         var scratch = Configuration()
@@ -64,7 +73,7 @@ package enum CommandLineParser {
         } catch {
             throw .invalidValue(error)
         }
-        return .run(options)
+        return isCheck ? .check(options) : .run(options)
     }
 
     /// Takes one option, `--option VALUE` or `--option=VALUE`.
@@ -77,11 +86,14 @@ package enum CommandLineParser {
             options.hasDesktop = false
             return
         }
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        // Of scalars: a value may begin with a mark, which makes one character with the sign.
+        let parts = word.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { String($0) }
         let name = parts.first ?? word
         guard let option = Option.allCases.first(where: { $0.word == name }) else {
-            if ["--help", "--version", Self.noDesktop].contains(name) { throw .superfluousValue(name) }
-            throw .unknownOption(name, options: Option.allCases.map(\.word) + [Self.noDesktop, "--help", "--version"])
+            let flags = [Self.noDesktop, Self.checkConfiguration, "--help", "--version"]
+            if flags.contains(name) { throw .superfluousValue(name) }
+            throw .unknownOption(name, options: Option.allCases.map(\.word) + flags)
         }
         guard let value = parts.count == 2 ? parts.last : rest.popFirst() else {
             throw .missingValue(name, value: option.key?.allowed ?? "a path")
@@ -96,7 +108,8 @@ package enum CommandLineParser {
             guard key.isRepeatable || !options.settings.contains(where: { $0.key == key }) else {
                 throw .repeatedOption(name)
             }
-            options.settings.append(ConfigurationEntry(key: key, value: value, origin: .option(name)))
+            options.settings.append(
+                ConfigurationEntry(key: key, value: value.systemTextRepaired, origin: .option(name)))
         }
     }
 

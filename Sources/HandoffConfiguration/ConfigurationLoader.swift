@@ -1,4 +1,5 @@
 import HandoffProtocol
+import LoopIO
 
 /// Puts a configuration together from the command line, the environment and the files.
 package struct ConfigurationLoader: Sendable {
@@ -69,7 +70,7 @@ package struct ConfigurationLoader: Sendable {
         if let name = unknown.min() { throw .unknownVariable(name) }
         var entries: [ConfigurationEntry] = []
         for key in ConfigurationKey.allCases {
-            guard let text = environment[key.variable] else { continue }
+            guard let text = environment[key.variable]?.systemTextRepaired else { continue }
             let values = key.isRepeatable ? text.split(separator: ",").map(String.init) : [text]
             for value in values.isEmpty ? [""] : values {
                 entries.append(ConfigurationEntry(key: key, value: value, origin: .variable(key.variable)))

@@ -1,4 +1,5 @@
 import Glibc
+import LoopIO
 
 /// Reads configuration files. Blocks for as long as the file system does: to be used at start and on SIGHUP only.
 package enum ConfigurationReader {
@@ -7,7 +8,7 @@ package enum ConfigurationReader {
     package static func read(_ path: String) throws(ConfigurationError) -> [UInt8]? {
         guard !path.utf8.contains(0) else { throw .unreadableFile(path: path, reason: "the path holds a NUL byte") }
         // Not blocking, for the case that the path is a pipe without a writer.
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let file = unsafe open(path.systemPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             let code = errno
             if code == ENOENT || code == ENOTDIR { return nil }

@@ -2,6 +2,8 @@
 package enum ControlNames {
     /// The interface of the user's own tools.
     package static let controlInterface = "dev.handoff1.Control"
+    /// The interface of apps.
+    package static let appInterface = "dev.handoff1"
 }
 
 /// The methods of `dev.handoff1`; the raw value is the full name.
@@ -99,6 +101,7 @@ package enum ControlErrorName: String, Sendable, CaseIterable {
     case expectedMore = "dev.handoff1.Control.ExpectedMore"
     case expectedUpgrade = "dev.handoff1.Control.ExpectedUpgrade"
     case limitExceeded = "dev.handoff1.Control.LimitExceeded"
+    case notStarted = "dev.handoff1.Control.NotStarted"
 }
 
 /// The methods of `dev.handoff1.Desktop`; the raw value is the full name.

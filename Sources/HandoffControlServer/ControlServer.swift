@@ -17,6 +17,11 @@ package final class ControlServer: ControlConnectionDelegate {
     private let services: (control: VarlinkService, app: VarlinkService)
     private var listeners: [Listener] = []
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
+    /// Connections beyond a limit, until their first call is answered with an error or their time is over.
+    private var refused: [ObjectIdentifier: (connection: ControlConnection, limit: ConnectionLimit, timer: LoopTimer)] =
+        [:]
+    /// Connections that serve short calls of the control interface alone.
+    private var reserved: [ObjectIdentifier: ConnectionLimit] = [:]
     private var upgraded: [ObjectIdentifier: (connection: ControlConnection, stream: UpgradedStream)] = [:]
 
     /// A server without sockets.
@@ -57,14 +62,35 @@ package final class ControlServer: ControlConnectionDelegate {
         }
     }
 
-    /// Serves a client that is connected already, or closes the connection when it may not be served.
+    /// Serves a client that is connected already. One beyond a limit gets an error as the answer to its first call. The
+    /// connection of another user is closed.
     package func accept(_ descriptor: consuming Descriptor, role: ControlRole) {
         do throws(Errno) {
             let credentials = try PeerCredentials(of: descriptor.raw)
-            guard let client = admit(credentials, role) else { return LocalSocket.close(descriptor) }
+            guard credentials.uid == userID else {
+                refusals.notice("Refused a control connection of another user", ["uid": "\(credentials.uid)"])
+                return LocalSocket.close(descriptor)
+            }
+            let client = ClientIdentity(
+                pid: credentials.pid, uid: credentials.uid, group: group(credentials.pid), role: role)
+            let limit = reachedLimit(client, leaving: 0)
+            if let limit {
+                noteRefusal(limit, client)
+                let waiting = refused.values.count { $0.connection.client.role == role }
+                guard waiting < limits.refusedConnections else { return LocalSocket.close(descriptor) }
+            }
             let connection = try ControlConnection(
                 descriptor, client: client, on: loop, limits: limits, delegate: self)
-            connections[ObjectIdentifier(connection)] = connection
+            let id = ObjectIdentifier(connection)
+            if let limit {
+                let timer = loop.timer(after: limits.refusedTimeout, accuracy: .milliseconds(100)) { [weak self] in
+                    self?.refused[id]?.connection.end()
+                }
+                refused[id] = (connection, limit, timer)
+            } else {
+                if role == .control { reserved[id] = reachedLimit(client, leaving: limits.connectionsForTools) }
+                connections[id] = connection
+            }
         } catch {
             log.error("Cannot serve a control connection", ["error": "\(error)"])
         }
@@ -95,31 +121,32 @@ package final class ControlServer: ControlConnectionDelegate {
 
     private func endConnections() {
         for connection in connections.values { connection.end() }
+        for refusal in refused.values { refusal.connection.end() }
         for (_, stream) in upgraded.values { stream.close() }
     }
 
     // MARK: - Clients
 
-    private func admit(_ credentials: PeerCredentials, _ role: ControlRole) -> ClientIdentity? {
-        guard credentials.uid == userID else {
-            refusals.notice("Refused a control connection of another user", ["uid": "\(credentials.uid)"])
-            return nil
-        }
-        let alike = connections.values.filter { $0.client.role == role }
-        let isFull = role == .app && alike.count >= limits.appConnections
-        guard !isFull, connections.count < limits.connections else {
-            let limit = isFull ? limits.appConnections : limits.connections
-            refusals.notice("Refused a control connection: too many", ["limit": "\(limit)"])
-            return nil
-        }
-        let group = group(credentials.pid)
-        guard alike.count(where: { $0.client.group == group }) < limits.connectionsPerGroup else {
+    /// The limit that a further connection of a client would exceed; nil while there is room.
+    /// - Parameter places: how many connections below the limit are to be left.
+    private func reachedLimit(_ client: ClientIdentity, leaving places: Int) -> ConnectionLimit? {
+        let alike = connections.values.filter { $0.client.role == client.role }
+        if client.role == .app, alike.count >= limits.appConnections - places { return .apps(limits.appConnections) }
+        if connections.count >= limits.connections - places { return .all(limits.connections) }
+        let ofGroup = alike.count { $0.client.group == client.group }
+        guard ofGroup >= limits.connectionsPerGroup - places else { return nil }
+        return .group(limits.connectionsPerGroup, client.group)
+    }
+
+    private func noteRefusal(_ limit: ConnectionLimit, _ client: ClientIdentity) {
+        switch limit {
+        case .all(let maximum), .apps(let maximum):
+            refusals.notice("Refused a control connection: too many", ["limit": "\(maximum)"])
+        case .group(let maximum, let group):
             refusals.notice(
                 "Refused a control connection: too many of one program",
-                ["limit": "\(limits.connectionsPerGroup)", "program": "\(group)"])
-            return nil
+                ["limit": "\(maximum)", "program": "\(group)"])
         }
-        return ClientIdentity(pid: credentials.pid, uid: credentials.uid, group: group, role: role)
     }
 
     func upgraded(_ stream: UpgradedStream, of connection: ControlConnection) {
@@ -139,6 +166,8 @@ package final class ControlServer: ControlConnectionDelegate {
 
     private func forget(_ connection: ControlConnection) {
         connections[ObjectIdentifier(connection)] = nil
+        reserved[ObjectIdentifier(connection)] = nil
+        refused[ObjectIdentifier(connection)] = nil
     }
 
     // MARK: - Calls
@@ -146,6 +175,15 @@ package final class ControlServer: ControlConnectionDelegate {
     func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
         let open = ControlCall(call, id: id, client: connection.client, connection: connection)
         connection.track(open)
+        if let refusal = refused[ObjectIdentifier(connection)] {
+            let error = refusal.limit.error(for: call)
+            open.fail(error.name, error.parameters)
+            return connection.end()
+        }
+        if let limit = reserved[ObjectIdentifier(connection)], !Self.isForTools(call) {
+            let error = limit.error(for: call, reserved: limits.connectionsForTools)
+            return open.fail(error.name, error.parameters)
+        }
         let service = connection.client.role == .control ? services.control : services.app
         if let reply = service.reply(to: call) {
             if let error = reply.error {
@@ -159,5 +197,10 @@ package final class ControlServer: ControlConnectionDelegate {
         } else {
             onCall(open)
         }
+    }
+
+    /// Whether a call is served on a connection that is reserved for tools: a short one of the control interface.
+    private static func isForTools(_ call: VarlinkCall) -> Bool {
+        call.interface != ControlNames.appInterface && !call.member.hasPrefix("Watch")
     }
 }

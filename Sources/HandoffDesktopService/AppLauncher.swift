@@ -128,7 +128,7 @@ package final class AppLauncher {
     /// Opens a file or folder with the program that the user has for it, or shows it in its folder.
     ///
     /// - Parameters:
-    ///   - shows: whether it is only shown, as is done with a file that could be run, whatever is asked for.
+    ///   - shows: whether it is only shown in its folder, as is done with everything that is not known as a document.
     ///   - token: lets the program come to the front.
     ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
     package func open(
@@ -139,7 +139,7 @@ package final class AppLauncher {
             let message = "neither xdg-open nor gio is there; install xdg-utils"
             return completion(.failure(StartFailure(message: message)))
         }
-        guard let kind = file.kind else {
+        guard let kind = file.kind(in: DocumentTypes(environment: settings.environment)) else {
             return completion(.failure(StartFailure(message: "it is not there any more, or is no file")))
         }
         let shows = shows || kind == .runnable

@@ -59,13 +59,7 @@ package struct HandlerPaths: Sendable, Equatable {
         let home = folder("HOME")
         let configurationHome = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
         let configuration = configurationHome.map { $0 + "/handoff" }
-        let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
-        let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { Self.trimmed(String($0)) }
-        let own = folder("XDG_DATA_HOME") ?? home.map { $0 + "/.local/share" }
-        var data: [String] = []
-        for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < Self.maxData {
-            data.append(path)
-        }
+        let data = Self.dataFolders(environment: environment)
         // A desktop's own file comes before the one for all, in each folder.
         let desktops = (environment["XDG_CURRENT_DESKTOP"] ?? "").split(separator: ":").prefix(Self.maxDesktops).map {
             $0.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "-" } + "-"
@@ -91,6 +85,21 @@ package struct HandlerPaths: Sendable, Equatable {
             defaults: configuration.map { $0 + "/defaults" }, browsers: browsers,
             locale: DesktopLocale(environment: environment),
             programs: ProgramSearch(path: environment["PATH"]))
+    }
+
+    /// The folders for data, the user's own first.
+    static func dataFolders(environment: [String: String]) -> [String] {
+        func folder(_ name: String) -> String? {
+            environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
+        }
+        let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+        let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { trimmed(String($0)) }
+        let own = folder("XDG_DATA_HOME") ?? folder("HOME").map { $0 + "/.local/share" }
+        var data: [String] = []
+        for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < maxData {
+            data.append(path)
+        }
+        return data
     }
 
     private static func trimmed(_ path: String) -> String {

@@ -4,9 +4,9 @@ import LoopIO
 package struct ReceivedFile: Equatable, Sendable {
     /// What is there.
     package enum Kind: Equatable, Sendable {
-        /// A file or folder that is opened.
+        /// A folder, or a document, that is opened.
         case plain
-        /// A file that could be run: by its mode, or as a desktop entry, which a desktop may take for a program.
+        /// A file that a desktop might run or install: all that are not known as documents, and those with the mode of a program.
         case runnable
     }
 
@@ -31,10 +31,10 @@ package struct ReceivedFile: Equatable, Sendable {
     }
 
     /// What is there; nil for nothing, or neither file nor folder. Looks at the disk.
-    package var kind: Kind? {
+    package func kind(in types: DocumentTypes) -> Kind? {
         if FolderListing.isFolder(path) { return .plain }
         guard PlainFile.version(at: path) != nil else { return nil }
         let isProgram = ProgramSearch(path: nil).find(path) != nil
-        return isProgram || path.lowercased().hasSuffix(".desktop") ? .runnable : .plain
+        return isProgram || !types.isDocument(path) ? .runnable : .plain
     }
 }

@@ -26,7 +26,8 @@ struct JanssonReader {
         guard let root else {
             let code = UInt32(bitPattern: cjansson_error_code(&error))
             throw .syntax(
-                message: Self.message(forCode: code), position: scan.originalPosition(Int(error.position)))
+                message: Self.message(forCode: code, isHalfSurrogate: cjansson_is_half_surrogate(&error) == 1),
+                position: scan.originalPosition(Int(error.position)))
         }
         defer { json_decref(root) }
         return try copy(root)
@@ -89,8 +90,9 @@ struct JanssonReader {
     }
 
     /// Words for `enum json_error_code`; jansson's own would quote the text, which may be private.
-    private static func message(forCode code: UInt32) -> String {
+    private static func message(forCode code: UInt32, isHalfSurrogate: Bool) -> String {
         switch code {
+        case _ where isHalfSurrogate: "half of a surrogate pair in a string"
         case json_error_out_of_memory.rawValue: "out of memory"
         case json_error_stack_overflow.rawValue: "nested too deep"
         case json_error_invalid_utf8.rawValue: "invalid UTF-8"

@@ -74,10 +74,8 @@ package struct ActivityContent: Sendable, Equatable {
         try Self.check(team, field: "team", maximum: Limits.team)
         try Self.check(
             targetContentIdentifier, field: "targetContentIdentifier", maximum: Limits.targetContentIdentifier)
-        if let webpageURL, !WebURL.isAcceptable(webpageURL) {
-            throw .invalid(
-                field: "webpageURL",
-                message: "not an http or https URL with a host and without credentials, up to 2 KiB")
+        if let problem = webpageURL.flatMap(WebURL.problem) {
+            throw .invalid(field: "webpageURL", message: "not an address of a page: \(problem)")
         }
         guard requiredUserInfoKeys.count <= Limits.requiredKeys else {
             throw .invalid(field: "requiredUserInfoKeys", message: "more than \(Limits.requiredKeys) keys")

@@ -24,4 +24,16 @@ package struct HardwareAddress: Hashable, Sendable {
     package var text: String {
         bytes.map { Hex.encode([$0]) }.joined(separator: ":")
     }
+
+    /// Whether it is one that virtual routers take by their number, so that many networks have the same: VRRP and CARP
+    /// (RFC 9568), HSRP and GLBP.
+    package var isOfVirtualRouter: Bool {
+        let prefixes: [[UInt8]] = [
+            [0x00, 0x00, 0x5E, 0x00, 0x01], [0x00, 0x00, 0x5E, 0x00, 0x02],
+            [0x00, 0x00, 0x0C, 0x07, 0xAC], [0x00, 0x05, 0x73, 0xA0], [0x00, 0x07, 0xB4, 0x00],
+        ]
+        // Of version 2 of HSRP the number begins in the middle of the fourth byte.
+        let isHSRP2 = bytes.starts(with: [0x00, 0x00, 0x0C, 0x9F]) && bytes[4] & 0xF0 == 0xF0
+        return isHSRP2 || prefixes.contains { bytes.starts(with: $0) }
+    }
 }

@@ -24,6 +24,8 @@ package enum VisibleText {
     /// Whether a character moves the cursor, turns the direction of text, or cannot be seen at all.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         if (0x20...0x7E).contains(scalar.value) || isJoiner(scalar) { return false }
+        // Of the private area: stands for a byte that is not UTF-8 (`String.systemBytes` of LoopIO). Text of other devices must not.
+        if (0x10FE80...0x10FEFF).contains(scalar.value) { return true }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: return true
         // Fillers count as letters, and a joiner of graphemes as a mark: nothing is shown for any of them.

@@ -1,16 +1,46 @@
 /// Which addresses may be opened in a browser on the word of another device.
 package enum WebURL {
+    /// Why an address is not accepted.
+    package enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
+        /// It is longer than `Limits.webpageURL`.
+        case tooLong
+        /// It has no scheme, or another one.
+        case scheme
+        /// It holds a space, a backslash (which browsers read as a slash), or a control or invisible character.
+        case characters
+        /// It holds the name of a user, or a percent sign that could hide one.
+        case credentials
+        /// Its host or its port is missing or invalid.
+        case host
+
+        package var description: String {
+            switch self {
+            case .tooLong: "it has more than \(Limits.webpageURL) bytes"
+            case .scheme: "it does not begin with http:// or https://"
+            case .characters: "it contains a space, a backslash or an invisible character"
+            case .credentials: "it contains a user name or password before the host, or a percent sign in the host"
+            case .host: "it has no valid host or port"
+            }
+        }
+    }
+
     /// Whether this is an absolute http or https URL with a host and without credentials, at most 2 KiB, that holds
-    /// neither control and invisible characters nor spaces nor backslashes (which browsers read as slashes).
-    package static func isAcceptable(_ text: String) -> Bool {
-        guard text.utf8.count <= Limits.webpageURL else { return false }
+    /// neither control and invisible characters nor spaces nor backslashes.
+    package static func isAcceptable(_ text: String) -> Bool { problem(of: text) == nil }
+
+    /// Why an address is not accepted; nil when it is.
+    package static func problem(of text: String) -> Problem? {
+        guard text.utf8.count <= Limits.webpageURL else { return .tooLong }
+        guard let authority = authority(of: text) else { return .scheme }
         let isClean = text.unicodeScalars.allSatisfy { scalar in
             !scalar.properties.isWhitespace && scalar != "\\" && !VisibleText.isHidden(scalar)
         }
-        guard isClean, let authority = authority(of: text) else { return false }
+        guard isClean else { return .characters }
         // A percent sign could hide an "@" from this check and show it to a later one.
-        guard !authority.contains(UInt8(ascii: "@")), !authority.contains(UInt8(ascii: "%")) else { return false }
-        return hasHostAndPort(authority)
+        guard !authority.contains(UInt8(ascii: "@")), !authority.contains(UInt8(ascii: "%")) else {
+            return .credentials
+        }
+        return hasHostAndPort(authority) ? nil : .host
     }
 
     /// The bytes between `//` and the path, or nil when the scheme is not one of the two.

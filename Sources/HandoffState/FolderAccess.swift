@@ -10,13 +10,15 @@ import Timing
 struct FolderAccess: ~Copyable {
     private let folder: Descriptor
     private let fileSync: FileSync
+    /// What its file system does not have.
+    let limits = StorageLimits()
 
     /// Opens a folder, and makes it and the folders above it where they are missing, durably, with mode 0700.
     init(path: String, fileSync: @escaping FileSync) throws(Errno) {
         self.fileSync = fileSync
-        try Self.make(path, fileSync)
+        try Self.make(path, fileSync, limits)
         folder = Descriptor(
-            owning: try SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            owning: try SystemCall.retrying { unsafe Glibc.open(path.systemPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
     }
 
     /// Owner and permission bits of the folder (fstat(2)).
@@ -27,13 +29,22 @@ struct FolderAccess: ~Copyable {
         return (status.st_uid, status.st_mode & 0o7777)
     }
 
-    /// Opens or makes a file to lock, takes the lock (flock(2)), and writes `note` into it; nil when another process has
-    /// the lock.
-    func lock(_ name: String, note: String) throws(Errno) -> Descriptor? {
+    /// Opens or creates a file to lock, locks it (flock(2)), and writes `note` into it; nil when another process has the lock.
+    ///
+    /// - Parameter isHeld: whether the process that wrote the note in the file still uses the folder. It decides where the
+    ///   file system has no locks.
+    func lock(
+        _ name: String, note: String, fileLock: FileLock, isHeld: (_ note: [UInt8]) -> Bool
+    ) throws(Errno) -> Descriptor? {
         let file = try open(name, O_RDWR | O_CREAT | O_NOFOLLOW)
         let number = file.raw
         do throws(Errno) {
-            try SystemCall.retrying { flock(number, LOCK_EX | LOCK_NB) }
+            var isLocked = false
+            try limits.ignoringRefusal(of: "locks") { () throws(Errno) in
+                try SystemCall.retrying { fileLock(number) }
+                isLocked = true
+            }
+            if !isLocked, isHeld(try readEnd(name, limit: 32) ?? []) { return nil }
         } catch .wouldBlock {
             return nil
         }
@@ -77,8 +88,13 @@ struct FolderAccess: ~Copyable {
                 }
             }
         }
-        try SystemCall.retrying { fileSync(number) }
+        try limits.ignoringRefusal(of: Self.synchronizedFiles) { () throws(Errno) in
+            try SystemCall.retrying { fileSync(number) }
+        }
     }
+
+    private static let synchronizedFiles = "synchronized files"
+    private static let synchronizedFolders = "synchronized folders"
 
     /// The size of a file in bytes (fstatat(2)); nil if there is none.
     func size(_ name: String) throws(Errno) -> Int? {
@@ -107,7 +123,9 @@ struct FolderAccess: ~Copyable {
             guard written > 0 else { throw Errno(rawValue: EIO) }
             bytes.removeFirst(written)
         }
-        try SystemCall.retrying { fdatasync(number) }
+        try limits.ignoringRefusal(of: Self.synchronizedFiles) { () throws(Errno) in
+            try SystemCall.retrying { fdatasync(number) }
+        }
     }
 
     /// The last bytes of a file, at most `limit` of them; nil if there is none.
@@ -168,7 +186,9 @@ struct FolderAccess: ~Copyable {
     /// Brings names that were changed down to the disk (fsync(2) of the folder).
     func synchronize() throws(Errno) {
         let number = folder.raw
-        try SystemCall.retrying { fileSync(number) }
+        try limits.ignoringRefusal(of: Self.synchronizedFolders) { () throws(Errno) in
+            try SystemCall.retrying { fileSync(number) }
+        }
     }
 
     private func open(_ name: String, _ flags: Int32) throws(Errno) -> Descriptor {
@@ -178,25 +198,34 @@ struct FolderAccess: ~Copyable {
     }
 
     /// mkdir(2) for each part of the path that is missing, down to the disk: what is stored below lasts only if its folder does.
-    private static func make(_ path: String, _ fileSync: FileSync) throws(Errno) {
-        let bytes = Array(path.utf8)
+    private static func make(
+        _ path: String, _ fileSync: FileSync, _ limits: StorageLimits
+    ) throws(Errno) {
+        let bytes = path.systemBytes
         for end in bytes.indices.dropFirst() + [bytes.endIndex]
         where end == bytes.endIndex || bytes[end] == UInt8(ascii: "/") {
-            let part = String(validating: bytes[..<end], as: UTF8.self) ?? path
+            let part = bytes[..<end].map { CChar(bitPattern: $0) }
             // Asking first: on a read-only or foreign folder above, mkdir(2) may say so before it says EEXIST.
-            guard unsafe access(part, F_OK) != 0 else { continue }
+            guard unsafe access(part + [0], F_OK) != 0 else { continue }
             do throws(Errno) {
-                try SystemCall.retrying { unsafe mkdir(part, 0o700) }
+                try SystemCall.retrying { unsafe mkdir(part + [0], 0o700) }
             } catch .exists {
                 continue
             }
             let parent = Descriptor(
-                owning: try SystemCall.retrying { unsafe Glibc.open(part + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+                owning: try SystemCall.retrying {
+                    unsafe Glibc.open(part + Array("/..".utf8CString), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                })
             let number = parent.raw
-            try SystemCall.retrying { fileSync(number) }
+            try limits.ignoringRefusal(of: synchronizedFolders) { () throws(Errno) in
+                try SystemCall.retrying { fileSync(number) }
+            }
         }
     }
 }
 
 /// Brings a file, or the names in a folder, down to the disk, by its descriptor: fsync(2), or what a test looks on with.
 package typealias FileSync = @Sendable (Int32) -> Int32
+
+/// Locks a file for this process, by its descriptor, without waiting: flock(2), or what a test uses instead.
+package typealias FileLock = @Sendable (Int32) -> Int32

@@ -23,6 +23,10 @@ package enum StateError: Error, Equatable, Sendable {
     case cannotWrite(path: String, Errno)
     /// A file's content is damaged, or not what it should be.
     case unusable(path: String, FileError)
+    /// The checksum in the first line of a text file is not that of its content.
+    case textDamaged(path: String)
+    /// The identity belongs to an account, but the account's file does not exist.
+    case accountMissing(path: String, identity: String)
     /// There is an account, but the key of the device that was in it is gone.
     case identityMissing(path: String, account: String)
     /// The account in the file has never known this device: one of the two files was replaced.
@@ -35,6 +39,21 @@ package enum StateError: Error, Equatable, Sendable {
     case badSwitch(path: String, line: Int)
     /// A line of the known networks is none.
     case badNetwork(path: String, line: Int)
+}
+
+extension StateError {
+    /// Whether the folder cannot be used before somebody has corrected something in it: another start would fail as well.
+    package var needsCorrection: Bool {
+        switch self {
+        case .cannotOpen, .inUse, .cannotWrite: false
+        // No file of ours has that size; other errors of reading may be over at the next start.
+        case .cannotRead(_, let error): error == .fileTooLarge
+        case .noPlace, .notOurs, .openToOthers, .unusable, .textDamaged, .accountMissing, .identityMissing,
+            .foreignIdentity,
+            .badPeer, .badApp, .badSwitch, .badNetwork:
+            true
+        }
+    }
 }
 
 extension StateError: CustomStringConvertible {
@@ -56,6 +75,12 @@ extension StateError: CustomStringConvertible {
             "cannot write \(path): \(error)"
         case .unusable(let path, let error):
             "cannot use \(path): it \(error); it was left as it is"
+        case .textDamaged(let path):
+            "cannot use \(path): its content does not match the checksum in its first line; the file was left as it is. "
+                + "If its content is correct, delete the first line"
+        case .accountMissing(let path, let identity):
+            "account file \(path) is missing, but the device of \(identity) was in an account: restore the first, or move "
+                + "the second away to start as a new device that is in no account"
         case .identityMissing(let path, let account):
             "identity file \(path) is missing, but \(account) belongs to it: restore the first, or move the second away"
         case .foreignIdentity(let path, let account, let device):

@@ -23,6 +23,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case contact
     /// The latest calls by the static label (`CallersFile`), for people to read.
     case callers
+    /// Records that the identity in this folder has an account.
+    case joined
     /// Says that account and identity are being given up; only while that lasts.
     case leaving
 
@@ -38,14 +40,14 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .identity: FileFormat.identity.maxFile
         case .account: FileFormat.account.maxFile
         case .boot: FileFormat.boot.maxFile
-        case .peers: PeersFile.longest
-        case .apps: AppSwitches.longest
-        case .claims: ClaimHistory.longest
-        case .switches: Switches.maxFile
-        case .networks: NetworksFile.longest
-        case .contact: ContactFile.longest
-        case .callers: CallersFile.maxFile
-        case .leaving: 256
+        case .peers: TextSeal.byteCount + PeersFile.longest
+        case .apps: TextSeal.byteCount + AppSwitches.longest
+        case .claims: TextSeal.byteCount + ClaimHistory.longest
+        case .switches: TextSeal.byteCount + Switches.maxFile
+        case .networks: TextSeal.byteCount + NetworksFile.longest
+        case .contact: TextSeal.byteCount + ContactFile.longest
+        case .callers: TextSeal.byteCount + CallersFile.maxFile
+        case .joined, .leaving: 256
         }
     }
 }

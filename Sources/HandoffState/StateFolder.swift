@@ -23,10 +23,10 @@ package final class StateFolder: Sendable {
     private static let maxNote = 32
 
     /// Makes the folder if need be, locks it, and clears away what a crash left half-written.
-    init(locking path: String, fileSync: @escaping FileSync) throws(StateError) {
+    init(locking path: String, fileSync: @escaping FileSync, fileLock: FileLock) throws(StateError) {
         self.path = path
         access = try Self.openOwn(path, fileSync)
-        lock = try Self.takeLock(access, path)
+        lock = try Self.takeLock(access, path, fileLock)
         for file in StateFile.allCases {
             do throws(Errno) {
                 try access.remove(file.temporaryName)
@@ -41,6 +41,9 @@ package final class StateFolder: Sendable {
         flock(lock.raw, LOCK_UN)
     }
 
+    /// What the file system of the folder does not have, such as locks, as far as it was used: for a warning.
+    package var limitations: [String] { access.limits.descriptions }
+
     /// The permission bits of the folder as they are now; nil when it cannot be asked.
     package var mode: UInt32? { try? access.status().mode }
 
@@ -53,6 +56,15 @@ package final class StateFolder: Sendable {
     func read(_ file: StateFile) throws(StateError) -> SecretBytes? {
         do throws(Errno) {
             return try access.read(file.rawValue, longest: file.longest)
+        } catch {
+            throw .cannotRead(path: path(of: file), error)
+        }
+    }
+
+    /// Whether a file exists.
+    func hasFile(_ file: StateFile) throws(StateError) -> Bool {
+        do throws(Errno) {
+            return try access.size(file.rawValue) != nil
         } catch {
             throw .cannotRead(path: path(of: file), error)
         }
@@ -130,15 +142,29 @@ package final class StateFolder: Sendable {
         return access
     }
 
-    private static func takeLock(_ access: borrowing FolderAccess, _ path: String) throws(StateError) -> Descriptor {
+    private static func takeLock(
+        _ access: borrowing FolderAccess, _ path: String, _ fileLock: FileLock
+    ) throws(StateError) -> Descriptor {
         do throws(Errno) {
-            if let lock = try access.lock(lockName, note: "\(getpid())\n") { return lock }
+            let lock = try access.lock(lockName, note: "\(getpid())\n", fileLock: fileLock) { note in
+                process(in: note).map(isOther) ?? false
+            }
+            if let lock { return lock }
         } catch {
             throw .cannotWrite(path: "\(path)/\(lockName)", error)
         }
         // The holder may not have written its number yet.
         let note = (try? access.read(lockName, longest: maxNote))?.exposedCopy() ?? []
-        let digits = String(validating: note.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        throw .inUse(path: path, process: digits.flatMap { Int32($0) })
+        throw .inUse(path: path, process: process(in: note))
+    }
+
+    private static func process(in note: [UInt8]) -> Int32? {
+        String(validating: note.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self).flatMap { Int32($0) }
+    }
+
+    /// Whether a process is another one that runs this program.
+    private static func isOther(_ process: Int32) -> Bool {
+        let name = try? LocalFile.read("/proc/\(process)/comm", limit: 64).bytes
+        return process != getpid() && name != nil && name == (try? LocalFile.read("/proc/self/comm", limit: 64).bytes)
     }
 }

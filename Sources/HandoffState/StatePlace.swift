@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LoopIO
 
 /// Where the state folder is.
 package struct StatePlace: Sendable, Equatable {
@@ -39,6 +40,6 @@ package struct StatePlace: Sendable, Equatable {
     /// Whether the folder holds an identity file (access(2)).
     package static func hasIdentity(_ folder: String) -> Bool {
         // Safe: the string outlives the call.
-        unsafe access(folder + "/" + StateFile.identity.rawValue, F_OK) == 0
+        unsafe access((folder + "/" + StateFile.identity.rawValue).systemPath, F_OK) == 0
     }
 }

@@ -23,6 +23,10 @@ package final class ReceiverTransfer {
         package let path: String?
         /// Bytes of the content; of a folder those of its archive.
         package let bytes: Int64
+        /// What the sender has left out: the content is not complete then.
+        package let omissions: TransferOmissions
+        /// What arrived in another form than it was sent, such as under another name, and why; one line each.
+        package let remarks: [String]
     }
 
     /// What is received, and where to.
@@ -60,6 +64,9 @@ package final class ReceiverTransfer {
         case folder(PartFolder)
     }
 
+    /// What is kept of a folder while it is compared, and once it is known to be the same.
+    private var archive: FolderArchive?
+
     /// Who takes the bytes that follow what was agreed on.
     private enum Consumer {
         /// The state while they are for the machine.
@@ -91,6 +98,7 @@ package final class ReceiverTransfer {
     private var offset: Int64 = 0
     private var moved: Int64 = 0
     private var path: String?
+    private var remarks: [String] = []
     private var hasBegun = false
     private var hasEndedOurs = false
     private var isOver = false
@@ -117,8 +125,8 @@ package final class ReceiverTransfer {
         advance { $0.fail(reason) }
     }
 
-    /// Whether nothing happens until bytes of the content come.
-    package var awaitsContent: Bool { machine.awaitsContent }
+    /// Whether nothing happens until the other device sends something.
+    package var awaitsSender: Bool { machine.awaitsSender }
 
     // MARK: - What comes
 
@@ -207,20 +215,49 @@ package final class ReceiverTransfer {
             place = .output(pump)
         case .folder(let part):
             place = .folder(part)
+            archive = try part.makeArchive()
+            if archive != nil { return options.loop.later { [weak self] in self?.compareMore() } }
         case .file(let part):
             place = .file(part)
             guard part.resumable > 0 else { break }
+            try options.destination.compare(part.stored)
             let hasher = try part.makeHasher()
             self.hasher = hasher
             hasher.digest(part.resumable, on: options.loop) { [weak self] result in
                 guard let self else { return }
                 // What cannot be read begins anew.
                 let have = (try? result.get()).flatMap { TransferHave(offset: part.resumable, digest: $0) }
-                advance { $0.opened(have ?? .nothing) }
+                opened(have)
             }
             return
         }
-        advance { $0.opened() }
+        opened(nil)
+    }
+
+    private func opened(_ have: TransferHave?) {
+        options.destination.endComparison()
+        advance { $0.opened(have ?? .nothing) }
+    }
+
+    /// Hashes one piece more of what is kept of a folder, and continues in a later turn.
+    private func compareMore() {
+        guard let archive, !isOver else { return }
+        do throws(TransferFailure) {
+            let before = archive.bytes
+            let digest: ContentDigest?
+            do throws(TransferFailure) {
+                digest = try archive.compare()
+            } catch {
+                // What cannot be read begins anew.
+                return opened(nil)
+            }
+            try options.destination.compare(archive.bytes - before)
+            guard let digest else { return options.loop.later { [weak self] in self?.compareMore() } }
+            let beginning = archive.beginning
+            opened(TransferHave(offset: beginning.entries, digest: digest, lastBytes: beginning.lastBytes))
+        } catch {
+            advance { $0.fail(error) }
+        }
     }
 
     private func prepare(_ offset: Int64, _ length: Int64?) throws(TransferFailure) {
@@ -229,12 +266,20 @@ package final class ReceiverTransfer {
             hasher = nil
             try part.prepare(offset: offset, length: length)
         }
-        self.offset = offset
+        var position = offset
+        if case .folder(let part) = place {
+            let kept = offset > 0 ? archive : nil
+            try part.prepare(behind: kept)
+            // Entries are no measure of what is here.
+            position = kept?.position ?? 0
+            archive = nil
+        }
+        self.offset = position
         // Behind a hole it goes on.
-        guard !hasBegun else { return moved(to: offset) }
+        guard !hasBegun else { return moved(to: position) }
         hasBegun = true
-        moved = offset
-        report(.begun(header, offset: offset))
+        moved = position
+        report(.begun(header, offset: position))
     }
 
     // MARK: - Bytes of the content
@@ -259,6 +304,7 @@ package final class ReceiverTransfer {
             consumer = .machine
             advance { $0.ready() }
         }
+        options.destination.arrived(max(0, offset + Int64(reply.moved) - moved))
         moved(to: offset + Int64(reply.moved))
         guard reply.done else { return }
         isPassing = false
@@ -289,6 +335,7 @@ package final class ReceiverTransfer {
         case .file(let part): try part.write(bytes)
         case .folder(let part): try part.write(bytes)
         }
+        options.destination.arrived(Int64(bytes.count))
         moved += Int64(bytes.count)
         report(.moved(moved))
     }
@@ -298,8 +345,12 @@ package final class ReceiverTransfer {
     private func finish() throws(TransferFailure) {
         switch place {
         case .none: break
-        case .file(let part): path = try part.finish()
-        case .folder(let part): path = try part.finish()
+        case .file(let part):
+            path = try part.finish()
+            remarks = part.remarks
+        case .folder(let part):
+            path = try part.finish()
+            remarks = part.remarks
         case .output(let pump):
             return pump.empty { [weak self] result in
                 guard let self else { return }
@@ -324,7 +375,13 @@ package final class ReceiverTransfer {
         isOver = true
         hasher?.cancel()
         // No other attempt could go on with it: the file has another id by now.
-        if failure.reason == .changed, failure.isReported, case .file(let part) = place { part.discard() }
+        if failure.reason == .changed, failure.isReported {
+            switch place {
+            case .none, .output: break
+            case .file(let part): part.discard()
+            case .folder(let part): part.discardFile()
+            }
+        }
         stream.onRead = nil
         stream.onEnd = nil
         stream.onError = nil
@@ -341,6 +398,8 @@ package final class ReceiverTransfer {
         // Gives up the lock of the part.
         place = .none
         hasher = nil
-        report(.ended(result.map { Received(path: path, bytes: moved) }))
+        report(
+            .ended(
+                result.map { Received(path: path, bytes: moved, omissions: machine.omissions, remarks: remarks) }))
     }
 }

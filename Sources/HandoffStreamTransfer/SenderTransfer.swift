@@ -32,13 +32,15 @@ package final class SenderTransfer {
     /// Whether the stream takes more at once.
     private var hasRoom = true
     private var hasher: FileHasher?
-    private var tar: TarWriter?
+    private var archive: FolderArchive?
     private var reader: Worker?
     private var ending: StreamEnding?
     /// Where the part begins that is sent.
     private var offset: Int64 = 0
     /// How many bytes of the content have gone.
     package private(set) var moved: Int64 = 0
+    /// What of a folder was left out, so far.
+    package private(set) var omissions = TransferOmissions.none
     private var hasBegun = false
     /// Whether content of unknown size is read.
     private var isReading = false
@@ -108,6 +110,9 @@ package final class SenderTransfer {
                 case .failure(let failure): advance { $0.fail(failure) }
                 }
             }
+        case .hashEntries(let have):
+            archive = try source.makeArchive(behind: .init(entries: have.offset, lastBytes: have.lastBytes))
+            loop.later { [weak self] in self?.compareMore() }
         case .findData(let offset):
             if !hasBegun { begin(at: offset) }
             let run = source.data(from: offset)
@@ -127,12 +132,11 @@ package final class SenderTransfer {
             }
             try source.requireUnchanged()
             advance { $0.confirmed() }
-        case .readContent:
-            begin(at: 0)
+        case .readContent(let entries):
+            if source.header.kind == .folder, entries == 0 { archive = try source.makeArchive() }
+            begin(at: archive?.position ?? 0)
             isReading = true
-            if source.header.kind == .folder {
-                tar = try source.makeTar()
-            } else {
+            if source.header.kind != .folder {
                 do throws(Errno) {
                     reader = try Worker(name: "input")
                 } catch {
@@ -168,20 +172,37 @@ package final class SenderTransfer {
                 guard reply.done else { return }
                 advance { $0.bytesSent() }
             case .failure(let error):
-                advance { $0.fail(TransferFailure(daemon: error, "cannot send \(self.source.path)")) }
+                var failure = TransferFailure(daemon: error, "cannot send \(source.path)")
+                // A file that became shorter ends too early for the daemon, which does not know why.
+                do throws(TransferFailure) { try source.requireUnchanged() } catch { failure = error }
+                advance { $0.fail(failure) }
             }
         }
     }
 
     // MARK: - Folders and standard input
 
+    /// Hashes one piece more of the archive's beginning, and continues in a later turn.
+    private func compareMore() {
+        guard let archive, !isOver else { return }
+        do throws(TransferFailure) {
+            guard let digest = try archive.compare() else {
+                return loop.later { [weak self] in self?.compareMore() }
+            }
+            advance { $0.prefixHashed(digest) }
+        } catch {
+            advance { $0.fail(error) }
+        }
+    }
+
     /// Reads one piece more, and comes back when there is room for another.
     private func readMore() {
         guard isReading, !isOver else { return }
-        if let tar {
+        if let archive {
             do throws(TransferFailure) {
-                let piece = try tar.next()
-                for note in tar.takeNotes() { report(.note(note)) }
+                let piece = try archive.next()
+                omissions = archive.omissions
+                for note in archive.takeNotes() { report(.note(note)) }
                 give(piece ?? [], isEnd: piece == nil)
             } catch {
                 advance { $0.fail(error) }
@@ -189,10 +210,11 @@ package final class SenderTransfer {
         } else if let reader {
             let read = readInput
             let piece = Self.piece
-            reader.run({ try read(piece) }, on: loop) { [weak self] result in
+            reader.run({ [source] in try source.read(limit: piece) ?? read(piece) }, on: loop) { [weak self] result in
                 guard let self, !isOver else { return }
                 switch result {
                 case .success(let bytes): give(bytes, isEnd: bytes.isEmpty)
+                case .failure(let error as TransferFailure): advance { $0.fail(error) }
                 case .failure(let error):
                     advance { $0.fail(TransferFailure(.unreadable, "cannot read \(self.source.path): \(error)")) }
                 }
@@ -203,7 +225,7 @@ package final class SenderTransfer {
     private func give(_ bytes: [UInt8], isEnd: Bool) {
         guard !isEnd else {
             isReading = false
-            return advance { $0.contentEnded() }
+            return advance { $0.contentEnded(omitting: omissions) }
         }
         advance { $0.content(bytes) }
         moved += Int64(bytes.count)
@@ -230,7 +252,7 @@ package final class SenderTransfer {
     private func conclude(_ failure: TransferFailure?) {
         // In the middle of a file only closing the stream can tell that it is over.
         if hasEndedOurs { stream.finish() } else { stream.close() }
-        tar = nil
+        archive = nil
         reader = nil
         report(.ended(failure))
     }

@@ -10,7 +10,7 @@ struct FileStatus {
     /// Looks at a path (lstat(2)); a symbolic link is not followed.
     init(at path: String) throws(Errno) {
         var status = stat()
-        try SystemCall.retrying { lstat(path, &status) }
+        try SystemCall.retrying { lstat(path.systemPath, &status) }
         self.init(status)
     }
 

@@ -10,6 +10,11 @@ package enum ServiceManager {
         sd_notify(0, state) > 0
     }
 
+    /// Shows people a line in `systemctl status`; an empty one takes it away.
+    package static func notifyStatus(_ text: String) {
+        notify("STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: "; "))
+    }
+
     /// The sockets of our socket unit (sd_listen_fds_with_names(3)); they are this process's alone from now on.
     ///
     /// Call it once, before other threads start: it takes the variables out of the environment, so that programs that we

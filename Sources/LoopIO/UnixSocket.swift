@@ -30,10 +30,10 @@ package enum UnixSocket {
         let status: FileStatus
 
         init(lock name: String) throws(Errno) {
-            if mkdir(name, 0o700) != 0, Errno.current != .exists { throw Errno.current }
+            if mkdir(name.systemPath, 0o700) != 0, Errno.current != .exists { throw Errno.current }
             // Not through a symbolic link: somebody else's could lead anywhere.
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-            let raw = try SystemCall.retrying { open(name, flags) }
+            let raw = try SystemCall.retrying { open(name.systemPath, flags) }
             let opened = Descriptor(owning: raw)
             let status = try FileStatus(of: raw)
             try SystemCall.retrying { flock(raw, LOCK_EX) }
@@ -118,7 +118,7 @@ package enum UnixSocket {
     /// Makes the folder when it is missing, checks that it is ours alone, and locks it.
     /// - Returns: the locked folder.
     private static func openFolder(of path: String) throws(SocketFileError) -> Folder {
-        guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/") else {
+        guard path.hasPrefix("/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
             throw .system("use \(path) as a socket's path: it must be absolute", .invalidArgument)
         }
         let name = slash == path.startIndex ? "/" : String(path[..<slash])
@@ -152,7 +152,7 @@ package enum UnixSocket {
             throw .inUse(path: path)
         case .failure(.connectionRefused):
             // Nobody listens: what a daemon that was killed has left.
-            if unlink(path) != 0 { throw .system("remove dead socket \(path)", .current) }
+            if unlink(path.systemPath) != 0 { throw .system("remove dead socket \(path)", .current) }
         case .failure:
             // A full queue, another type of socket, or one that we may not ask: somebody's, and perhaps alive.
             throw .inUse(path: path)
@@ -164,7 +164,7 @@ package enum UnixSocket {
 private func unixAddress(_ path: String) throws(Errno) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
+    let bytes = path.systemBytes
     // One byte stays for the NUL; a NUL inside, or at the start (an abstract name), is not a path.
     guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .nameTooLong }

@@ -18,6 +18,6 @@ struct UnixSocketFile: Sendable {
     func remove() {
         guard let status = try? FileStatus(at: path) else { return }  // Gone already.
         // Nobody else can put a file there meanwhile: the folder is ours alone.
-        if status.device == device, status.inode == inode { unlink(path) }
+        if status.device == device, status.inode == inode { unlink(path.systemPath) }
     }
 }

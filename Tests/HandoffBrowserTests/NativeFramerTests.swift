@@ -29,6 +29,12 @@ struct NativeFramerTests {
         }
     }
 
+    @Test func `a title that was cut inside a character is read, and so is the message behind it`() throws {
+        var framer = NativeFramer()
+        let messages = Self.frame(#"{"title":"a\ud83d"}"#) + Self.frame("{}")
+        #expect(try Self.read(&framer, messages) == [["title": "a\u{FFFD}"], [:]])
+    }
+
     @Test func `what comes before a message that cannot be used is read`() {
         var framer = NativeFramer()
         var found: [JSONObject] = []

@@ -2,6 +2,7 @@ import HandoffCommands
 import HandoffControl
 import HandoffModel
 import HandoffTestSupport
+import HandoffTransfer
 import Testing
 
 /// What `doctor` makes of what it finds.
@@ -431,6 +432,21 @@ import Testing
         let check = try only("state") { $0.diagnosis?.stateMode = 0o755 }
         #expect(check.state == .problem && check.remedy == "chmod 700 '/home/a/.local/state/handoff'")
         #expect(try only("state") { $0.diagnosis?.stateMode = nil }.state == .problem)
+    }
+
+    @Test func `what transfers and apps have left is counted, with the command that deletes it`() throws {
+        #expect(!Doctor.checks(Self.well).contains { $0.name == "parts" })
+        let parts = try only("parts") {
+            $0.machine.leftovers.parts = 2
+            $0.machine.leftovers.bytes = 2048
+            $0.machine.leftovers.folders = ["/home/a/My files"]
+        }
+        #expect(parts.state == .ok)
+        #expect(parts.message.contains("2 interrupted transfers are kept hidden in /home/a/My files"))
+        #expect(parts.message.contains("2.0 KiB") && parts.message.contains("14 days"))
+        #expect(parts.remedy?.hasSuffix("rm -r '/home/a/My files'/.*.handoff-part") == true)
+        let documents = try only("parts") { $0.machine.leftovers.documents = 1 }
+        #expect(documents.message.contains("documents of 1 app that ended") && documents.remedy == nil)
     }
 
     @Test func `warnings of the daemon are passed on`() throws {

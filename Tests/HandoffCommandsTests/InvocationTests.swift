@@ -110,7 +110,38 @@ import Testing
         ),
         (
             ["publish", "a", "--web-url", "ftp://example.org/"],
-            "--web-url 'ftp://example.org/' is not a URL with http or https and a host"
+            "--web-url 'ftp://example.org/' cannot be offered as a page: it does not begin with http:// or https://"
+        ),
+        (
+            ["publish", "https://user@example.org/"],
+            "URL 'https://user@example.org/' cannot be offered as a page: it contains a user name or password before the host, "
+                + "or a percent sign in the host"
+        ),
+        (
+            ["send", "laptop", "https://example.org/" + String(repeating: "a", count: 2048)],
+            "URL 'https://example.org/" + String(repeating: "a", count: 180)
+                + "…' cannot be offered as a page: it has more than 2048 bytes"
+        ),
+        (["publish", "http://"], "URL 'http://' cannot be offered as a page: it has no valid host or port"),
+        (
+            ["publish", "ftp://example.org/"],
+            "URL 'ftp://example.org/' cannot be offered as a page: it does not begin with http:// or https://"
+        ),
+        (
+            ["publish", "https://example.org/a b"],
+            "URL 'https://example.org/a b' cannot be offered as a page: it contains a space, a backslash or an invisible character"
+        ),
+        (
+            ["publish", "file:///tmp/none"],
+            "'file:///tmp/none' is the address of a file; name the file by its path"
+        ),
+        (
+            ["publish", "letter.odt"],
+            "there is no file 'letter.odt' in this folder; a type is named like a domain turned round, such as com.example.editing"
+        ),
+        (
+            ["send", "laptop", "a.tar.gz"],
+            "there is no file 'a.tar.gz' in this folder; a type is named like a domain turned round, such as com.example.editing"
         ),
         (["publish", "a", "--team", ""], "--team is empty"),
         (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object: it should begin with {"),
@@ -162,7 +193,9 @@ import Testing
         ["continue", "AB12-cd"], ["continue", "ab:12 cd"], ["continue", "--timeout", "2.5"], ["continue"],
         ["peer", "add", "desk.example.org:24863"], ["peer", "add", "[fe80::1%eth0]:1"],
         ["peer", "remove", "10.0.0.1:65535"],
-        ["publish", "a", "--user-info", #"{"a": {"$date": 1.5}}"#], ["handle", "a", "b", "--exec", "-x"],
+        ["publish", "a", "--user-info", #"{"a": {"$date": 1.5}}"#], ["publish", "HTTPS://example.org/"],
+        ["publish", "com.example.pdf"], ["publish", "org.example.reading"], ["publish", "example.note"],
+        ["publish", "a", "--title=\u{301}x"], ["handle", "a", "b", "--exec", "-x"],
     ])
     func `right values are taken`(_ words: [String]) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }

@@ -136,13 +136,15 @@ import Testing
     @Test func `a folder is sent as an archive`() throws {
         let receiver = PlayedReceiver()
         let folder = run.test.folder.path
+        // The socket of the played daemon is in that folder, and cannot be sent.
         #expect(
-            try run.run("publish", "com.example.editing", "--stream", folder, answer: daemon([receiver])) == .done)
+            try run.run("publish", "com.example.editing", "--stream", folder, answer: daemon([receiver])) == .failed)
         #expect(receiver.succeeded)
         #expect(receiver.header?.kind == .folder)
         #expect(receiver.content.count > content.count)
-        // The socket of the played daemon is in that folder.
         #expect(run.diagnostics.contains("control.socket is left out"))
+        #expect(run.output.contains("; 1 entry is missing: control.socket: it is neither a file nor a folder"))
+        #expect(run.diagnostics.contains("not everything was sent: 1 entry is missing"))
     }
 
     @Test func `a stream that is gone is a failure of its own`() throws {

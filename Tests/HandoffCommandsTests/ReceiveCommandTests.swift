@@ -82,9 +82,9 @@ import Testing
 
     @Test func `a file arrives`() throws {
         let sender = try PlayedSender("draft.txt", content)
-        let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender]))
+        let status = try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([sender]))
         #expect(status == .done)
-        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(run.test.folder.bytes(of: "out.bin") == content)
         #expect(sender.succeeded)
         #expect(run.daemon.parameters(of: "Continue") == ["take": true])
         #expect(run.daemon.parameters(of: "OpenStream") == ["continuation": .string(Sample.continuation.hex)])
@@ -97,7 +97,7 @@ import Testing
         #expect(run.objects[1]["size"] == .integer(Int64(content.count)))
         #expect(
             run.objects[2] == [
-                "version": 1, "event": "received", "path": .string(path("out")),
+                "version": 1, "event": "received", "path": .string(path("out.bin")),
                 "bytes": .integer(Int64(content.count)),
             ])
         #expect(run.diagnostics.isEmpty)
@@ -105,11 +105,11 @@ import Testing
 
     @Test func `people are told what came`() throws {
         let sender = try PlayedSender("draft\u{202E}.txt", content)
-        #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .done)
+        #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .done)
         #expect(run.output.contains("\ntitle     Draft\n"))
         #expect(
             run.output.hasSuffix(
-                "stream    draft\\u{202E}.txt, 97.7 KiB from laptop\nreceived  \(path("out")), 97.7 KiB\n"))
+                "stream    draft\\u{202E}.txt, 97.7 KiB from laptop\nreceived  \(path("out.bin")), 97.7 KiB\n"))
     }
 
     @Test func `how far it is is a line of JSONA second`() throws {
@@ -133,7 +133,7 @@ import Testing
                 sender.bytesSent()
             }
         }
-        let out = run.test.folder.file("out")
+        let out = run.test.folder.file("out.bin")
         #expect(try run.run("continue", "--output", out, "--json", answer: daemon([sender])) == .done)
         #expect(
             run.objects[2] == [
@@ -151,10 +151,10 @@ import Testing
             call?.fail(AppErrorName.streamEnded.rawValue, end.json)
             stream.close()
         }
-        let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([first, second]))
+        let status = try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([first, second]))
         #expect(status == .done)
         #expect(second.offset == 40_000)
-        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(run.test.folder.bytes(of: "out.bin") == content)
         #expect(run.objects.compactMap { $0["from"]?.integer } == [0, 40_000])
         #expect(run.errorObjects == [["version": 1, "note": "it was cut; trying again"]])
         #expect(
@@ -175,7 +175,7 @@ import Testing
         }
         let answer = daemon([first, second])
         var continued = 0
-        let status = try run.run("continue", "--output", path("out"), "--json") { call in
+        let status = try run.run("continue", "--output", path("out.bin"), "--json") { call in
             if call.member == "Continue" { continued += 1 }
             guard call.member == "Continue", continued == 2 else { return answer(call) }
             call.fail(
@@ -184,7 +184,7 @@ import Testing
         #expect(status == .done)
         #expect(continued == 3)
         #expect(second.offset == 40_000)
-        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(run.test.folder.bytes(of: "out.bin") == content)
     }
 
     @Test(.timeLimit(.minutes(5)))
@@ -200,7 +200,7 @@ import Testing
             run.afterReplies { clock.advance(by: .seconds(40)) }
         }
         let status = try run.run(
-            "continue", "--output", run.test.folder.file("out"), "--timeout", "20", "--json",
+            "continue", "--output", run.test.folder.file("out.bin"), "--timeout", "20", "--json",
             answer: {
                 let daemon = daemon([sender])
                 return { call in
@@ -210,7 +210,7 @@ import Testing
         #expect(status == .failed)
         #expect(run.errorObjects.last?["error"] == "TransferFailed")
         #expect(run.errorObjects.last?["reason"] == "gone")
-        #expect(run.test.folder.bytes(of: "out") == nil)
+        #expect(run.test.folder.bytes(of: "out.bin") == nil)
     }
 
     @Test func `a stream that nobody took is not tried again`() throws {
@@ -221,7 +221,7 @@ import Testing
             stream.close()
         }
         let answer = daemon([sender], outcome: .refused)
-        #expect(try run.run("continue", "--output", path("out"), "--json", answer: answer) == .failed)
+        #expect(try run.run("continue", "--output", path("out.bin"), "--json", answer: answer) == .failed)
         #expect(run.errorObjects.map { $0["reason"] } == ["failed"])
         #expect(run.daemon.methods.filter { $0 == "Continue" }.count == 1)
     }
@@ -235,8 +235,8 @@ import Testing
             stream.write(Array(bytes.dropFirst(70_000)))
             sender.bytesSent()
         }
-        #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .done)
-        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .done)
+        #expect(run.test.folder.bytes(of: "out.bin") == content)
         #expect(sender.succeeded)
     }
 
@@ -249,7 +249,7 @@ import Testing
             // Two turns later, when the end has come.
             run.later { run.later { call?.reply(PassFileReply(moved: bytes.count, done: true).json) } }
         }
-        #expect(try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender])) == .failed)
+        #expect(try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([sender])) == .failed)
         #expect(
             run.errorObjects == [
                 [
@@ -269,16 +269,16 @@ import Testing
             call?.reply(PassFileReply(moved: 50_000, done: false).json, continues: true)
             run.interruptSoon()
         }
-        #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .interrupted)
+        #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .interrupted)
         #expect(
             run.diagnostics
-                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to go on\n")
+                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to continue\n")
         try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .cancelled)
         let next = try PlayedSender("draft.txt", content)
-        #expect(try run.run("continue", "--output", path("out"), answer: daemon([next])) == .done)
+        #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([next])) == .done)
         #expect(next.offset == 50_000)
-        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(run.test.folder.bytes(of: "out.bin") == content)
     }
 
     @Test func `to standard output go the bytes alone`() throws {
@@ -292,7 +292,7 @@ import Testing
     }
 
     @Test func `an activity without streams is refused`() throws {
-        let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([], streams: false))
+        let status = try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([], streams: false))
         #expect(status == .failed)
         #expect(run.errorObjects.last?["error"] == "StreamFailed")
         #expect(run.errorObjects.last?["code"] == 3328)
@@ -311,7 +311,7 @@ import Testing
     }
 
     @Test func `a failure of the sender is told in its words`() throws {
-        let status = try run.run("continue", "--output", path("out"), "--json") { [self] call in
+        let status = try run.run("continue", "--output", path("out.bin"), "--json") { [self] call in
             guard call.member == "OpenStream" else { return daemon([])(call) }
             call.upgrade(["stream": .string(Sample.stream.hex)], received: { _, _ in }, ended: { $0.finish() })
             call.stream.write(TransferFrame.error(TransferFailure.told(.busy, "once only")).encoded())

@@ -40,6 +40,26 @@ import Testing
     }
 
     @Test
+    func `a check takes the options of a start`() throws {
+        var options = CommandLineOptions()
+        options.configurationFile = "/c"
+        #expect(try CommandLineParser.parse(["--check-config", "--config=/c"]) == .check(options))
+        #expect(throws: OptionError.self) { try CommandLineParser.parse(["--check-config", "--check-config"]) }
+        #expect(throws: OptionError.self) { try CommandLineParser.parse(["--check-config=/c"]) }
+    }
+
+    @Test
+    func `a value may begin with a mark or be no UTF-8`() throws {
+        let latin = "/" + String(systemBytes: [0xE9])
+        guard case .run(let options) = try CommandLineParser.parse(["--config=\u{301}", "--state-dir", latin]) else {
+            Issue.record("no run")
+            return
+        }
+        #expect(options.configurationFile == "\u{301}")
+        #expect(options.stateDirectory == latin)
+    }
+
+    @Test
     func `no words run the daemon as configured`() throws {
         #expect(try CommandLineParser.parse([]) == .run(CommandLineOptions()))
     }

@@ -166,6 +166,58 @@ struct ControlServerPermissionTests {
 }
 
 struct ControlServerLimitTests {
+    private let publish = VarlinkCall(method: AppMethod.publish.rawValue, more: true)
+
+    private func expectRefusal(_ client: ControlTestClient, _ message: String) throws {
+        let bytes = try client.receive()
+        let end = try #require(bytes.firstIndex(of: 0))
+        let reply = try VarlinkReply(decoding: Array(bytes[..<end]))
+        #expect(reply.error?.hasSuffix(".LimitExceeded") == true)
+        #expect(reply.parameters["limit"]?.string == "connections")
+        #expect(reply.parameters["message"]?.string == message)
+        #expect(client.hasEnded)
+    }
+
+    @Test func `the last connections are for tools, of all and of one program`() throws {
+        var limits = ControlLimits()
+        limits.connections = 6
+        limits.connectionsPerGroup = 4
+        limits.connectionsForTools = 2
+        let fixture = try ControlFixture(limits: limits)
+        fixture.group = .unit("app-terminal.scope")
+        let publishing = try (0..<2).map { _ in try fixture.connect() }
+        for client in publishing { try client.call(publish) }
+        #expect(fixture.calls.count == 2)
+        let third = try fixture.connect()
+        try third.call(publish)
+        let bytes = try third.receive()
+        let reply = try VarlinkReply(decoding: Array(bytes.dropLast()))
+        #expect(reply.error == AppErrorName.limitExceeded.rawValue)
+        // The connection is one, for a tool.
+        try third.call(status)
+        #expect(fixture.calls.count == 3)
+        #expect(!third.hasEnded)
+        fixture.group = .unit("app-editor.scope")
+        let fourth = try fixture.connect()
+        try fourth.call(publish)
+        #expect(fixture.calls.count == 4)
+        let fifth = try fixture.connect()
+        try fifth.call(watch)
+        #expect(fixture.calls.count == 4)
+        try fifth.call(status)
+        #expect(fixture.calls.count == 5)
+    }
+
+    @Test func `connections beyond a limit that wait for an answer are few`() throws {
+        var limits = ControlLimits()
+        limits.connectionsPerGroup = 1
+        limits.refusedConnections = 2
+        let fixture = try ControlFixture(limits: limits)
+        let clients = try (0..<4).map { _ in try fixture.connect() }
+        for client in clients { _ = try client.receive() }
+        #expect(clients.map(\.hasEnded) == [false, false, false, true])
+    }
+
     @Test func `connections are limited in all, and room is made by those that end`() throws {
         var limits = ControlLimits()
         limits.connections = 2
@@ -173,8 +225,8 @@ struct ControlServerLimitTests {
         let first = try fixture.connect()
         let second = try fixture.connect()
         let third = try fixture.connect()
-        _ = try third.receive()
-        #expect(third.hasEnded)
+        try third.call(status)
+        try expectRefusal(third, "all 2 connections to the daemon are in use")
         #expect(fixture.server.connectionCount == 2)
         try first.close()
         let fourth = try fixture.connect()
@@ -195,8 +247,8 @@ struct ControlServerLimitTests {
         let second = try fixture.connect(.app)
         fixture.group = .process(3)
         let third = try fixture.connect(.app)
-        _ = try third.receive()
-        #expect(third.hasEnded)
+        try third.call(publish)
+        try expectRefusal(third, "all 2 connections to the daemon's app socket are in use")
         // Also to tools that run in the unit of an app that has all it may have.
         fixture.group = .process(1)
         let tool = try fixture.connect(.control)
@@ -236,8 +288,9 @@ struct ControlServerLimitTests {
         fixture.group = .unit("app-org.example.Greedy-1.scope")
         let held = try (0..<2).map { _ in try fixture.connect(.app) }
         let third = try fixture.connect(.app)
-        _ = try third.receive()
-        #expect(third.hasEnded)
+        try third.call(publish)
+        try expectRefusal(
+            third, "app-org.example.Greedy-1.scope uses all 2 connections that one program may have to the daemon")
         fixture.group = .unit("app-org.example.Modest-1.scope")
         let other = try fixture.connect(.app)
         _ = try other.receive()
@@ -258,6 +311,10 @@ struct ControlServerLimitTests {
         let fixture = try ControlFixture(limits: limits)
         let first = try fixture.connect()
         let second = try fixture.connect()
+        _ = try second.receive()
+        #expect(!second.hasEnded)
+        // It makes no call.
+        try fixture.pass(.seconds(3))
         _ = try second.receive()
         #expect(second.hasEnded)
         try first.close()

@@ -83,7 +83,82 @@ struct VarlinkServerIdleTests {
     func `what is no call closes`(text: String) {
         var machine = Machine()
         let actions = machine.received(Array(text.utf8) + [0])
-        guard actions.count == 1, case .close(.protocolViolation(.malformed)) = actions[0] else {
+        guard actions.count == 1, case .close(.protocolViolation) = actions[0] else {
+            Issue.record("\(actions)")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"method":"a.B","parameters":{"title":"\ud83d"}}"#, "half of a surrogate pair in a string at byte "),
+        (
+            #" { "parameters" : {"title":"\ude00","method":"x"}, "method" : "a.B", "more":true } "#,
+            "half of a surrogate"
+        ),
+        (#"{"method":"a.B","parameters":{"n":1e999,"s":"}\"]"}}"#, "number out of range"),
+        (#"{"method":"a.B","parameters":{"a":1,"a":2}}"#, "duplicate key"),
+        (#"{"method":"a.B","parameters":{"a\u0000":1}}"#, "NUL in a key"),
+        (
+            "{\"method\":\"a.B\",\"parameters\":" + String(repeating: "[", count: 40)
+                + String(repeating: "]", count: 40) + "}", "too deep"
+        ),
+        (
+            "{\"method\":\"a.B\",\"parameters\":{\"a\":[1" + String(repeating: ",1", count: 4096) + "]}}",
+            "too many members"
+        ),
+    ])
+    func `a call whose content is refused is answered with an error, and the next one is served`(
+        text: String, reason: String
+    )
+        throws
+    {
+        var machine = Machine()
+        let actions = machine.received(Array(text.utf8) + [0] + plain.encoded())
+        guard actions.count == 2, case .send(let bytes) = actions[0] else {
+            Issue.record("\(actions)")
+            return
+        }
+        let reply = try VarlinkReply(decoding: bytes.dropLast())
+        #expect(reply.error == "org.varlink.service.InvalidParameter")
+        #expect(reply.parameters["message"]?.string?.contains(reason) == true)
+        #expect(actions[1] == .dispatch(plain, id(1)))
+    }
+
+    @Test func `bytes that are not UTF-8 cost their call alone`() {
+        var machine = Machine()
+        let call = Array(#"{"method":"a.B","parameters":{"title":""#.utf8) + [0xE9] + Array(#""}}"#.utf8) + [0]
+        #expect(machine.received(call).count == 1)
+        #expect(machine.received(plain.encoded()) == [.dispatch(plain, id(1))])
+    }
+
+    @Test func `a call with oneway whose content is refused is not answered`() {
+        var machine = Machine()
+        let call = Array(#"{"method":"a.B","oneway":true,"parameters":{"title":"\ud83d"}}"#.utf8) + [0]
+        #expect(machine.received(call + plain.encoded()) == [.dispatch(plain, id(1))])
+    }
+
+    @Test func `calls whose content is refused are answered in their turn`() throws {
+        var machine = serving(plain)
+        let refused = Array(#"{"method":"a.B","parameters":{"title":"\ud83d"}}"#.utf8) + [0]
+        #expect(machine.received(refused + refused + more.encoded()) == [])
+        #expect(!machine.wantsInput)
+        let actions = machine.reply(to: id(1), [:], continues: false)
+        #expect(actions.count == 4)
+        #expect(actions.first == sent([:]))
+        #expect(actions.last == .dispatch(more, id(2)))
+    }
+
+    @Test(arguments: [
+        #"{"method":"a.B","parameters":{"title":"\ud83d"}"#, #"{"method":"a.B","parameters":{"title":"\ud83d"}}}"#,
+        #"{"parameters":{"title":"\ud83d"}}"#, #"[{"method":"a.B","title":"\ud83d"}]"#,
+        #"{"method":7,"title":"\ud83d"}"#,
+        #"{"method":"a.B","more":true,"oneway":true,"parameters":{"title":"\ud83d"}}"#, #""method":"a.B\ud83d""#,
+        #"{"method":"a.B","title":"\ud83d"} {}"#, #"{"method":"a.B","title":"\"#,
+    ])
+    func `what is no call and has such content closes`(text: String) {
+        var machine = Machine()
+        let actions = machine.received(Array(text.utf8) + [0])
+        guard actions.count == 1, case .close(.protocolViolation(.unreadable)) = actions[0] else {
             Issue.record("\(actions)")
             return
         }

@@ -44,12 +44,30 @@ struct JSONParsingTests {
     }
 
     @Test(arguments: [
+        (#""\ud83d""#, #""\uFFFD""#),
+        (#""\ude00a""#, #""\uFFFDa""#),
+        (#""\ud83d\ud83d\ude00""#, #""\uFFFD\ud83d\ude00""#),
+        (#""\ude00\ud83d""#, #""\uFFFD\uFFFD""#),
+        (#""\\ud83d""#, #""\\ud83d""#),
+        (#""\\\ud83d""#, #""\\\uFFFD""#),
+        (#""\ud83d\"#, #""\uFFFD\"#),
+        (#""\u+83d \u0041\n\ud8""#, #""\u+83d \u0041\n\ud8""#),
+    ])
+    func `escapes of half a surrogate pair are replaced and others kept`(text: String, expected: String) {
+        #expect(String(decoding: JSON.replacingHalfSurrogates(in: Array(text.utf8)[...]), as: UTF8.self) == expected)
+    }
+
+    @Test(arguments: [
         (#"{"a":1,"a":1}"#, "duplicate key"),
         (#"{"a":{"b":1,"\u0062":2}}"#, "duplicate key"),
         (#"{"a\u0000b":1}"#, "NUL in a key"),
         ("9223372036854775808", "number out of range"),
         ("-9223372036854775809", "number out of range"),
         ("1e309", "number out of range"),
+        (#"["\ud83d"]"#, "half of a surrogate pair in a string"),
+        (#"["\ud83d\u0041"]"#, "half of a surrogate pair in a string"),
+        (#"["\ude00"]"#, "half of a surrogate pair in a string"),
+        (#"["\u12"]"#, "invalid syntax"),
         ("[1", "unexpected end"),
         ("{} 1", "bytes after the end"),
     ])

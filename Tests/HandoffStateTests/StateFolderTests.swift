@@ -146,7 +146,7 @@ import Testing
             try folder.write(name, Array((account ?? []).prefix(100)))
         }
         let stored = try StateFolder.open(folder.path, now: 1000)
-        #expect(folder.names == ["account", "boot", "identity", "lock", "peers"])
+        #expect(folder.names == ["account", "boot", "identity", "joined", "lock", "peers"])
         #expect(folder.read("account") == account)
         #expect(stored.account != nil)
     }
@@ -207,7 +207,7 @@ import Testing
             let renamed = try account.naming(DeviceID(stored.identity.publicKey), "other", by: stored.identity)
             #expect(throws: StateError.self) { try stored.folder.store(account: renamed) }
             #expect(folder.read("account") == first)
-            #expect(folder.names == ["account", "boot", "identity", "lock"])
+            #expect(folder.names == ["account", "boot", "identity", "joined", "lock"])
         }
     }
 }

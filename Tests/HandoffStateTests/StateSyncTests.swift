@@ -73,10 +73,14 @@ import Testing
                 folder.path,
             ])
         try stored.folder.store(account: .creating(device: stored.identity, name: "test", now: 1000))
-        #expect(disk.take() == ["\(folder.path)/.account.new \(size("account"))", folder.path])
+        #expect(
+            disk.take() == [
+                "\(folder.path)/.account.new \(size("account"))", folder.path,
+                "\(folder.path)/.joined.new \(size("joined"))", folder.path,
+            ])
         _ = try stored.folder.startAfresh()
-        // A note that it leaves, the account, the new identity, the note.
-        #expect(disk.take().count { $0 == folder.path } == 4)
+        // A note that it leaves, the account, the note that it has one, the new identity, the first note.
+        #expect(disk.take().count { $0 == folder.path } == 5)
     }
 
     @Test
@@ -90,5 +94,71 @@ import Testing
         #expect(folder.read("boot") == former)
         disk.fail(folder.path)
         #expect(throws: StateError.self) { try stored.folder.store(boot: 7777) }
+    }
+
+    @Test(arguments: [EINVAL, ENOSYS, EOPNOTSUPP])
+    func `a file system that synchronises no folders is used, and named once`(error: Int32) throws {
+        let stored = try StateFolder.open(folder.path, now: 1000) { number in
+            var status = stat()
+            fstat(number, &status)
+            guard status.st_mode & S_IFMT == S_IFDIR else { return fsync(number) }
+            errno = error
+            return -1
+        }
+        try stored.folder.store(boot: 5)
+        #expect(stored.folder.limitations == ["synchronized folders (\(Errno(rawValue: error)))"])
+        try stored.folder.appendHistory(Array("{}\n".utf8), limit: 100)
+        #expect(folder.read("history") == Array("{}\n".utf8))
+    }
+
+    @Test(arguments: [ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL])
+    func `a file system without locks is used, unless the daemon of the note still runs`(error: Int32) throws {
+        let refusing: FileLock = { _ in
+            errno = error
+            return -1
+        }
+        let stored = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)
+        #expect(stored.folder.limitations == ["locks (\(Errno(rawValue: error)))"])
+        // A process of another name has got the number of a daemon that was killed.
+        try folder.write("lock", Array("1\n".utf8))
+        _ = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)
+        // One of the same name is another daemon.
+        let name = String(decoding: try LocalFile.read("/proc/self/comm", limit: 64).bytes.dropLast(), as: UTF8.self)
+        let program = folder.beside(name)
+        var process: pid_t = 0
+        let copied = try LocalFile.read("/bin/sleep", limit: 1 << 20).bytes
+        let file = open(program, O_WRONLY | O_CREAT | O_CLOEXEC, 0o755)
+        #expect(write(file, copied, copied.count) == copied.count)
+        close(file)
+        let words = [strdup(program), strdup("60"), nil]
+        try #require(posix_spawn(&process, program, nil, nil, words, environ) == 0)
+        defer {
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+            unlink(program)
+            for word in words { free(word) }
+        }
+        try folder.write("lock", Array("\(process)\n".utf8))
+        #expect(throws: StateError.inUse(path: folder.path, process: process)) {
+            _ = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)
+        }
+    }
+
+    @Test
+    func `another error of a lock or of a folder is no lack of the file system`() throws {
+        #expect(throws: StateError.self) {
+            _ = try StateFolder.open(folder.path, now: 1000) { _ in
+                errno = EIO
+                return -1
+            }
+        }
+        #expect(throws: StateError.self) {
+            _ = try StateFolder.open(
+                folder.path, now: 1000,
+                fileLock: { _ in
+                    errno = EIO
+                    return -1
+                })
+        }
     }
 }

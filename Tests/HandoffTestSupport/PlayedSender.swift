@@ -66,7 +66,8 @@ package final class PlayedSender {
             switch action {
             case .send(let bytes): stream?.write(bytes)
             case .hashPrefix(let length):
-                advance { $0.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))) }
+                advance { $0.prefixHashed(BlockHasher.digest(of: content.prefix(Int(length)))) }
+            case .hashEntries: advance { $0.prefixHashed(BlockHasher.digest(of: [])) }
             case .findData(let offset): advance { $0.dataFound(offset..<Int64(content.count)) }
             case .sendBytes(_, let offset, let length): send(Array(content[Int(offset)...].prefix(Int(length))), offset)
             case .confirm: advance { $0.confirmed() }

@@ -21,7 +21,7 @@ import Testing
         let isConfined = Locked(false)
         try OwnedThread(name: "confined") {
             let own = Result { () throws -> Value? in
-                let destination = try Destination(output: output)
+                let destination = try Destination(output: output, isForced: true)
                 guard destination.confine() else { return nil }
                 isConfined.withLock { $0 = true }
                 return try body(destination)
@@ -122,7 +122,7 @@ import Testing
         source.make("tree")
         source.make("tree/in")
         try source.write([7], to: "tree/in/b", mode: 0o400)
-        let writer = try SourceFile(source.file("tree")).makeTar()
+        let writer = try SourceFile(source.file("tree")).makeArchive()
         var archive: [UInt8] = []
         while let more = try writer.next() { archive += more }
         let header = try #require(TransferHeader(kind: .folder, name: "tree"))

@@ -16,17 +16,20 @@ private func header(
             modified: modified))
 }
 
-private func open(_ output: String, _ header: TransferHeader) throws -> PartFile {
-    guard case .file(let part) = try Destination(output: output).open(header, from: try sender()) else {
+private func open(_ output: String, _ header: TransferHeader, isForced: Bool = false) throws -> PartFile {
+    let destination = try Destination(output: output, isForced: isForced)
+    guard case .file(let part) = try destination.open(header, from: try sender()) else {
         throw TransferFailure(.failed, "no file")
     }
     return part
 }
 
-private func openFailure(_ output: String, _ header: TransferHeader) throws -> TransferFailure? {
+private func openFailure(
+    _ output: String, _ header: TransferHeader, isForced: Bool = false
+) throws -> TransferFailure? {
     let device = try sender()
     return failure { () throws(TransferFailure) in
-        _ = try Destination(output: output).open(header, from: device)
+        _ = try Destination(output: output, isForced: isForced).open(header, from: device)
     }
 }
 
@@ -154,10 +157,12 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
     }
 
     @Test
-    func `a file that the user names is replaced, and only by the complete one`() throws {
+    func `a file that the user names is replaced only by force, and only by the complete one`() throws {
         let folder = try TestFolder()
         let path = try folder.write([9], to: "mine", mode: 0o600)
-        let part = try open(path, try header(name: "../../evil"))
+        let refused = try openFailure(path, try header())
+        #expect(refused?.reason == .exists && refused?.message.contains("--force") == true)
+        let part = try open(path, try header(name: "../../evil"), isForced: true)
         try part.prepare(offset: 0, length: 5)
         try part.write([1, 2, 3, 4])
         #expect(folder.read("mine") == [9])
@@ -172,7 +177,7 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         let folder = try TestFolder()
         try folder.write([9], to: "mine")
         _ = shell("cd '\(folder.path)' && ln -s mine link && ln -s nothing dangling && mkfifo pipe")
-        let part = try open(folder.file("link"), try header())
+        let part = try open(folder.file("link"), try header(), isForced: true)
         try part.prepare(offset: 0, length: 5)
         try part.write([1])
         try part.finish()
@@ -184,13 +189,48 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(try openFailure(folder.file("none/"), try header())?.reason == .unreadable)
         #expect(try openFailure(folder.file("none/a"), try header())?.reason == .unreadable)
         #expect(try openFailure("", try header())?.reason == .unreadable)
+        #expect(try openFailure(folder.file("pipe"), try header(), isForced: true)?.reason == .exists)
+    }
+
+    @Test(arguments: ["Documents", "My Files", "v1.5", ".config", "2026.11.25", "a.very-long-and-strange"])
+    func `no file is created in the place of a folder that is missing`(name: String) throws {
+        let folder = try TestFolder()
+        for kind in [TransferHeader.Kind.file, .stream] {
+            let refused = try openFailure(folder.file(name), try header(kind))
+            #expect(refused?.reason == .unreadable)
+            #expect(refused?.message.contains("no such folder") == true)
+        }
+        #expect(folder.names.isEmpty)
+        #expect(try openFailure(folder.file(name), try header(.folder)) == nil)
+        let part = try open(folder.file(name), try header(), isForced: true)
+        try part.prepare(offset: 0, length: nil)
+        try part.finish()
+        #expect(folder.names == [name])
+    }
+
+    @Test
+    func `a file that comes late is not replaced, but by force`() throws {
+        let folder = try TestFolder()
+        let late = try open(folder.file("a.txt"), try header())
+        try late.prepare(offset: 0, length: 5)
+        try folder.write([9], to: "a.txt")
+        #expect(failure { () throws(TransferFailure) in try late.finish() }?.reason == .exists)
+        #expect(folder.read("a.txt") == [9])
+        late.discard()
+        let forced = try open(folder.file("b"), try header(), isForced: true)
+        try forced.prepare(offset: 0, length: 5)
+        try folder.write([9], to: "b")
+        try forced.finish()
+        #expect(folder.read("b") == [])
     }
 
     @Test
     func `a folder, too, is never put in the place of something`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "mine")
-        #expect(try openFailure(folder.file("mine"), try header(.folder))?.reason == .exists)
+        for isForced in [false, true] {
+            #expect(try openFailure(folder.file("mine"), try header(.folder), isForced: isForced)?.reason == .exists)
+        }
     }
 
     @Test
@@ -275,11 +315,75 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
     }
 
     @Test(arguments: [
-        "", ".", "..", "/", "/etc/passwd", "../a", "a/b", "a/", ".bashrc", "-rf", "--help", "a\u{0}b", "a\nb",
-        "a\u{1B}[31m",
-        "a\u{7F}", "a\u{85}b", "gpj.\u{202E}exe", "a\u{2066}b", "a\u{200E}", "a\u{FEFF}", "a\u{2028}b", "...",
-        ".a.handoff-part",
+        (".env", "_.env"), (".bashrc", "_.bashrc"), ("...", "_..."), ("-rf", "_-rf"), ("- draft.txt", "_- draft.txt"),
+        ("\u{200E}IMG-2026.jpg", "IMG-2026.jpg"), ("שלום\u{200F}.pdf", "שלום.pdf"), ("so\u{AD}ft", "soft"),
+        ("a\nb", "a_b"), ("a\u{1B}[31m", "a_[31m"), ("a\u{7F}", "a_"), ("a\u{85}b", "a_b"),
+        ("gpj.\u{202E}exe", "gpj.exe"), ("a\u{2066}b", "ab"), ("a\u{FEFF}", "a"), ("a\u{2028}b", "ab"),
+        ("\u{200E}", "_"), ("\u{200E}.bashrc", "_.bashrc"), ("\u{202E}..", "_.."),
+        (".a.handoff-part", "_.a.handoff-part"),
+        ("bill.pdf\u{2800}\u{2800}\u{2800}\u{2800}.exe", "bill.pdf .exe"),
+        ("bill.pdf\u{A0}\u{3000}.exe", "bill.pdf .exe"), ("bill.pdf          .exe", "bill.pdf .exe"),
+        // Scalars that stand for bytes of this system, here for those of U+202E.
+        ("bill\u{10FEE2}\u{10FE80}\u{10FEAE}fdp.exe", "billfdp.exe"),
+        (String(repeating: "é", count: 127) + "\n", String(repeating: "é", count: 127) + "_"),
+        ("." + String(repeating: "x", count: 250) + ".txt", "_." + String(repeating: "x", count: 249) + ".txt"),
     ])
+    func `a name that does not look as it is gets a usable one, with the reason`(sent: String, name: String) throws {
+        let folder = try TestFolder()
+        let part = try open(folder.path, try header(name: sent))
+        try part.prepare(offset: 0, length: nil)
+        #expect(try part.finish() == folder.file(name))
+        #expect(folder.names == [name])
+        #expect(part.remarks.count == 1)
+        #expect(part.remarks.allSatisfy { $0.contains("is not used: it ") })
+        #expect(part.remarks.allSatisfy { $0.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) } })
+    }
+
+    @Test
+    func `what the file system refuses gets a name that all accept`() throws {
+        let folder = try TestFolder()
+        var calls = KernelCalls()
+        calls.nameError = { $0.contains(UInt8(ascii: ":")) ? .invalidArgument : nil }
+        for expected in ["10_30 _all__.txt", "10_30 _all__ (2).txt"] {
+            let destination = try Destination(output: folder.path, calls: calls)
+            let header = try header(name: "10:30 <all>?.txt".replacing("<", with: "<").replacing(">?", with: ">"))
+            guard case .file(let part) = try destination.open(header, from: try sender()) else { return }
+            try part.prepare(offset: 0, length: nil)
+            #expect(try part.finish() == folder.file(expected.replacing("__", with: "_")))
+            #expect(part.remarks.count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("a.", "a._"), ("a ", "a _"), ("con", "_con"), ("LPT1.txt", "_LPT1.txt"), ("console", "console"),
+        ("a|b", "a_b"),
+        ("日本語", "日本語"),
+    ])
+    func `a name for all file systems has nothing that any of them refuses`(name: String, portable: String) {
+        #expect(FileName.portable(name.utf8) == portable)
+    }
+
+    @Test
+    func `a name in Latin-1 can be read as such, and a long one is cut before its extension`() {
+        #expect(FileName.portable([0x63, 0x61, 0x66, 0xE9]) == "café")
+        let long = FileName.portable((String(repeating: "ä", count: 200) + ".pdf").utf8)
+        #expect(long.utf8.count <= 143 && long.hasSuffix("ä.pdf"))
+    }
+
+    @Test
+    func `where no permissions can be set a file arrives, and that is reported once`() throws {
+        let folder = try TestFolder()
+        var calls = KernelCalls()
+        calls.setsModes = false
+        let destination = try Destination(output: folder.path, calls: calls)
+        guard case .file(let part) = try destination.open(try header(), from: try sender()) else { return }
+        try part.prepare(offset: 0, length: 5)
+        try part.write([1])
+        #expect(try part.finish() == folder.file("a.txt"))
+        #expect(part.remarks.count == 1 && part.remarks[0].contains("permissions"))
+    }
+
+    @Test(arguments: ["", ".", "..", "/", "/etc/passwd", "../a", "a/b", "a/", "a\u{0}b"])
     func `a hostile name is refused with a reason, and nothing is made`(name: String) throws {
         let folder = try TestFolder()
         let refused = try #require(try openFailure(folder.path, try header(name: name)))
@@ -301,7 +405,7 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
     func `without a name of the sender's the user has to say one`() throws {
         let folder = try TestFolder()
         #expect(try openFailure(folder.path, try header(.stream, name: nil))?.reason == .name)
-        #expect(try openFailure(folder.file("mine"), try header(.stream, name: nil)) == nil)
+        #expect(try openFailure(folder.file("mine.txt"), try header(.stream, name: nil)) == nil)
     }
 
     @Test
@@ -327,49 +431,6 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(try part.finish() == folder.file("a (2).txt"))
         #expect(folder.names.sorted() == ["a (2).txt", "a.txt"])
         #expect(folder.read("a.txt") == [9] && folder.read("a (2).txt") == [1])
-    }
-
-    @Test
-    func `the beginning of a file is hashed as far as it is there`() throws {
-        let folder = try TestFolder()
-        var random = SeededRandom(state: 1)
-        let content = random.bytes(700_000)
-        let source = try SourceFile(try folder.write(content, to: "a"))
-        let test = try LoopTest()
-        let hasher = try source.makeHasher()
-        var seen: [Result<ContentDigest, TransferFailure>] = []
-        for length in [1, 300_000, 700_000, 700_001] as [Int64] {
-            hasher.digest(length, on: test.loop) { result in
-                seen.append(result)
-                if seen.count == 4 { test.end() }
-            }
-        }
-        try test.run()
-        for (result, length) in zip(seen, [1, 300_000, 700_000]) {
-            #expect(try result.get() == SHA256Hasher.digest(of: content.prefix(length)))
-        }
-        guard case .failure(let shorter) = seen[3] else {
-            Issue.record("it reads beyond the end")
-            return
-        }
-        #expect(shorter.reason == .changed)
-    }
-
-    @Test
-    func `a hash that is called off fails soon`() throws {
-        let folder = try TestFolder()
-        _ = shell("truncate -s 1T '\(folder.file("huge"))'")
-        let source = try SourceFile(folder.file("huge"))
-        let test = try LoopTest()
-        let hasher = try source.makeHasher()
-        var seen: TransferFailure?
-        hasher.digest(1 << 40, on: test.loop) { result in
-            if case .failure(let failure) = result { seen = failure }
-            test.end()
-        }
-        hasher.cancel()
-        try test.run()
-        #expect(seen?.reason == .cancelled)
     }
 }
 

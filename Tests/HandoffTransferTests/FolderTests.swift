@@ -6,9 +6,10 @@ import Testing
 
 private func open(
     _ output: String, name: String? = "tree", mode: UInt32 = 0o755, limits: TarLimits = .standard,
-    calls: KernelCalls = KernelCalls()
+    calls: KernelCalls = KernelCalls(), id: TransferID? = nil
 ) throws -> PartFolder {
-    let header = try #require(TransferHeader(kind: .folder, name: name, mode: mode, modified: 1_500_000_000))
+    let header = try #require(
+        TransferHeader(kind: .folder, name: name, id: id, mode: mode, modified: 1_500_000_000))
     guard
         case .folder(let part) = try Destination(output: output, calls: calls).open(
             header, from: try sender(), limits: limits)
@@ -20,11 +21,18 @@ private func open(
 
 /// The archive of a folder, and what was left out.
 private func packed(_ path: String, limit: Int = 5000) throws -> (bytes: [UInt8], notes: [String]) {
-    let writer = try SourceFile(path).makeTar()
+    let (bytes, notes, _) = try packedWithOmissions(path, limit: limit)
+    return (bytes, notes)
+}
+
+private func packedWithOmissions(
+    _ path: String, limit: Int = 5000
+) throws -> (bytes: [UInt8], notes: [String], omissions: TransferOmissions) {
+    let writer = try SourceFile(path).makeArchive()
     var bytes: [UInt8] = []
     while let more = try writer.next(limit: limit) { bytes += more }
-    #expect(try writer.next() == nil)
-    return (bytes, writer.takeNotes())
+    #expect(try writer.next(limit: limit) == nil)
+    return (bytes, writer.takeNotes(), writer.omissions)
 }
 
 /// Gives an archive to a part in random pieces.
@@ -105,17 +113,15 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `Links, pipes and names that nobody takes are left out, and said`() throws {
+    func `links and pipes are left out, and named with their number`() throws {
         let folder = try TestFolder()
         folder.make("t")
         try folder.write([1], to: "t/kept")
-        _ = shell(
-            """
-            cd '\(folder.file("t"))' && ln -s /etc/passwd link && ln -s .. up && mkfifo pipe && echo x > -dash \
-            ; printf x > "$(printf 'bad\\377')"; printf x > "$(printf 'line\\nfeed')"
-            """)
-        let (bytes, notes) = try packed(folder.file("t"))
-        #expect(notes.count == 6)
+        _ = shell("cd '\(folder.file("t"))' && ln -s /etc/passwd link && ln -s .. up && mkfifo pipe")
+        let (bytes, notes, omissions) = try packedWithOmissions(folder.file("t"))
+        #expect(notes.count == 3)
+        #expect(omissions.count == 3)
+        #expect(omissions.lines.map { $0.prefix { $0 != ":" } } == ["link", "pipe", "up"])
         #expect(notes.allSatisfy { $0.hasPrefix(folder.file("t/")) && $0.contains("is left out: ") })
         #expect(notes.allSatisfy { $0.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) } })
         let target = try TestFolder()
@@ -123,6 +129,91 @@ private func makeTree() throws -> TestFolder {
         try part.write(bytes)
         try part.finish()
         #expect(shell("ls -A '\(target.file("tree"))'") == "kept\n")
+    }
+
+    @Test
+    func `names arrive byte by byte, whatever bytes they are`() throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        _ = shell(
+            """
+            cd '\(folder.file("t"))' && for name in '-rf' '--' 'line\\nfeed' 'latin\\351' '\\342\\200\\216LRM' \
+                'so\\302\\255ft' 'esc\\033[2J' 'gpj.\\342\\200\\256exe' '~' ' ' 'a:b' '\\377' '\\001'
+            do mkdir -- "$(printf -- "d $name")" && printf x > "./$(printf -- "d $name")/$(printf -- "$name")"
+            done
+            """)
+        let (bytes, notes, omissions) = try packedWithOmissions(folder.file("t"))
+        #expect(notes.isEmpty && omissions.isEmpty)
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try part.write(bytes)
+        try part.finish()
+        #expect(part.remarks.isEmpty)
+        let names = "find . -mindepth 1 -print0 | LC_ALL=C sort -z | od -An -c"
+        let expected = shell("cd '\(folder.file("t"))' && \(names)")
+        #expect(shell("cd '\(target.file("tree"))' && \(names)") == expected)
+        #expect(
+            shell("find '\(target.file("tree"))' -type f | wc -l")
+                == shell("find '\(folder.file("t"))' -type f | wc -l"))
+        #expect(shell("find '\(target.file("tree"))' -name x -o -type f -size 1c | grep -c .") != "0\n")
+    }
+
+    @Test
+    func `a name that the file system refuses gets another, and so does what is in such a folder`() throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        folder.make("t/a:b")
+        try folder.write([1], to: "t/a:b/x:y.txt")
+        try folder.write([2], to: "t/a:b/x_y.txt")
+        folder.make("t/a:b/plain")
+        try folder.write([3], to: "t/a:b/plain/z")
+        let target = try TestFolder()
+        var calls = KernelCalls()
+        calls.nameError = { $0.contains(UInt8(ascii: ":")) ? .invalidArgument : nil }
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(folder.file("t")).bytes)
+        try part.finish()
+        #expect(target.names == ["tree"])
+        #expect(
+            shell("cd '\(target.file("tree"))' && find . -type f | LC_ALL=C sort")
+                == "./a_b/plain/z\n./a_b/x_y (2).txt\n./a_b/x_y.txt\n")
+        // The folder, and the two files that get one name.
+        #expect(part.remarks.count == 3)
+        #expect(part.remarks.allSatisfy { $0.hasPrefix("the file system refuses a name: a:b") })
+    }
+
+    @Test
+    func `two names that are one for the file system both arrive, and so do names that are too long for it`() throws {
+        let folder = try TestFolder()
+        for name in ["README", "readme"] {
+            folder.make("t")
+            folder.make("t/\(name)")
+            try folder.write(Array(name.utf8), to: "t/\(name)/\(name)")
+        }
+        let long = String(repeating: "ä", count: 100)
+        try folder.write([1], to: "t/\(long).txt")
+        let target = try TestFolder()
+        var calls = KernelCalls()
+        calls.nameError = { $0.elementsEqual("readme".utf8) ? .exists : $0.count > 143 ? .nameTooLong : nil }
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(folder.file("t")).bytes)
+        try part.finish()
+        #expect(target.read("tree/README/README") == Array("README".utf8))
+        #expect(target.read("tree/readme (2)/readme (2)") == Array("readme".utf8))
+        #expect(target.read("tree/\(long.prefix(66)).txt") == [1])
+        #expect(part.remarks.count == 3)
+    }
+
+    @Test
+    func `where no permissions can be set a folder arrives, and that is reported once`() throws {
+        let source = try makeTree()
+        let target = try TestFolder()
+        var calls = KernelCalls()
+        calls.setsModes = false
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(source.file("t")).bytes)
+        #expect(try part.finish() == target.file("tree"))
+        #expect(part.remarks.count == 1 && part.remarks[0].contains("permissions"))
     }
 
     @Test
@@ -145,10 +236,10 @@ private func makeTree() throws -> TestFolder {
         folder.make("t")
         let path = try folder.write([UInt8](repeating: 1, count: 100_000), to: "t/a")
         _ = shell("touch -d @1400000000 '\(path)'")
-        let writer = try SourceFile(folder.file("t")).makeTar()
+        let writer = try SourceFile(folder.file("t")).makeArchive()
         _ = try writer.next(limit: 1000)
         _ = shell(command.replacing("F", with: "'\(path)'"))
-        let changed = failure { () throws(TransferFailure) in while try writer.next() != nil {} }
+        let changed = failure { () throws(TransferFailure) in while try writer.next(limit: 1000) != nil {} }
         #expect(changed?.reason == .changed)
     }
 
@@ -193,6 +284,114 @@ private func makeTree() throws -> TestFolder {
         try part.write(archive([("a", [1])]))
         try part.finish()
         #expect(target.listing("tree").split(separator: "\n").count == 1)
+    }
+
+    /// Compares all of a beginning.
+    private func compared(_ archive: FolderArchive) throws -> ContentDigest {
+        while true {
+            if let digest = try archive.compare() { return digest }
+        }
+    }
+
+    @Test(arguments: [0, 1535, 1536, 1537, 60_000, 101_888, 110_000, 120_000, 130_000, .max])
+    func `a folder that was cut at any place continues there`(place: Int) throws {
+        let source = try makeTree()
+        let target = try TestFolder()
+        let bytes = try packed(source.file("t")).bytes
+        do {
+            let part = try open(target.path, id: try transferID())
+            try part.prepare(behind: nil)
+            try feed(Array(bytes.prefix(place)), to: part)
+        }
+        let part = try open(target.path, id: try transferID())
+        let here = try part.makeArchive()
+        let digest = try here.map(compared)
+        #expect((here == nil) == (place < 1536))
+        let rest = try SourceFile(source.file("t")).makeArchive(behind: here?.beginning ?? .init())
+        if here != nil { #expect(try compared(rest) == digest && rest.beginning == here?.beginning) }
+        try part.prepare(behind: here)
+        var count = 0
+        while let piece = try rest.next(limit: 3000) {
+            count += piece.count
+            try feed(piece, to: part)
+        }
+        #expect(count < bytes.count - min(place, bytes.count) + 32_768)
+        try part.finish()
+        #expect(target.names == ["tree"])
+        #expect(target.listing("tree") == source.listing("t").replacing("block f 4755", with: "block f 755"))
+    }
+
+    @Test(arguments: [
+        "echo x >> t/block", "printf 2 | dd of=t/block bs=1 conv=notrunc", "mv t/block t/blocks", "rm t/.hidden/.file",
+        "touch t/.hidden/.another", "rm -r t/*", "rm t/block; mkdir t/block",
+    ])
+    func `a folder of which something that was sent has changed is not continued`(change: String) throws {
+        let source = try makeTree()
+        let target = try TestFolder()
+        let bytes = try packed(source.file("t")).bytes
+        do {
+            let part = try open(target.path, id: try transferID())
+            try feed(Array(bytes.dropLast(3000)), to: part)
+        }
+        let part = try open(target.path, id: try transferID())
+        let here = try #require(try part.makeArchive())
+        let digest = try compared(here)
+        _ = shell("cd '\(source.path)' && (\(change)) 2>/dev/null; find t -exec touch -d @1400000001 {} +")
+        #expect(try compared(SourceFile(source.file("t")).makeArchive(behind: here.beginning)) != digest)
+        try part.prepare(behind: nil)
+        try part.write(try packed(source.file("t")).bytes)
+        try part.finish()
+        #expect(target.listing("tree") == source.listing("t").replacing(" f 4755", with: " f 755"))
+    }
+
+    @Test
+    func `an archive that does not continue what is kept ends it, and nothing of it stays`() throws {
+        let target = try TestFolder()
+        let whole = archive([("a", [1]), ("b", [1, 2, 3])])
+        for wrong in [archive([("a", [1])]), archive([("b", [1])]), archive([]), archive([("c", [1, 2])])] {
+            do {
+                let part = try open(target.path, id: try transferID())
+                try part.write(Array(whole.prefix(1538)))
+            }
+            let part = try open(target.path, id: try transferID())
+            let here = try #require(try part.makeArchive())
+            _ = try compared(here)
+            #expect(here.beginning == .init(entries: 2, lastBytes: 2))
+            try part.prepare(behind: here)
+            let failed = failure { () throws(TransferFailure) in
+                try part.write(wrong)
+                try part.finish()
+            }
+            #expect(failed?.reason == .malformed)
+            part.discard()
+        }
+        #expect(target.names.isEmpty)
+    }
+
+    @Test
+    func `of a file that changed while its folder was sent nothing is kept`() throws {
+        let target = try TestFolder()
+        do {
+            let part = try open(target.path, id: try transferID())
+            try part.write(Array(archive([("a", [1]), ("b", [1, 2, 3])]).prefix(1538)))
+            part.discardFile()
+        }
+        let part = try open(target.path, id: try transferID())
+        let here = try #require(try part.makeArchive())
+        _ = try compared(here)
+        #expect(here.beginning == .init(entries: 1, lastBytes: 1))
+        part.discard()
+    }
+
+    @Test
+    func `files of a folder whose size is not that of their content arrive whole`() throws {
+        let (bytes, notes) = try packed("/proc/sys/kernel/random")
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try part.write(bytes)
+        try part.finish()
+        #expect(target.read("tree/poolsize") == Array(shell("cat /proc/sys/kernel/random/poolsize").utf8))
+        #expect(target.read("tree/uuid")?.count == 37 && notes.isEmpty)
     }
 
     private func open2(_ output: String) throws(TransferFailure) -> Destination.Incoming {

@@ -40,7 +40,7 @@ private let messages: [TransferFrame] = {
     guard let header = TransferHeader(kind: .file, name: "a", size: 3), let all = DigestSample.digest,
         let have = TransferHave(offset: 2, digest: all), let start = TransferStart(offset: 0, length: 3)
     else { return [] }
-    return [.header(header), .have(have), .start(start), .go, .complete, .done]
+    return [.header(header), .have(have), .start(start), .go, .complete(.none), .done]
 }()
 
 private enum DigestSample {
@@ -154,6 +154,18 @@ private func sender(at step: Int) throws -> SenderMachine {
             return
         }
         #expect(failure.reason == .malformed)
+    }
+
+    @Test
+    func `a part without a byte ends it, unless the file ends there with a hole`() {
+        for (text, isMalformed) in [(#"{"from":2,"length":0}"#, true), (#"{"from":3,"length":0}"#, false)] {
+            var machine = receiver(at: 2)
+            machine.after { $0.received(frame(#"{"from":0,"length":1}"#)) }
+            machine.after { $0.ready() }
+            machine.after { $0.bytesReceived() }
+            let end = ending(machine.after { $0.received(frame(text)) })
+            #expect((end?.reason == .malformed) == isMalformed)
+        }
     }
 
     @Test

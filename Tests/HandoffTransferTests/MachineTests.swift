@@ -112,6 +112,7 @@ private struct Rehearsal {
             left += bytes.count
         case .hashPrefix(let length):
             sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length))))
+        case .hashEntries(let have): sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(have.offset))))
         case .findData(let offset):
             let size = Int64(content.count)
             let run = (runs ?? [0..<size]).first { $0.upperBound > offset } ?? size..<size
@@ -123,8 +124,8 @@ private struct Rehearsal {
             moved += length
             sender.bytesSent()
         case .confirm: sender.confirmed()
-        case .readContent:
-            var rest = content[...]
+        case .readContent(let from):
+            var rest = content[Int(from)...]
             while !rest.isEmpty {
                 let piece = rest.prefix(Int.random(in: 1...3000, using: &random))
                 rest = rest.dropFirst(piece.count)
@@ -267,7 +268,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             receiver.after { $0.ready() }
             receiver.after { $0.bytesReceived() }
         }
-        let last = receiver.after { $0.received(TransferFrame.complete.encoded()) }
+        let last = receiver.after { $0.received(TransferFrame.complete(.none).encoded()) }
         #expect(last.contains(.finish) == isRight)
         #expect(receiver.isEnded == !isRight)
     }
@@ -378,7 +379,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         let start = try #require(TransferStart(offset: 0, length: nil))
         receiver.after { $0.received(TransferFrame.start(start).encoded()) }
         let chunks: [UInt8] = [0, 0, 0, 1, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 3, 0, 0, 0, 0]
-        receiver.received(chunks + TransferFrame.complete.encoded())
+        receiver.received(chunks + TransferFrame.complete(.none).encoded())
         for byte in 1...UInt8(written + 1) { #expect(receiver.next() == .write([byte])) }
         let full = TransferFailure(.full, "no room")
         let last = receiver.after { $0.fail(full) }
@@ -395,7 +396,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
         }
         receiver.after { $0.ready() }
-        receiver.after { $0.received(TransferFrame.complete.encoded()) }
+        receiver.after { $0.received(TransferFrame.complete(.none).encoded()) }
         #expect(receiver.after { $0.bytesReceived() } == [.finish])
         #expect(receiver.after { $0.endReceived() }.isEmpty)
         #expect(receiver.after { $0.finished() } == [.send(TransferFrame.done.encoded()), .end, .succeed])
@@ -413,7 +414,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         }
         receiver.after { $0.ready() }
         let behind = [UInt8](repeating: 0xff, count: 70_000)
-        #expect(receiver.after { $0.received(TransferFrame.complete.encoded() + behind) }.isEmpty)
+        #expect(receiver.after { $0.received(TransferFrame.complete(.none).encoded() + behind) }.isEmpty)
         #expect(receiver.after { $0.received(behind) }.isEmpty)
         #expect(receiver.after { $0.bytesReceived() } == [.finish])
         #expect(receiver.after { $0.received(behind) }.isEmpty)

@@ -48,16 +48,31 @@ import Testing
     }
 
     @Test
-    func `folders and standard input have no size and no id`() throws {
+    func `folders and standard input have no size, and the id of a folder stays when its content changes`() throws {
         let folder = try TestFolder()
         folder.make("pictures", mode: 0o750)
         let source = try SourceFile(folder.file("pictures/"))
         #expect(source.header.kind == .folder && source.header.name == "pictures" && source.header.mode == 0o750)
-        #expect(source.header.size == nil && source.header.id == nil)
+        #expect(source.header.size == nil && source.header.id != nil)
+        try folder.write([1], to: "pictures/a")
+        #expect(try SourceFile(folder.file("pictures")).header.id == source.header.id)
         #expect(try SourceFile(folder.file("pictures/.")).header.name == "pictures")
         #expect(try SourceFile("/").header.name == nil)
         let input = try SourceFile("-", name: "x")
         #expect(input.header.kind == .stream && input.header.name == "x" && input.header.size == nil)
+        #expect(input.header.id == nil)
+    }
+
+    @Test(arguments: ["/proc/version", "/sys/kernel/mm/transparent_hugepage/enabled"])
+    func `a file whose size is not that of its content is read to the end`(path: String) throws {
+        try #require(access(path, R_OK) == 0)
+        let expected = Array(shell("cat '\(path)'").utf8)
+        let source = try SourceFile(path)
+        #expect(source.header.kind == .stream && source.header.size == nil && source.header.id == nil)
+        #expect(source.header.name == path.split(separator: "/").last.map(String.init))
+        var content: [UInt8] = []
+        while let bytes = try source.read(limit: 7), !bytes.isEmpty { content += bytes }
+        #expect(content == expected && !content.isEmpty)
     }
 
     @Test(arguments: ["mkfifo F", "true", "mknod F c 1 3 || mkfifo F"])

@@ -68,7 +68,7 @@ private final class WholeTransfer {
             behindBytes()
             try source.requireUnchanged()
             sender.confirmed()
-        case .readContent, .end, .succeed: break
+        case .hashEntries, .readContent, .end, .succeed: break
         case .fail(let failure): failures.sender = failure
         }
     }

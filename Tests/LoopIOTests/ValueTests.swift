@@ -3,6 +3,21 @@ import LoopIO
 import Testing
 
 struct LocalTimeTests {
+    @Test func `a time that clocks show twice has its offset behind it`() async {
+        // A process of its own, since the time zone is the process's.
+        await #expect(processExitsWith: .success) {
+            setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)
+            tzset()
+            // 25 October 2026, 03:00 summer time is 02:00 winter time.
+            let end = 1_792_890_000.0
+            #expect(LocalTime.text(end - 7200 - 60) == "2026-10-25 00:59:00")
+            #expect(LocalTime.text(end - 1800) == "2026-10-25 02:30:00 +02:00")
+            #expect(LocalTime.text(end + 1800) == "2026-10-25 02:30:00 +01:00")
+            #expect(LocalTime.text(end + 3600) == "2026-10-25 03:00:00")
+            #expect(LocalTime.short(end + 1800, now: end) == "02:30 +01:00")
+        }
+    }
+
     @Test func `a moment of today has no date`() {
         let now = 1_800_000_000.0
         let (time, day) = (LocalTime.short(now, now: now), LocalTime.short(now - 172_800, now: now))

@@ -7,7 +7,7 @@ With BYTES it breaks off after so many bytes of a file, and the next run resumes
 """
 import hashlib, io, json, os, socket, struct, sys, tarfile
 
-SMALLEST, LARGEST, CHUNK = 1, 65536, 1 << 20
+SMALLEST, LARGEST, CHUNK, BLOCK = 1, 65536, 1 << 20, 4096
 
 
 class Failed(Exception):
@@ -63,19 +63,30 @@ class Stream:
             yield self.exactly(length)
 
 
-def checked(name, may_be_hidden=False):
-    """A name that may become a file here."""
-    if (not name or len(name.encode()) > 255 or "/" in name or name in (".", "..") or name[0] == "-" or not name.isprintable()
-            or name[0] == "." and not may_be_hidden):
+def checked(name, is_inside=False):
+    """A name that may become a file here; inside a received folder any name of a file."""
+    is_plain = is_inside or len(name.encode()) <= 255 and name.isprintable() and not name.startswith((".", "-"))
+    if not name or "/" in name or "\0" in name or name in (".", "..") or not is_plain:
         raise Failed("name", "this name is not used here")
     return name
+
+
+def digest(data):
+    """The digest by which the beginning of a file is compared."""
+    hasher = hashlib.sha256()
+    for offset in range(0, len(data), BLOCK):
+        block = data[offset:offset + BLOCK]
+        if block.strip(b"\0"):
+            hasher.update(struct.pack(">Q", offset) + block)
+    hasher.update(struct.pack(">Q", len(data)))
+    return hasher.hexdigest()
 
 
 def receive_file(stream, header, folder, limit):
     part = os.path.join(folder, f".{header['id']}.part")  # The id is the same for the same content.
     have = open(part, "rb").read() if os.path.exists(part) else b""
     if 0 < len(have) <= header["size"]:
-        stream.send(have=len(have), sha256=hashlib.sha256(have).hexdigest())
+        stream.send(have=len(have), sha256=digest(have))
     else:
         stream.send(have=0)
     start = stream.receive("from")
@@ -100,12 +111,12 @@ def receive_folder(stream, header, folder):
     stream.receive("from")
     stream.send(go=True)
     archive = io.BytesIO(b"".join(stream.chunks()))
-    stream.receive("complete")
+    missing = stream.receive("complete").get("omitted", 0)
     top = os.path.join(folder, checked(header["name"]))
     os.mkdir(top)
     with tarfile.open(fileobj=archive, mode="r:") as tar:
         for entry in tar:
-            path = os.path.join(top, *(checked(name, may_be_hidden=True) for name in entry.name.split("/")))
+            path = os.path.join(top, *(checked(name, is_inside=True) for name in entry.name.split("/")))
             if entry.isdir():
                 os.mkdir(path)
             elif entry.isfile():
@@ -114,7 +125,7 @@ def receive_folder(stream, header, folder):
                 os.chmod(path, entry.mode & 0o777)
             else:
                 raise Failed("unsafe", "neither a file nor a folder")
-    return {}
+    return {"missing": missing}
 
 
 def fetch(path, activity, folder, limit):

@@ -102,7 +102,7 @@ class Content(Handover):
     def words(self):
         # Who waits for a program that was killed, and that nobody starts again, waits in vain.
         patience = "1" if self.world.blow.victim == "other command" else "20"
-        return ["continue", "--type", self.type, "--output", self.target, "--timeout", patience]
+        return ["continue", "--type", self.type, "--output", self.target, "--force", "--timeout", patience]
 
     def act(self):
         w = self.world

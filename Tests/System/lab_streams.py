@@ -69,7 +69,7 @@ def sizes(stage):
         target = os.path.join(stage.folder, f"target-{size}")
         publish = offer(origin, taker, source)
         begin = time.monotonic()
-        taker.ctl("continue", publish.id, "--output", target, within=120)
+        taker.ctl("continue", publish.id, "--output", target, "--force", within=120)
         took = time.monotonic() - begin
         expect(digest_of(target) == wanted, f"{size}: the file differs")
         print(f"    {size} bytes in {took:.2f} s ({size / MIB / took:.0f} MiB/s)")
@@ -146,7 +146,7 @@ def cable(stage):
     source, target = os.path.join(stage.folder, "source"), os.path.join(stage.folder, "target")
     wanted = write(source, 256 * MIB)
     publish = offer(origin, taker, source)
-    take = taker.follow("continue", publish.id, "--output", target)
+    take = taker.follow("continue", publish.id, "--output", target, "--force")
     # Before that a continuation may fail for good.
     take.wait("stream", within=60)
     for host in (taker.host, origin.host):
@@ -202,7 +202,7 @@ class Chaos:
 
     def attempt(self, target):
         """One try; answers the running command, once it has an activity to continue."""
-        return self.taker.follow("continue", "--type", TYPE, "--output", target)
+        return self.taker.follow("continue", "--type", TYPE, "--output", target, "--force")
 
     def state(self, take):
         """What is to be known of a file that does not arrive."""
@@ -298,14 +298,14 @@ def resumes(stage):
         return int(line.split(":")[1].split()[0])
 
     before = device()
-    take = taker.follow("continue", publish.id, "--output", target)
+    take = taker.follow("continue", publish.id, "--output", target, "--force")
     while device() - before < 64 * MIB:
         expect(take.process.poll() is None, f"it was too quick: {take.seen}")
     take.process.kill()
     take.process.wait()
     expect(not os.path.exists(target), "half a file has the name of the whole")
     first = device() - before
-    taker.ctl("continue", publish.id, "--output", target, within=60)
+    taker.ctl("continue", publish.id, "--output", target, "--force", within=60)
     second = device() - before - first
     print(f"    {first // MIB} MiB came before the cut, {second // MIB} MiB after it, of {256} MiB")
     expect(digest_of(target) == wanted, "the file differs")
@@ -323,11 +323,11 @@ def full_disk(stage):
     source, target = os.path.join(stage.folder, "source"), os.path.join(folder, "target")
     wanted = write(source, 32 * MIB)
     publish = offer(origin, taker, source)
-    refused = taker.ctl("continue", publish.id, "--output", target, code=1, within=60)
+    refused = taker.ctl("continue", publish.id, "--output", target, "--force", code=1, within=60)
     expect(json.loads(refused.errors.splitlines()[-1])["message"], str(refused))
     expect(taker.host.run("test", "-e", target).code != 0, "half a file has the name of the whole")
     expect(taker.host.run("mount", "-o", "remount,size=64m", folder).code == 0, "cannot make room")
-    taker.ctl("continue", publish.id, "--output", target, within=60)
+    taker.ctl("continue", publish.id, "--output", target, "--force", within=60)
     found = taker.host.run("sha256sum", target).output.split()[0]
     expect(found == wanted, "the file differs")
 

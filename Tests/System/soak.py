@@ -92,7 +92,7 @@ class Soak:
     def stream(self, *pair):
         origin, taker = pair or self.chance.sample(self.daemons, 2)
         target = os.path.join(self.stage.folder, "target")
-        self.continued(origin, taker, "--stream", self.source, output=["--output", target])
+        self.continued(origin, taker, "--stream", self.source, output=["--output", target, "--force"])
         with open(target, "rb") as file:
             expect(file.read() == self.content, "the file differs")
         os.unlink(target)

@@ -1,5 +1,6 @@
 """Handing over between two daemons of one account, on loopback with embedded discovery."""
 
+import ctypes
 import json
 import os
 import signal
@@ -104,6 +105,64 @@ def sent(stage):
     expect(file.process.wait(30) == 0, "it goes on though the file was taken")
     refused = origin.ctl("send", "nobody", path, code=1)
     expect("no other device of the account is called so" in refused.errors, refused.errors)
+
+
+@test("of a folder everything arrives that can, whatever its name, and both sides name what cannot, with status 1")
+def incomplete(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    folder, target = os.path.join(stage.folder, "photos"), os.path.join(stage.folder, "in")
+    os.makedirs(os.path.join(folder, ".git/hooks"))
+    os.mkdir(target)
+    names = [b"-rf", b"line\nfeed", b"caf\xe9", "\u200eLRM.jpg".encode(), "so\u00adft".encode(), b".env", b"a:b"]
+    for name in names:
+        with open(os.path.join(os.fsencode(folder), name), "wb") as file:
+            file.write(name)
+    for name in ("config", "hooks/pre-commit"):
+        with open(os.path.join(folder, ".git", name), "w") as file:
+            file.write("evil")
+    os.symlink("/etc/passwd", os.path.join(folder, "link"))
+    sending = origin.follow("send", "taker", folder)
+    offer = watch.wait("added", title="photos (contains a repository)")
+    taken = taker.ctl("--json", "continue", offer["id"], "--output", target, code=1)
+    expect([line.get("repository") for line in taken.lines if line.get("event") == "stream"] == [True], taken.output)
+    for text in ("TransferIncomplete", "1 entry is missing: link", "missing: link", "config is set aside as config.set-aside"):
+        expect(text in taken.errors, f"not said: {text}\n{taken.errors}")
+    expect(sending.process.wait(30) == 1, "the sender's status")
+    got = os.path.join(target, "photos")
+    for name in names:
+        with open(os.path.join(os.fsencode(got), name), "rb") as file:
+            expect(file.read() == name, f"{name} is another file")
+    expect(sorted(os.listdir(got + "/.git")) == ["config.set-aside", "hooks.set-aside"], "not set aside")
+
+
+@test("what receives files has given up its rights before anything arrives, and still opens what arrived")
+def confined(stage):
+    origin, taker = stage.pair()
+    # The version of Landlock that the kernel has (landlock_create_ruleset(2)).
+    confines = ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+    opened = os.path.join(stage.folder, "opened")
+    script = stage.file("opener", f"#!/bin/sh\ngrep NoNewPrivs /proc/$$/status > {opened}.part\necho \"$1\" >> {opened}.part\nmv {opened}.part {opened}\n")
+    os.chmod(script, 0o755)
+    for more in (["--downloads"], ["--open-with", f"{script} %f"]):
+        handler = taker.follow("handle", "dev.handoff1.content", *more)
+        sending = origin.follow("send", "taker", stage.file("report.txt", "words"))
+        # Attached, and nothing was continued yet.
+        offer = taker.follow("watch").wait("added", title="report.txt")
+        deadline = time.monotonic() + 20
+        while "dev.handoff1.content" not in taker.ctl("list", "--here").output and time.monotonic() < deadline:
+            time.sleep(0.05)
+        with open(f"/proc/{handler.process.pid}/status") as file:
+            expect("NoNewPrivs:\t1" in file.read() or not confines, f"{more}: not confined")
+        taker.ctl("continue", offer["id"])
+        expect(handler.process.wait(30) == 0 and sending.process.wait(30) == 0, f"{more}: it was not received")
+    deadline = time.monotonic() + 20
+    while not os.path.exists(opened) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    with open(opened) as file:
+        privileges, path = file.read().splitlines()
+    expect(privileges == "NoNewPrivs:\t0", "the program that opens it is confined, too")
+    expect(os.path.basename(path).startswith("report"), f"another file: {path}")
 
 
 @test("of several things that are sent each is taken by itself, and what was not taken is taken back")
@@ -436,6 +495,27 @@ def tickets(stage):
     refused = third.ctl("account", "import", path, code=1)
     expect(json.loads(refused.errors)["error"] == "NotJoined", str(refused))
     expect(third.ctl("list").lines == [], "a file that was used admits again")
+
+
+@test("one command that sends 33 things has two connections, and tools work beside several of them")
+def many_things(stage):
+    origin, taker = stage.pair()
+    pages = [f"https://example.org/{number}" for number in range(32)]
+    sending = [origin.follow("send", "taker", "--text", f"text {number}", *pages) for number in range(4)]
+    watch = taker.follow("watch")
+    for command in sending:
+        for _ in range(33):
+            command.wait("published")
+    for _ in range(4 * 33):
+        watch.wait("added")
+    origin.ctl("status")
+    connected = [line for line in open("/proc/net/unix") if line.rstrip().endswith(origin.socket) and " 03 " in line]
+    expect(len(connected) <= 8, f"{len(connected)} connections of 4 commands")
+    expect(sending[0].interrupt() == 0, "another exit code")
+    # What one command has offered is withdrawn; the rest stays.
+    for _ in range(33):
+        watch.wait("removed")
+    expect(len(taker.ctl("list").lines) == 3 * 33, "another number of offers")
 
 
 @test("a device of another account, and one of none, are offered nothing")

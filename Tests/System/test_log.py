@@ -90,7 +90,7 @@ def streams(stage):
     path = stage.file("content", "x" * 300_000)
     origin, taker, _ = continued(stage, "--stream", path)
     theirs, ours = origin.follow("log", "--follow"), taker.follow("log", "--follow")
-    taker.ctl("continue", "--output", os.path.join(stage.folder, "copy"))
+    taker.ctl("continue", "--output", os.path.join(stage.folder, "copy.txt"))
     sent = theirs.wait("stream")
     received = ours.wait("stream")
     expect(sent["sent"] >= 300_000 and sent["direction"] == "out" and sent["outcome"] == "ended", f"{sent}")

@@ -68,7 +68,7 @@ class Place:
         patience = ["--timeout", "1"] if how.get("ending") == "silence" else []
         try:
             result = run([os.path.join(BIN, "handoffctl"), "--socket", sender.path, "continue", "--latest", "--output",
-                          self.output, *patience], environment, within)
+                          self.output, "--force", *patience], environment, within)
         finally:
             sender.close()
         self.sender = sender

@@ -125,7 +125,8 @@ def over(stage):
     origin.stop()
     path = os.path.join(origin.state, "switches")
     with open(path) as file:
-        lines = file.read().splitlines()
+        # Without the checksum, as a person who edits the file leaves it out.
+        lines = [line for line in file.read().splitlines() if not line.startswith("#")]
     expect(len(lines) == 2 and os.stat(path).st_mode & 0o777 == 0o600, f"{lines}")
     with open(path, "w") as file:
         for line in lines:
@@ -143,7 +144,7 @@ def damaged(stage):
     with open(os.path.join(origin.state, "switches"), "w") as file:
         file.write("advertise all 1 forever\nnonsense\n")
     result = origin.fails()
-    expect(result.code == 1 and "switches: line 2" in result.errors, str(result))
+    expect(result.code == 78 and "switches: line 2" in result.errors, str(result))
 
 
 @test("a switch for one device leaves the others as they are")
@@ -251,7 +252,7 @@ def mistaken(stage):
     folder = with_etc(stage, origin)
     policy(folder, "[switches]\nadvertise = maybe\n")
     result = origin.fails()
-    expect(result.code == 1 and "10-test.conf:2" in result.errors and "'yes' or 'no'" in result.errors, str(result))
+    expect(result.code == 78 and "10-test.conf:2" in result.errors and "'yes' or 'no'" in result.errors, str(result))
 
 
 @test("wrong usage of the switches is told")

@@ -89,7 +89,8 @@ def folder(stage):
     source, target = folders(stage)
     files = {
         "a.txt": (b"a", 0o644), "bin/run": (b"#!/bin/sh\n", 0o755), ".hidden": (b"h", 0o600), "Ünïcode/naïve.txt": (b"u", 0o644),
-        "/".join(["long" * 20] * 3) + "/file": (os.urandom(MIB), 0o644), "none": (b"", 0o644)}
+        "/".join(["long" * 20] * 3) + "/file": (os.urandom(MIB), 0o644), "none": (b"", 0o644),
+        "- dash": (b"d", 0o644), "new\nline": (b"n", 0o644), os.fsdecode(b"caf\xe9"): (b"l", 0o644), "\u200e.txt": (b"m", 0o644)}
     for name, (data, mode) in files.items():
         write(os.path.join(source, name), data, mode)
     os.mkdir(os.path.join(source, "empty"))
@@ -97,7 +98,8 @@ def folder(stage):
     publish = origin.publish("com.example.editing", "--stream", source)
     offered(taker, publish.id)
     got = fetch(taker, publish.id, target)
-    expect(got == {"kind": "folder", "name": "source", "ended": True}, f"{got}")
+    # The link is left out.
+    expect(got == {"kind": "folder", "name": "source", "ended": True, "missing": 1}, f"{got}")
     received = {}
     for place, _, names in os.walk(os.path.join(target, "source")):
         for name in names:

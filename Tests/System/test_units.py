@@ -44,7 +44,7 @@ def copies(stage):
     for name in ("handoffd.service", "handoff-desktop.service", "handoffd@alice.service"):
         path = os.path.join(folder, name)
         with open(path) as file:
-            text = re.sub(r"(?m)^ExecStart=handoff(d|-desktop)\b", "ExecStart=/bin/true", file.read())
+            text = re.sub(r"(?m)^Exec(Start|Reload)=handoff(d|-desktop)\b", r"Exec\1=/bin/true", file.read())
         with open(path, "w") as file:
             file.write(text)
     return folder

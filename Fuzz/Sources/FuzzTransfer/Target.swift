@@ -42,10 +42,11 @@ private func events(of pieces: [[UInt8]]) -> [String] {
             try parser.parse(piece) { (event) throws(TransferFailure) in
                 switch event {
                 case .entry(let entry):
-                    require(entry.components.allSatisfy { FileName.problem($0, mayBeHidden: true) == nil }, "a name")
+                    require(entry.components.allSatisfy { FileName.problem($0) == nil }, "a name")
                     require(entry.size >= 0 && entry.mode <= 0o777, "a number")
                     seen.append("\(entry)")
                 case .data(let bytes): size += bytes.count
+                case .end: break
                 case .endOfFile:
                     seen.append("\(size)")
                     size = 0
@@ -103,7 +104,7 @@ private func send(_ pieces: [[UInt8]], header: TransferHeader?) {
         while let action = machine.next() {
             require(ends == 0, "something follows the end")
             switch action {
-            case .hashPrefix: advance { $0.prefixHashed(SHA256Hasher.digest(of: [])) }
+            case .hashPrefix, .hashEntries: advance { $0.prefixHashed(SHA256Hasher.digest(of: [])) }
             case .findData(let offset):
                 // Behind a hole of three bytes, also where there are not so many.
                 let data = min(offset, .max - 5) + 3

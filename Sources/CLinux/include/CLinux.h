@@ -118,6 +118,7 @@ int clinux_terminal_columns(int fd);
 /// pthread_setname_np(3) for the calling thread; the kernel keeps 15 bytes.
 void clinux_name_thread(const char *name);
 
+#include "CLinuxArguments.h"
 #include "CLinuxConfinement.h"
 #include "CLinuxDiscovery.h"
 #include "CLinuxFiles.h"

@@ -21,6 +21,10 @@ int clinux_name_file(int fd, const char *path);
 /// syncfs(2): writes everything of the file system of this descriptor to the disk. Returns 0 or -1 with errno.
 int clinux_sync_file_system(int fd);
 
+/// 1 where `clinux_sync_file_system` writes all files and returns their errors: on the usual file systems of local disks. On FUSE it does
+/// nothing, and network file systems lose errors. 0 there, and for unknown ones.
+int clinux_file_system_syncs(int fd);
+
 /// An anonymous file with these bytes (memfd_create(2)), close-on-exec, to be read from its beginning. Returns the descriptor, or -1
 /// with errno.
 int clinux_memory_file(const void *bytes, size_t size);

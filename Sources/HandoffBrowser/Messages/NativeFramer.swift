@@ -59,7 +59,8 @@ package struct NativeFramer: Sendable {
     private static func object(_ text: ArraySlice<UInt8>) throws(Failure) -> JSONObject {
         let json: JSON
         do throws(JSONError) {
-            json = try JSON(parsing: text, limits: limits)
+            // A page may have cut its title inside a character, which would cost all messages behind this one.
+            json = try JSON(parsing: JSON.replacingHalfSurrogates(in: text), limits: limits)
         } catch {
             throw .notJSON("\(error)")
         }

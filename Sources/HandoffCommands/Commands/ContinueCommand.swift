@@ -17,14 +17,16 @@ package struct ContinueCommand: Command {
             OptionSpecification("--print", .flag, "open no app: print the activity with its payload"),
             OptionSpecification(
                 "--output", .value("FILE|FOLDER|-"), "like --print, and save what the other app streams there"),
+            OptionSpecification("--force", .flag, "with --output: replace or create a file, whatever its name"),
         ],
         details: """
             Opens the activity in the app that continues it, which is started if it does not run, or on the web, and prints what
             opened. handoffctl list says beforehand what that would be. Without an ID the most recent one that fits; on a
             terminal one of several is picked by the arrow keys or by its number.
             With --output a transfer that was cut goes on where it was: at once, or when the command is run again. A file gets
-            its name only when it is complete and verified. --timeout is then the time in which nothing may move; 2 minutes
-            without it.
+            its name only when it is complete and verified. A file that exists is replaced only with --force, and a path that leads
+            nowhere becomes a file only if it has an extension, or with --force. Status 1 if any part of a folder is missing.
+            With --output, --timeout is the maximum time without progress (default: 2 minutes).
             An ID may be shortened to any beginning that fits only one activity. Status 4: nothing on offer fits.
             """,
         example: "handoffctl continue --latest --type com.example.editing --print --json")
@@ -62,13 +64,16 @@ package struct ContinueCommand: Command {
         }
         var output: String?
         if let text = arguments.value("--output") { output = try ArgumentValue.text(text, option: "--output") }
+        let isForced = arguments.has("--force")
+        if isForced, output == nil { throw .missing("--output", for: "--force", command: command) }
         isHandler = arguments.has("--print") || output != nil
         mayPick = activity == nil && !arguments.has("--latest")
         request = ContinueRequest(
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
         receiving = output.map { [request] output in
             ReceiveRequest(
-                activity: request, output: output, timeout: timeout.map { .seconds($0) } ?? ReceiveRequest.usualTimeout)
+                activity: request, output: output, isForced: isForced,
+                timeout: timeout.map { .seconds($0) } ?? ReceiveRequest.usualTimeout)
         }
     }
 
@@ -176,12 +181,12 @@ struct ReceiveRequest {
     var activity: ContinueRequest
     /// Where the content goes: a file, a folder, or `-`.
     let output: String
+    /// Whether a file is replaced, or created under a name without an extension.
+    var isForced = false
     /// How long nothing may move before it is given up.
     let timeout: Duration
     /// The name, in a folder, of content that its sender gives none; nil refuses that.
     var unnamed: String?
-    /// Whether the process starts a program when the content is complete, and so gives up no rights.
-    var runsMore = false
 
     /// How long nothing may move while something is received, in general.
     static let usualTimeout = Duration.seconds(120)

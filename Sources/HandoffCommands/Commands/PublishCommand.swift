@@ -1,6 +1,7 @@
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import HandoffTransfer
 import LoopIO
 
 /// `publish`: offers an activity to the other devices for as long as the command runs.
@@ -42,8 +43,8 @@ package struct PublishCommand: Command {
         var userInfo: UserInfoSource?
         if let text = arguments.value("--user-info") { userInfo = try UserInfoSource(text) }
         let webURL = arguments.value("--web-url") ?? subject.page
-        if let webURL, !WebURL.isAcceptable(webURL) {
-            throw .badValue(webURL, of: "--web-url", expected: "a URL with http or https and a host", command: command)
+        if let webURL, let problem = WebURL.problem(of: webURL) {
+            throw .notAPage(webURL, of: "--web-url", why: problem, command: command)
         }
         let team = arguments.value("--team")
         if let team { _ = try ArgumentValue.text(team, option: "--team") }
@@ -70,23 +71,63 @@ enum PublishSubject: Equatable {
     /// A file or folder, by its path, or `-` for standard input.
     case content(String)
 
-    /// Tells them apart by the text, and by what is there under this path.
+    /// Tells them apart by the text, and by what exists under this path.
     /// - Throws: `UsageError` for a text that is none of them.
     init(_ text: String, command: String) throws(UsageError) {
-        if text.hasPrefix("http://") || text.hasPrefix("https://") {
-            guard WebURL.isAcceptable(text) else {
-                throw .badValue(text, of: "URL", expected: "a URL with http or https and a host", command: command)
+        let exists = text == "-" || PlainFile.version(at: text) != nil || FolderListing.isFolder(text)
+        if !exists, let scheme = Self.scheme(of: text) {
+            let address = text.systemTextRepaired
+            if scheme == "file" { throw .fileURL(address, command: command) }
+            if let problem = WebURL.problem(of: address) {
+                throw .notAPage(address, of: "URL", why: problem, command: command)
             }
-            self = .page(text)
-        } else if text == "-" || text.contains("/") || PlainFile.version(at: text) != nil
-            || FolderListing.isFolder(text)
-        {
+            self = .page(address)
+        } else if exists || text.utf8.contains(UInt8(ascii: "/")) {
             // A path that leads nowhere is an error when it is opened, which names it.
             self = .content(text)
+        } else if Self.isNameOfFile(text) {
+            throw .noSuchFile(text, command: command)
         } else {
             self = .activity(try ArgumentValue.activityType(text, command: command))
         }
     }
+
+    /// The scheme of an address, `SCHEME://…`, in lower case; nil when the text is none.
+    private static func scheme(of text: String) -> String? {
+        let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+        guard text.utf8.dropFirst(scheme.count).starts(with: "://".utf8) else { return nil }
+        let isScheme = scheme.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+            default: false
+            }
+        }
+        return isScheme && !scheme.isEmpty ? String(Substring(scheme)).lowercased() : nil
+    }
+
+    /// Whether a text without slashes ends like the name of a file, and does not begin like a domain that is turned round.
+    private static func isNameOfFile(_ text: String) -> Bool {
+        let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        guard parts.count > 1, let first = parts.first, let last = parts.last, fileExtensions.contains(last) else {
+            return false
+        }
+        return parts.count == 2 || !(domains.contains(first) || first.utf8.count == 2)
+    }
+
+    /// Usual extensions. A text that ends with another one is taken for a type, with a word of advice where it has few parts.
+    private static let fileExtensions: Set<String> = [
+        "7z", "avi", "avif", "bmp", "bz2", "c", "conf", "cpp", "css", "csv", "deb", "doc", "docx", "epub", "flac",
+        "gif", "gz",
+        "h", "heic", "htm", "html", "iso", "jpeg", "jpg", "js", "json", "key", "log", "m4a", "md", "mkv", "mov", "mp3",
+        "mp4",
+        "odp", "ods", "odt", "ogg", "pdf", "png", "ppt", "pptx", "py", "rar", "rpm", "rtf", "sh", "svg", "swift", "tar",
+        "tex",
+        "tgz", "tif", "tiff", "txt", "wav", "webm", "webp", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zip", "zst",
+    ]
+    /// Domains of the top with more than two letters in which types are often named.
+    private static let domains: Set<String> = ["app", "com", "dev", "edu", "gov", "net", "org"]
 
     var type: ActivityType {
         switch self {
@@ -104,8 +145,10 @@ enum PublishSubject: Equatable {
     var title: String? {
         switch self {
         case .activity: nil
-        case .page(let url): url
-        case .content(let path): path == "-" ? nil : path.split(separator: "/").last.map(String.init)
+        case .page(let url):
+            // An address may be longer than a title.
+            url.utf8.count > Limits.title ? url.prefix(utf8Count: Limits.title - "…".utf8.count) + "…" : url
+        case .content(let path): path == "-" ? nil : SourceFile.name(of: path)
         }
     }
 }
@@ -143,14 +186,12 @@ struct PublishRequest {
 
     /// Keeps it on offer for as long as the command runs.
     func run(in context: CommandContext) {
-        let session: PublishSession
-        do {
-            session = try PublishSession(self, context)
+        do throws(CommandFailure) {
+            let session = try SendSession([self], context)
+            context.keep(session)
+            session.start()
         } catch {
             context.fail(error)
-            return
         }
-        context.keep(session)
-        session.start()
     }
 }

@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffModel
+import HandoffTransfer
 
 /// What of this machine and of the daemon's process may stop it.
 extension Doctor {
@@ -108,6 +109,27 @@ extension Doctor {
             "the only browsers are in a sandbox that keeps their extensions from handoffd: "
                 + machine.sandboxedBrowsers.joined(separator: ", "),
             remedy: portal + "install a browser as a package of the system: sudo apt-get install firefox-esr")
+    }
+
+    /// Hidden parts of transfers and documents of apps that have ended; nil when there are none.
+    static func leftovers(_ found: Leftovers.Found) -> DoctorCheck? {
+        guard found.parts > 0 || found.documents > 0 else { return nil }
+        var messages: [String] = []
+        if found.parts > 0 {
+            let parts = found.parts == 1 ? "1 interrupted transfer is" : "\(found.parts) interrupted transfers are"
+            let folders = found.folders.joined(separator: ", ")
+            messages.append("\(parts) kept hidden in \(folders), \(ByteText.text(found.bytes))")
+        }
+        if found.documents > 0 {
+            let apps = found.documents == 1 ? "1 app that ended" : "\(found.documents) apps that ended"
+            messages.append("documents of \(apps) are in the cache")
+        }
+        let days = Leftovers.maxAge / 86_400
+        let patterns = found.folders.map { quoted($0) + "/.*.handoff-part" }
+        return DoctorCheck(
+            "parts", .ok,
+            "\(messages.joined(separator: "; ")): the next transfer deletes documents, and parts after \(days) days",
+            remedy: patterns.isEmpty ? nil : "to delete parts now: rm -r \(patterns.joined(separator: " "))")
     }
 
     /// A path as a shell takes it, whatever is in it.

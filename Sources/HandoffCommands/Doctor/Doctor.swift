@@ -31,6 +31,7 @@ package enum Doctor {
         checks += limits(facts.diagnosis)
         checks += members(status, facts.diagnosis)
         if let check = stateFolder(facts.diagnosis) { checks.append(check) }
+        if let check = leftovers(facts.machine.leftovers) { checks.append(check) }
         // What the check of the account says is not said again.
         checks += status.warnings.filter { $0 != status.standing?.problem }.map {
             DoctorCheck("warning", .warning, $0, remedy: "see the daemon's log: journalctl --user -u handoffd")

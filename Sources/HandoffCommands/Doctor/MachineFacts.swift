@@ -1,3 +1,5 @@
+package import HandoffTransfer
+
 /// What a file said, or why it could not be read.
 package enum FileFact: Sendable, Equatable {
     /// There is no such file.
@@ -64,6 +66,9 @@ package struct MachineFacts: Sendable {
     package var browsers: [String] = []
     /// Browsers in a sandbox that keeps their extensions from programs outside, as `firefox (Snap)`.
     package var sandboxedBrowsers: [String] = []
+
+    /// What interrupted transfers and apps that were killed have left.
+    package var leftovers = Leftovers.Found()
 
     /// A machine of which nothing is known.
     package init() {}

@@ -1,4 +1,6 @@
+import HandoffTransfer
 import LoopIO
+import Timing
 
 /// Reads what the machine says of itself. Waits for the disk, and for nothing else.
 enum MachineProbe {
@@ -22,6 +24,7 @@ enum MachineProbe {
         facts.namespaceClone = file("/proc/sys/kernel/unprivileged_userns_clone")
         facts.namespaceAppArmor = file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
         readBrowsers(&facts)
+        facts.leftovers = Leftovers()?.find(now: Int64(clamping: SystemWallClock().unixSeconds)) ?? facts.leftovers
         return facts
     }
 

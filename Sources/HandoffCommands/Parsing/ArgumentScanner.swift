@@ -1,4 +1,5 @@
 import HandoffModel
+import LoopIO
 
 /// Walks over a command line, and sorts its words into flags, values and operands.
 struct ArgumentScanner {
@@ -47,7 +48,8 @@ struct ArgumentScanner {
     mutating func takeRest(of specification: CommandSpecification) throws(UsageError) {
         while let argument = next() {
             switch argument {
-            case .operand(let word): arguments.operands.append(word)
+            case .operand(let word):
+                arguments.operands.append(specification.operands.namesPath ? word : word.systemTextRepaired)
             case .option(let text):
                 try take(text, among: specification.options + OptionSpecification.global, command: specification.name)
             }
@@ -67,8 +69,10 @@ struct ArgumentScanner {
     private mutating func take(
         _ text: String, among options: [OptionSpecification], command: String?
     ) throws(UsageError) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let written = parts.first.map(String.init) ?? text
+        // Of scalars: a value may begin with a mark, which makes one character with the sign.
+        let parts = text.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { String($0) }
+        let written = parts.first ?? text
         let name = written == "-h" ? "--help" : written
         guard let option = options.first(where: { $0.name == name }) else {
             if command == nil, table.knowsOption(name) { throw .misplacedOption(written) }
@@ -83,8 +87,8 @@ struct ArgumentScanner {
             if case .value = option.form, arguments.values[name] != nil {
                 throw .repeated(name, command: command)
             }
-            let value = try parts.count == 2 ? String(parts[1]) : nextValue(of: option, options, command)
-            arguments.values[name, default: []].append(value)
+            let value = try parts.count == 2 ? parts[1] : nextValue(of: option, options, command)
+            arguments.values[name, default: []].append(option.takesPath ? value : value.systemTextRepaired)
         }
     }
 

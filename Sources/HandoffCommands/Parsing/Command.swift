@@ -95,6 +95,14 @@ package struct OptionSpecification: Sendable, Equatable {
         }
     }
 
+    /// Whether its value is or contains a path, which need not be UTF-8.
+    var takesPath: Bool {
+        switch form {
+        case .flag: false
+        case .value(let placeholder), .values(let placeholder): placeholder.namesPath
+        }
+    }
+
     /// Options that every command takes, before or after its name.
     package static let global: [OptionSpecification] = [
         OptionSpecification(
@@ -102,4 +110,9 @@ package struct OptionSpecification: Sendable, Equatable {
         OptionSpecification("--json", .flag, "one JSON object per line, each with \"version\": 1"),
         OptionSpecification("--help", .flag, "this help"),
     ]
+}
+
+extension String {
+    /// Whether a placeholder of help stands for a path or a command of a shell, among other things.
+    var namesPath: Bool { ["COMMAND", "FILE", "FOLDER", "PATH"].contains { contains($0) } }
 }

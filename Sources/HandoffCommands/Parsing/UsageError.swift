@@ -1,3 +1,5 @@
+package import HandoffModel
+
 /// The command line was wrong: what, and where to read how it is right. Ends with exit status 2.
 package struct UsageError: Error, Equatable, Sendable {
     /// What is wrong: a lower-case fragment without full stop.
@@ -64,12 +66,39 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("\(what) '\(value)' is not \(expected)", command: command)
     }
 
+    /// An address that is no page which may be offered.
+    package static func notAPage(_ url: String, of what: String, why: WebURL.Problem, command: String) -> UsageError {
+        UsageError("\(what) '\(shortened(url))' cannot be offered as a page: \(why)", command: command)
+    }
+
+    /// The address of a file, where its path is meant.
+    package static func fileURL(_ url: String, command: String) -> UsageError {
+        UsageError("'\(shortened(url))' is the address of a file; name the file by its path", command: command)
+    }
+
+    /// The name of a file that does not exist, where the type of an activity may be meant as well.
+    package static func noSuchFile(_ name: String, command: String) -> UsageError {
+        UsageError(
+            "there is no file '\(name)' in this folder; a type is named like a domain turned round, such as com.example.editing",
+            command: command)
+    }
+
+    /// What is long is recognized by its beginning.
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count > 200 ? text.prefix(utf8Count: 200) + "…" : text
+    }
+
     package static func emptyValue(of what: String) -> UsageError {
         UsageError("\(what) is empty")
     }
 
     package static func conflict(_ first: String, _ second: String, command: String) -> UsageError {
         UsageError("\(first) and \(second) exclude each other", command: command)
+    }
+
+    /// An option that changes nothing without another one.
+    package static func missing(_ needed: String, for option: String, command: String) -> UsageError {
+        UsageError("\(option) needs \(needed)", command: command)
     }
 
     /// A value that is wrong inside: which, where and why.

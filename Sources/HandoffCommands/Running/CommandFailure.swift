@@ -53,7 +53,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case .lost(let path):
             self.init(
                 .daemonNotReachable, "ConnectionLost", "the daemon at \(path) closed the connection",
-                advice: Self.startAdvice)
+                advice: ["if it is running, its log has the reason: journalctl --user -u handoffd"] + Self.startAdvice)
         case .badAnswer(let why):
             self.init(
                 .failed, "BadAnswer", "the daemon's answer makes no sense: \(why)",
@@ -90,6 +90,10 @@ package struct CommandFailure: Error, Equatable, Sendable {
             advice = Self.switchAdvice(refusal.parameters)
         case "NoSuchTicket":
             advice = ["see the open ones with: handoffctl account show"]
+        case "NotStarted":
+            advice = ["correct that, then: systemctl --user restart handoffd"]
+        case "LimitExceeded" where refusal.parameters["limit"]?.string == "connections":
+            advice = ["end a command or an app that uses them, and try again"]
         case "MethodNotFound", "MethodNotImplemented", "InterfaceNotFound":
             advice = ["handoffctl and handoffd may be of different versions"]
         default:
@@ -226,6 +230,23 @@ extension CommandFailure {
         CommandFailure(
             .failed, "TransferFailed", failure.description, advice: advice,
             details: ["reason": .string(failure.reason.rawValue)])
+    }
+
+    /// A folder has arrived without some of its entries.
+    /// - Parameter path: where it is; nil for standard output.
+    static func incomplete(_ path: String?, _ omissions: TransferOmissions) -> CommandFailure {
+        CommandFailure(
+            .failed, "TransferIncomplete", "\(path ?? "the archive") is not complete: \(omissions.summary)",
+            advice: ["the other device could not send them; the rest is here"],
+            details: ["missing": .integer(omissions.count)])
+    }
+
+    /// A device has received a folder without some of its entries.
+    static func incomplete(_ omissions: TransferOmissions) -> CommandFailure {
+        CommandFailure(
+            .failed, "TransferIncomplete", "not everything was sent: \(omissions.summary)",
+            advice: ["keep the original: the other device has received the rest only"],
+            details: ["missing": .integer(omissions.count)])
     }
 
     /// The activity that was continued has no streams.

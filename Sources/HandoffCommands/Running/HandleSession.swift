@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
+import HandoffTransfer
 import LoopIO
 
 /// Continues activities as a handler: over restarts of the daemon, and until the user interrupts.
@@ -16,6 +17,8 @@ final class HandleSession {
     private var unanswered: (session: Attachment, continuation: ContinuationID)?
     /// The activity whose file is received.
     private var received: ContinuedActivity?
+    /// Starts the program that opens what arrived. Its thread is older than the confinement of all others.
+    private var launcher: Worker?
 
     init(_ request: HandleRequest, _ context: CommandContext) {
         self.request = request
@@ -30,6 +33,7 @@ final class HandleSession {
 
     /// Attaches, and begins to wait for activities.
     func start() {
+        confine()
         context.onInterrupt { [context] in context.finish(.done) }
         attachment.start { [unowned self] report in
             switch report {
@@ -43,6 +47,20 @@ final class HandleSession {
             case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
             }
         }
+    }
+
+    /// Gives up the rights that receiving a file does not need (landlock(7)), before the first byte that another device may
+    /// have chosen.
+    private func confine() {
+        guard context.ownsProcess, request.receives else { return }
+        // Without the thread the program is started by this one, which then has to stay able to.
+        if request.opener != nil { launcher = try? Worker(name: "launch") }
+        // A folder that cannot be made or opened is reported when something is received.
+        guard let folder = try? DownloadFolder.make(), let destination = try? Destination(output: folder) else {
+            return
+        }
+        Leftovers.sweep(beside: destination)
+        if request.opener == nil || launcher != nil { destination.confine() }
     }
 
     /// Tells the person at the terminal that this goes on.
@@ -136,8 +154,8 @@ final class HandleSession {
             let asked = ContinueRequest(
                 activity: content.id.hex, from: content.origin.device.hex, take: true)
             let receiving = ReceiveRequest(
-                activity: asked, output: try DownloadFolder.make(), timeout: ReceiveRequest.usualTimeout,
-                unnamed: "from \(content.origin.deviceName)", runsMore: request.opener != nil)
+                activity: asked, output: try DownloadFolder.make() + "/", timeout: ReceiveRequest.usualTimeout,
+                unnamed: FileName.portable("from \(content.origin.deviceName)".utf8))
             let session = try ReceiveSession(receiving, context, delegate: self)
             context.keep(session)
             session.start(content, continuation)
@@ -170,12 +188,18 @@ final class HandleSession {
             return context.fail(.cannotOpen(with: opener.program, why: "there is no such program"))
         }
         let words = [program] + opener.expanded(page: page, file: file).dropFirst()
-        do throws(Errno) {
+        let start: @Sendable () throws -> Void = {
             // The working directory is the one that the desktop entry names (`Path`), or the home directory.
             _ = try DetachedProgram.start(words, environment: environment, folder: ".")
-            context.finish(.done)
-        } catch {
-            context.fail(.cannotOpen(with: opener.program, why: "\(error)"))
+        }
+        guard let launcher else { return started(opener, Result(catching: start)) }
+        launcher.run(start, on: context.loop) { [weak self] in self?.started(opener, $0) }
+    }
+
+    private func started(_ opener: ExecLine, _ result: Result<Void, any Error>) {
+        switch result {
+        case .success: context.finish(.done)
+        case .failure(let error): context.fail(.cannotOpen(with: opener.program, why: "\(error)"))
         }
     }
 

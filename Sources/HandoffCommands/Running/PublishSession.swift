@@ -2,12 +2,17 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import HandoffTransfer
 
-/// Keeps one activity on offer: over restarts of the daemon, and until the user interrupts.
+/// Keeps one activity on offer: over restarts of the daemon, and until the user interrupts. Its attachment may have other activities
+/// on offer as well.
 final class PublishSession {
     /// How long an interrupted command waits for the daemon to confirm the withdrawal; after that the end of the
     /// connection withdraws the activity just as well.
     private static let withdrawalPatience = Duration.seconds(1)
+
+    /// Characters of a title that are kept before what is added to it.
+    private static let maxShown = 60
 
     private let request: PublishRequest
     private let context: CommandContext
@@ -18,23 +23,29 @@ final class PublishSession {
     private var userInfo: UserInfoReading?
     /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
     private var offer: (session: Attachment, activity: ActivityID)?
-    /// What follows the end of the offer; nil ends the command.
-    private let onEnd: (() -> Void)?
+    /// Whether it prints why no device is offered the activity.
+    private let reportsObstacles: Bool
+    /// Called once when the offer is over, with what another device lacks.
+    private let onEnd: (CommandFailure?) -> Void
     private var wasOffered = false
     private var isEnding = false
     private var isOver = false
     private var lastAdvice: String?
-    private var hasToldReach = false
-    /// The connection that asks why nobody is offered the activity.
-    private var asking: ControlClient?
+    private var hasReportedReach = false
 
-    /// - Parameter onEnd: called once when the offer is over, in the place of ending the command; interrupts are the caller's then.
+    /// - Parameters:
+    ///   - attachment: whose reports the caller passes on to `received`.
+    ///   - reportsObstacles: whether it prints why no device is offered the activity.
+    ///   - onEnd: called once when the offer is over, with what another device lacks.
     /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
     init(
-        _ request: PublishRequest, _ context: CommandContext, onEnd: (() -> Void)? = nil
+        _ request: PublishRequest, _ context: CommandContext, attachment: AppAttachment, reportsObstacles: Bool,
+        onEnd: @escaping (CommandFailure?) -> Void
     ) throws(CommandFailure) {
         self.request = request
         self.context = context
+        self.attachment = attachment
+        self.reportsObstacles = reportsObstacles
         self.onEnd = onEnd
         userInfo = try request.userInfo?.read()
         if let userInfo, UserInfo.hasFileURL(.object(userInfo.object)) {
@@ -43,14 +54,10 @@ final class PublishSession {
                     + "send the file itself with --stream")
         }
         if let source = request.stream { streams = try PublishedStreams(source, context) } else { streams = nil }
-        attachment = AppAttachment(
-            path: context.socketPath, loop: context.loop,
-            app: AttachRequest(app: ProgramVersion.program, version: ProgramVersion.number, team: request.team))
     }
 
-    /// Attaches, and begins to wait for what happens.
-    func start() {
-        if onEnd == nil { context.onInterrupt { [unowned self] in interrupted() } }
+    /// To be called once, before the first report.
+    func prepare() {
         if !request.type.text.contains("."), request.type != .browsingWeb {
             context.note(
                 "advice: '\(VisibleText.escape(request.type.text))' is taken for the type of an activity, which apps name like a "
@@ -60,21 +67,27 @@ final class PublishSession {
             say("stream", activity, text, fields: fields)
             if request.endsWhenTaken, fields["state"] == "finished" { end() }
         }
-        attachment.start { [unowned self] report in
-            switch report {
-            case .attached(let session): publish(in: session)
-            case .event(let event): handle(event)
-            case .lost:
-                offer = nil
-                context.sayDaemonWentAway()
-            case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
-            }
+    }
+
+    /// Handles a report of the attachment, whose failures are the caller's.
+    func received(_ report: AppAttachment.Report) {
+        guard !isOver else { return }
+        switch report {
+        case .attached(let session): publish(in: session)
+        case .event(let event): handle(event)
+        case .lost: offer = nil
+        case .notDeclared, .failed: break
         }
     }
 
     private func publish(in session: Attachment) {
         if wasOffered { refresh() }
-        let description = request.description(userInfo: userInfo?.object)
+        var description = request.description(userInfo: userInfo?.object)
+        if let title = request.title, streams?.hasRepository == true {
+            // Its user decides by the title whether to accept it, so the end of the title has to be seen.
+            let shown = title.count > Self.maxShown ? title.prefix(Self.maxShown) + "…" : title
+            description.title = "\(shown) (contains a repository)"
+        }
         attachment.publishAsCurrent(description) { [weak self] result in
             guard let self, let published = attachment.accept(result) else { return }
             offer = (session, published.id)
@@ -83,23 +96,20 @@ final class PublishSession {
             say("published", published.id, fields: ["type": .string(request.type.text), "title": title])
         } current: { [weak self] result in
             guard let self, attachment.accept(result) != nil else { return }
-            tellReach()
+            reportReach(session)
         }
     }
 
-    /// Says once who is offered the activity, or why nobody is. A daemon that does not say it has more to do.
-    private func tellReach() {
-        guard !hasToldReach, let client = try? ControlClient(path: context.socketPath, loop: context.loop) else {
-            return
-        }
-        hasToldReach = true
-        asking = client
-        client.getStatus { [weak self] result in
-            guard let self else { return }
-            asking = nil
-            guard case .success(let status) = result else { return }
+    /// Prints once which devices are offered the activity, or why none is. A daemon without that method has more to do.
+    private func reportReach(_ session: Attachment) {
+        guard !hasReportedReach else { return }
+        hasReportedReach = true
+        session.calls.getStatus { [weak self] result in
+            guard let self, case .success(let status) = result else { return }
             if let obstacle = Obstacle.first(.advertise, status) {
-                context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
+                if reportsObstacles {
+                    context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
+                }
             } else if context.console.diagnosticsAreTerminal {
                 tellAudience(status)
             }
@@ -195,8 +205,7 @@ final class PublishSession {
     private func finish() {
         guard !isOver else { return }
         isOver = true
-        guard let onEnd else { return context.finish(.done) }
-        onEnd()
+        onEnd(streams.flatMap { $0.omissions.isEmpty ? nil : CommandFailure.incomplete($0.omissions) })
     }
 
     private var title: JSON { request.title.map { .string($0) } ?? JSON.null }

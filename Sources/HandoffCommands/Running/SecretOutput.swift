@@ -16,11 +16,20 @@ final class SecretOutput {
             return
         }
         path = target
+        let file: NewFile
         do {
             file = try NewFile(path: target)
         } catch {
             throw .file("create", target, why: "\(error)")
         }
+        guard file.isPrivate else {
+            file.remove()
+            throw .file(
+                "create", target,
+                why: "other users could read it, since its file system keeps no permissions; use another folder, "
+                    + "or '-' for standard output")
+        }
+        self.file = file
     }
 
     /// Writes all of it, and makes a file durable.

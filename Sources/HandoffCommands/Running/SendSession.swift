@@ -1,16 +1,29 @@
-/// Keeps several things on offer to one device, until that has taken all of them. Each is an activity of its own, so that its user
-/// takes which they want.
+import HandoffClient
+import HandoffControl
+
+/// Keeps one or several things on offer, until all of them are over. Each is an activity of its own, so that the user of the other
+/// device takes which they want. One attachment has all of them, which must be sent to one device if they are several.
 final class SendSession {
     private let context: CommandContext
+    private let attachment: AppAttachment
     private var sessions: [PublishSession] = []
     private var left: Int
+    /// The last of those that another device has only in part.
+    private var failure: CommandFailure?
 
     /// - Throws: `CommandFailure` when one of them cannot be read: then nothing is offered.
     init(_ requests: [PublishRequest], _ context: CommandContext) throws(CommandFailure) {
         self.context = context
+        attachment = AppAttachment(
+            path: context.socketPath, loop: context.loop,
+            app: AttachRequest(
+                app: ProgramVersion.program, version: ProgramVersion.number, team: requests.first?.team))
         left = requests.count
         for request in requests {
-            sessions.append(try PublishSession(request, context) { [weak self] in self?.oneIsOver() })
+            let session = try PublishSession(
+                request, context, attachment: attachment, reportsObstacles: sessions.isEmpty
+            ) { [weak self] in self?.oneIsOver($0) }
+            sessions.append(session)
         }
     }
 
@@ -19,11 +32,26 @@ final class SendSession {
         context.onInterrupt { [unowned self] in
             for session in sessions { session.interrupted() }
         }
-        for session in sessions { session.start() }
+        for session in sessions { session.prepare() }
+        // Weak, and held for the whole report: a failure ends the command, which releases the session.
+        attachment.start { [weak self] report in
+            guard let self else { return }
+            switch report {
+            case .lost: context.sayDaemonWentAway()
+            case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
+            case .attached, .event: break
+            }
+            for session in sessions { session.received(report) }
+        }
     }
 
-    private func oneIsOver() {
+    private func oneIsOver(_ failure: CommandFailure?) {
         left -= 1
-        if left == 0 { context.finish(.done) }
+        if let failure {
+            if let former = self.failure { context.note(former.message) }
+            self.failure = failure
+        }
+        guard left == 0 else { return }
+        self.failure.map(context.fail) ?? context.finish(.done)
     }
 }

@@ -19,7 +19,7 @@ enum UserInfoSource: Equatable {
             if path.isEmpty { throw .emptyValue(of: "the file name after --user-info @") }
             self = .file(path)
         } else {
-            self = .inline(try ArgumentValue.userInfo(Array(text.utf8), source: "--user-info"))
+            self = .inline(try ArgumentValue.userInfo(text.systemBytes, source: "--user-info"))
         }
     }
 

@@ -14,7 +14,7 @@ enum DownloadFolder {
         }
         let configuration = ProcessEnvironment.value("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
         let file = try? LocalFile.read("\(configuration ?? "\(home)/.config")/user-dirs.dirs", limit: limit)
-        let path = path(home: home, userFolders: file.map { String(decoding: $0.bytes, as: UTF8.self) })
+        let path = path(home: home, userFolders: file.map { String(systemBytes: $0.bytes) })
         guard !FolderListing.isFolder(path) else { return path }
         do throws(Errno) {
             try FolderListing.makeFolder(path)
@@ -27,24 +27,34 @@ enum DownloadFolder {
     /// - Parameter userFolders: the content of `user-dirs.dirs` (user-dirs.dirs(5)), which shells read: there are no lines but
     ///   `XDG_NAME_DIR="$HOME/…"` and such with absolute paths.
     static func path(home: String, userFolders: String?) -> String {
-        for line in (userFolders ?? "").split(separator: "\n").reversed() {
-            let text = CommandContext.trimmed(String(line))
-            guard text.hasPrefix("XDG_DOWNLOAD_DIR=\""), text.hasSuffix("\"") else { continue }
-            let value = unquoted(text.dropFirst("XDG_DOWNLOAD_DIR=\"".count).dropLast())
-            if value.hasPrefix("$HOME/") { return home + value.dropFirst("$HOME".count) }
-            if value.hasPrefix("/") { return value }
+        // Scalars, not characters: a name may begin with a mark, which makes one character with the slash or quote before it.
+        for line in (userFolders ?? "").unicodeScalars.split(separator: "\n").reversed() {
+            let blanks: Set<Unicode.Scalar> = [" ", "\t", "\r"]
+            let text = line.drop { blanks.contains($0) }
+            guard text.starts(with: prefix.unicodeScalars) else { continue }
+            let rest = text.dropFirst(prefix.unicodeScalars.count)
+            guard let end = rest.lastIndex(of: "\""), rest[rest.index(after: end)...].allSatisfy(blanks.contains) else {
+                continue
+            }
+            let value = unquoted(rest[..<end])
+            if value.starts(with: "$HOME/".unicodeScalars) {
+                return home + String(value.dropFirst("$HOME".unicodeScalars.count))
+            }
+            if value.first == "/" { return String(value) }
         }
         return "\(home)/Downloads"
     }
 
-    private static func unquoted(_ text: some StringProtocol) -> String {
-        var value = ""
+    private static let prefix = "XDG_DOWNLOAD_DIR=\""
+
+    private static func unquoted(_ text: Substring.UnicodeScalarView) -> String.UnicodeScalarView {
+        var value = String.UnicodeScalarView()
         var isEscaped = false
-        for character in text {
-            if character == "\\", !isEscaped {
+        for scalar in text {
+            if scalar == "\\", !isEscaped {
                 isEscaped = true
             } else {
-                value.append(character)
+                value.append(scalar)
                 isEscaped = false
             }
         }

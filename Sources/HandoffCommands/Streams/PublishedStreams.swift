@@ -54,6 +54,11 @@ final class PublishedStreams {
     /// Called with what happens: the activity, words for people, and fields.
     var onEvent: ((ActivityID, String, JSONObject) -> Void)?
 
+    /// What a device that has received the content lacks of it.
+    private(set) var omissions = TransferOmissions.none
+    /// Whether the content is a folder with repositories in it.
+    let hasRepository: Bool
+
     /// Streams of one device at a time: each reads and hashes the whole file.
     private static let maxPerDevice = 16
 
@@ -70,7 +75,7 @@ final class PublishedStreams {
         status = TransferStatus(context, verb: "sending")
         do throws(TransferFailure) {
             // Opened for a moment, so that what is wrong is known before anything is on offer.
-            _ = try content.open()
+            hasRepository = try content.open().header.hasRepository
         } catch {
             throw .transfer(error)
         }
@@ -173,7 +178,12 @@ final class PublishedStreams {
             say(id, serving, "failed", "failed: \(failure)", fields)
         } else {
             let bytes = serving.transfer?.moved ?? 0
-            say(id, serving, "finished", "finished, \(ByteText.text(bytes))", ["bytes": .integer(bytes)])
+            let missing = serving.transfer?.omissions ?? .none
+            if !missing.isEmpty { omissions = missing }
+            let words = missing.isEmpty ? "" : "; \(missing.summary)"
+            var fields: JSONObject = ["bytes": .integer(bytes)]
+            if !missing.isEmpty { fields["missing"] = .integer(missing.count) }
+            say(id, serving, "finished", "finished, \(ByteText.text(bytes))\(words)", fields)
         }
     }
 

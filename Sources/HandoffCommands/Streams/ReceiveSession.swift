@@ -58,7 +58,8 @@ final class ReceiveSession {
         self.delegate = delegate
         lastProgress = context.loop.now
         do throws(TransferFailure) {
-            destination = try Destination(output: request.output, unnamed: request.unnamed)
+            destination = try Destination(
+                output: request.output, isForced: request.isForced, unnamed: request.unnamed)
         } catch {
             throw .transfer(error)
         }
@@ -66,6 +67,12 @@ final class ReceiveSession {
 
     /// Continues the activity.
     func start() {
+        // Before the first byte that another device may have chosen. All threads that there will be are started later, but for
+        // the one that sweeps, which reads nothing that arrives.
+        if context.ownsProcess {
+            Leftovers.sweep(beside: destination)
+            destination.confine()
+        }
         prepare()
         if let timeout = request.activity.timeout {
             // The daemon gives up by itself, and says why; this is for one that does nothing any more.
@@ -77,7 +84,7 @@ final class ReceiveSession {
         carryOn(request.activity)
     }
 
-    /// Goes on with an activity that this program has continued as a handler.
+    /// Goes on with an activity that this program has continued as a handler, which is confined already.
     func start(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
         prepare()
         self.activity = activity
@@ -86,8 +93,6 @@ final class ReceiveSession {
 
     private func prepare() {
         context.onInterrupt { [unowned self] in interrupted() }
-        // Before the first word that another device may have chosen. All threads that there will be are started later.
-        if context.ownsProcess, !request.runsMore { destination.confine() }
         status = TransferStatus(
             context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
     }
@@ -99,7 +104,7 @@ final class ReceiveSession {
             // Who streams what is being made may be silent for hours.
             let isWatched = header?.kind != .stream || request.activity.timeout != nil
             let isStuck = lastProgress.duration(to: context.loop.now) >= request.timeout
-            if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsContent {
+            if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsSender {
                 transfer.cancel(TransferFailure(.gone, "nothing came for \(request.timeout.components.seconds) s"))
             }
             observe()
@@ -190,6 +195,10 @@ final class ReceiveSession {
 
     private func receive(_ stream: ContinuationStream, from device: DeviceID) {
         self.stream = stream.id
+        if watch == nil {
+            lastProgress = context.loop.now
+            observe()
+        }
         let options = ReceiverTransfer.Options(
             loop: context.loop, destination: destination, sender: device,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) },
@@ -241,23 +250,24 @@ final class ReceiveSession {
             delegate?.receivingBegan()
             lastProgress = context.loop.now
             began = (lastProgress, offset)
-            observe()
         }
         progress = status?.begin(TransferStatus.Progress(position: offset, size: header.size))
         guard let activity, let stream else { return }
         let name = header.name.map(VisibleText.escape) ?? "a stream"
         let size = header.size.map { ", \(ByteText.text($0))" } ?? ""
         let from = offset > 0 ? ", going on at \(ByteText.text(offset))" : ""
+        let repository =
+            header.hasRepository ? "; it contains a repository, whose configuration and hooks will be set aside" : ""
         let device = VisibleText.escape(activity.origin.deviceName)
         if context.json || isFirst || offset > 0 {
-            say(
-                "stream", "\(name)\(size) from \(device)\(from)",
-                [
-                    "id": .string(activity.id.hex), "stream": .string(stream.hex),
-                    "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
-                    "size": header.size.map { .integer($0) } ?? .null, "from": .integer(offset),
-                    "device": .string(activity.origin.device.hex), "deviceName": .string(activity.origin.deviceName),
-                ])
+            var fields: JSONObject = [
+                "id": .string(activity.id.hex), "stream": .string(stream.hex),
+                "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
+                "size": header.size.map { .integer($0) } ?? .null, "from": .integer(offset),
+                "device": .string(activity.origin.device.hex), "deviceName": .string(activity.origin.deviceName),
+            ]
+            if header.hasRepository { fields["repository"] = true }
+            say("stream", "\(name)\(size) from \(device)\(from)\(repository)", fields)
         }
     }
 
@@ -269,27 +279,11 @@ final class ReceiveSession {
         switch error {
         case .lost, .notReachable, .foreign:
             again(TransferFailure(.gone, "the daemon went away"))
-        case .refused(let refusal) where Self.passes(refusal):
+        case .refused(let refusal) where refusal.mayPass:
             again(TransferFailure(.gone, VisibleText.escape(refusal.message)))
         case .refused, .badAnswer:
             sayKept()
             fail(CommandFailure(error))
-        }
-    }
-
-    /// Whether a refusal may be over in a while: the other device or its daemon is away, was just restarted, or has not been
-    /// given a new account key yet.
-    private static func passes(_ refusal: ServiceRefusal) -> Bool {
-        switch refusal.kind {
-        case "NothingToContinue", "AmbiguousIdentifier": return true
-        case "ContinuationFailed", "StreamFailed":
-            let codes = [HandoffFailure.connectionUnavailableCode, HandoffFailure.timedOutCode]
-            if let code = refusal.parameters["code"]?.integer, codes.contains(Int(code)) {
-                return refusal.parameters["reason"]?.string != "notMember"
-            }
-            let passing = ["unknownActivity", "ownerGone", "accountKeyMissing"]
-            return passing.contains(refusal.parameters["reason"]?.string ?? "")
-        default: return false
         }
     }
 
@@ -321,11 +315,17 @@ final class ReceiveSession {
                 size += " in \(tenths / 10).\(tenths % 10) s, \(rate)"
             }
         }
-        say(
-            "received", received.path.map { "\($0), \(size)" } ?? size,
-            [
-                "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
-            ])
+        let missing = received.omissions
+        var fields: JSONObject = [
+            "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
+        ]
+        if !missing.isEmpty { fields["missing"] = .integer(missing.count) }
+        say("received", received.path.map { "\($0), \(size)" } ?? size, fields)
+        for remark in received.remarks { context.note(remark) }
+        guard missing.isEmpty else {
+            for line in missing.lines { context.note("missing: \(line)") }
+            return fail(.incomplete(received.path, missing))
+        }
         guard let delegate else { return context.finish(.done) }
         delegate.received(received.path)
     }
@@ -357,10 +357,9 @@ final class ReceiveSession {
 
     /// What is left for the next time; nil for nothing.
     private var kept: String? {
-        guard let header, let size = header.size, header.id != nil, destination.route == .passed, position > 0 else {
-            return nil
-        }
-        return "\(ByteText.text(position)) of \(ByteText.text(size)) are kept; run the same command again to go on"
+        guard let header, header.id != nil, destination.route == .passed, position > 0 else { return nil }
+        let all = header.size.map { " of \(ByteText.text($0))" } ?? ""
+        return "\(ByteText.text(position))\(all) are kept; run the same command again to continue"
     }
 
     private func sayKept() {

@@ -13,7 +13,7 @@ struct VarlinkEnvelope {
             }
             self.object = object
         } catch let error as JSONError {
-            throw .malformed(error.description)
+            throw .unreadable(error.description)
         } catch {
             throw .malformed("not an object")
         }

@@ -86,7 +86,9 @@ package struct VarlinkFramer: Sendable {
 package enum VarlinkError: Error, Equatable, Sendable {
     /// A message exceeds `VarlinkFramer.maxMessage`.
     case messageTooLarge
-    /// A message is no JSON that is accepted, or not the envelope of a call or reply; says what is wrong.
+    /// A message is not JSON that is accepted, for this reason.
+    case unreadable(String)
+    /// A message is not the envelope of a call or reply, for this reason.
     case malformed(String)
     /// A parameter is missing or of the wrong type; its path, such as `activity.title`.
     case invalidParameter(String)
@@ -97,7 +99,7 @@ extension VarlinkError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .messageTooLarge: "a message is longer than \(VarlinkFramer.maxMessage) bytes"
-        case .malformed(let problem): "malformed message: \(problem)"
+        case .unreadable(let problem), .malformed(let problem): "malformed message: \(problem)"
         case .invalidParameter(let path): "missing or invalid parameter '\(path)'"
         }
     }

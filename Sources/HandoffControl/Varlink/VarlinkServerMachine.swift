@@ -49,6 +49,13 @@ package struct VarlinkServerMachine: Sendable {
         case closed
     }
 
+    /// A call that was read ahead.
+    private struct WaitingCall: Sendable {
+        let call: VarlinkCall
+        /// Why it is answered with an error in its turn; nil when it is dispatched.
+        let problem: String?
+    }
+
     private enum Input: Sendable {
         /// More bytes may come.
         case open
@@ -59,7 +66,7 @@ package struct VarlinkServerMachine: Sendable {
     private var state = State.idle
     private var input = Input.open
     private var framer = VarlinkFramer()
-    private var waiting: [VarlinkCall] = []
+    private var waiting: [WaitingCall] = []
     private var lastID = VarlinkCallID(number: 0)
 
     /// A connection that was just accepted.
@@ -187,7 +194,7 @@ package struct VarlinkServerMachine: Sendable {
 
     /// Whether the last call that was read asks for an upgrade: nothing may follow it.
     private var hasUpgradeCall: Bool {
-        if let last = waiting.last { return last.upgrade }
+        if let last = waiting.last { return last.call.upgrade }
         if case .serving(_, let call) = state { return call.upgrade }
         return false
     }
@@ -197,32 +204,55 @@ package struct VarlinkServerMachine: Sendable {
         var actions: [Action] = []
         while waiting.count + (isServing ? 1 : 0) < Self.maxOutstanding, let message = framer.next() {
             do throws(VarlinkError) {
-                waiting.append(try VarlinkCall(decoding: message))
+                waiting.append(try Self.waitingCall(message))
             } catch {
                 return actions + close(.protocolViolation(error))
             }
             if hasUpgradeCall, framer.buffered > 0 {
                 return actions + close(.bytesAfterUpgradeCall)
             }
-            if !isServing { actions.append(dispatchNext()) }
+            actions += openNext()
         }
         return actions
+    }
+
+    /// Reads a call. One whose content alone is refused costs this call, and not the connection.
+    private static func waitingCall(_ message: [UInt8]) throws(VarlinkError) -> WaitingCall {
+        do throws(VarlinkError) {
+            return WaitingCall(call: try VarlinkCall(decoding: message), problem: nil)
+        } catch {
+            guard case .unreadable(let problem) = error, let call = VarlinkCallOutline.call(in: message) else {
+                throw error
+            }
+            return WaitingCall(call: call, problem: problem)
+        }
     }
 
     private var isServing: Bool {
         if case .serving = state { true } else { false }
     }
 
-    private mutating func dispatchNext() -> Action {
-        let call = waiting.removeFirst()
-        lastID = lastID.next
-        state = .serving(lastID, call)
-        return .dispatch(call, lastID)
+    /// Opens the next call that can be served, and answers those before it that cannot.
+    private mutating func openNext() -> [Action] {
+        var actions: [Action] = []
+        while !isServing, !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            if let problem = next.problem {
+                let parameters: JSONObject = ["parameter": "parameters", "message": .string(problem)]
+                let reply = VarlinkReply(error: VarlinkService.invalidParameter, parameters: parameters)
+                if !next.call.oneway { actions.append(.send(reply.encoded())) }
+                continue
+            }
+            lastID = lastID.next
+            state = .serving(lastID, next.call)
+            actions.append(.dispatch(next.call, lastID))
+        }
+        return actions
     }
 
     private mutating func finish() -> [Action] {
         state = .idle
-        var actions: [Action] = waiting.isEmpty ? [] : [dispatchNext()]
+        var actions = openNext()
         actions += advance()
         if case (.idle, .ended) = (state, input) { actions += close(.clientEnded) }
         return actions

@@ -1,6 +1,7 @@
 import HandoffAccount
 import HandoffControlServer
 import HandoffCrypto
+import HandoffJSON
 import HandoffLog
 import HandoffModel
 import HandoffState
@@ -69,9 +70,20 @@ final class AccountExport: UpgradedStreamDelegate {
         desk.accountStore.export { [self] result in
             switch result {
             case .success(let export): seal(export, passphrase)
-            case .failure(let error): giveUp("\(error)")
+            case .failure(let error): refuse(error)
             }
         }
+    }
+
+    /// Answers with an error in the place of the file, as one JSON object and a NUL.
+    private func refuse(_ error: any Error) {
+        if case .ended = state { return }
+        let reply = CallError(error)
+        var answer = reply.parameters
+        answer["error"] = .string(reply.name)
+        stream.write(answer.encoded() + [0])
+        stream.end()
+        giveUp("\(error)", closing: false)
     }
 
     private func seal(_ export: AccountStore.Export, _ passphrase: SecretBytes?) {
@@ -81,7 +93,7 @@ final class AccountExport: UpgradedStreamDelegate {
             state = .sending(export.ticket)
             switch result {
             case .success(let file): send(file)
-            case .failure(let error): giveUp("\(error)")
+            case .failure(let error): refuse(error)
             }
         }
     }
@@ -109,13 +121,13 @@ final class AccountExport: UpgradedStreamDelegate {
         stream.end()
     }
 
-    /// The client sees the end without a file, and says so; the reason is in the log.
-    private func giveUp(_ reason: String) {
+    /// Ends the export without a file.
+    private func giveUp(_ reason: String, closing: Bool = true) {
         if case .ended = state { return }
         desk.log.error("Cannot export the account", ["error": reason])
         if case .sending(let ticket) = state { withdraw(ticket) }
         end()
-        stream.close()
+        if closing { stream.close() }
     }
 
     /// Closes the ticket of a file that nobody has got.

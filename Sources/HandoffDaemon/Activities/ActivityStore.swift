@@ -122,14 +122,20 @@ package struct ActivityStore: Sendable {
 
     /// Makes an activity the current one of its session; the session's former current one is resigned.
     ///
+    /// An activity that is sent to one device is not what its user works on: it is offered beside the current one and beside
+    /// others that are sent, until it is resigned or ends.
+    ///
     /// - Parameter offer: the random id under which it will be offered, unless it is current already.
     package mutating func becomeCurrent(
         _ id: ActivityID, session: SessionID, offer: ActivityID, now: MonotonicInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
         guard entry.offer == nil else { return [] }
-        for other in entries.values where other.session == session && other.offer != nil {
-            withdrawOffer(of: other.id)
+        if entry.recipient == nil {
+            for other in entries.values
+            where other.session == session && other.offer != nil && other.recipient == nil {
+                withdrawOffer(of: other.id)
+            }
         }
         uses += 1
         entry.offer = PublishedActivity.Offer(id: offer, since: now)

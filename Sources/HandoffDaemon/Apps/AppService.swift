@@ -17,6 +17,10 @@ protocol AppServiceDelegate: AnyObject {
     var streams: StreamService { get }
     /// Whether the app that calls itself so may publish and continue.
     func isEnabled(_ app: String) -> Bool
+    /// Why what the app that calls itself so has published is not offered; nil while the app may publish.
+    func restriction(of app: String) -> String?
+    /// Why an activity of a type is not offered now, to one device or to all; nil when it may be.
+    func restriction(of type: ActivityType, to recipient: DeviceID?) -> String?
     /// The other device of the account that a user means: by its name, or the beginning of its id.
     func recipient(_ text: String) throws(ActivityError) -> DeviceID
     /// What this device offers has changed.
@@ -127,12 +131,14 @@ final class AppService {
         return store.all.map { activity in
             let app = registry.session(activity.session)?.app ?? ""
             let reason: String? =
-                if !isEnabled(app) {
-                    "its app is switched off"
+                if let restriction = delegate?.restriction(of: app) {
+                    restriction
                 } else if activity.offer == nil {
                     "it is not current"
+                } else if !activity.content.isEligibleForHandoff {
+                    "its app keeps it to this device"
                 } else {
-                    activity.content.isEligibleForHandoff ? nil : "its app keeps it to this device"
+                    delegate?.restriction(of: activity.content.type, to: activity.recipient)
                 }
             let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
             return ControlPublication(

@@ -39,6 +39,11 @@ final class NetworkService {
             do {
                 let trust = try result.get()
                 let gateway = try Self.choose(meant, in: trust)
+                guard !gateway.isOfVirtualRouter else {
+                    throw CallError.noSuchNetwork(
+                        "the gateway \(gateway.text) is a virtual router (VRRP, CARP, HSRP or GLBP): many other networks have the "
+                            + "same address, so this one cannot be told from them")
+                }
                 askNames { [self] names in
                     let connection = trust.present.first { $0.hardware == gateway }.flatMap { names[$0.interface] }
                     let name = name ?? connection.flatMap { Self.isName($0) ? $0 : nil } ?? ""

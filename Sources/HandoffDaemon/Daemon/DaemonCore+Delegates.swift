@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffConfiguration
 import HandoffControl
 import HandoffDesktopClient
 import HandoffDiscovery
@@ -156,8 +157,27 @@ extension DaemonCore: AppServiceDelegate {
 
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 
+    func restriction(of app: String) -> String? {
+        guard !installed.registry.isEnabled(app) else { return nil }
+        return switches.policy.forbids(app: app).map { "its app is forbidden by \($0)" } ?? "its app is switched off"
+    }
+
+    func restriction(of type: ActivityType, to recipient: DeviceID?) -> String? {
+        switches.advertisingRestriction(of: type, to: recipient)
+    }
+
     func recipient(_ text: String) throws(ActivityError) -> DeviceID {
+        guard let account = accountStore.state else {
+            throw .invalid(field: "to", message: "\(AccountStore.Refusal.noAccount)")
+        }
+        guard account.view.isLive(accountStore.deviceID) else {
+            throw .invalid(field: "to", message: "\(AccountStore.Refusal.removed(account.accountID))")
+        }
         let others = Set(snapshot.others)
+        guard !others.isEmpty else {
+            throw .invalid(
+                field: "to", message: "there is no other device in the account: add one with 'handoffctl pair'")
+        }
         switch DeviceSelection.choose(text, among: others, name: { snapshot.name(of: $0) }) {
         case .one(let device): return device
         case .nothing: throw .invalid(field: "to", message: "no other device of the account is called so")

@@ -23,6 +23,8 @@ package enum DaemonProcess {
     private static let failed: Int32 = 1
     /// Wrong usage.
     private static let usage: Int32 = 2
+    /// Cannot start before something is corrected (EX_CONFIG of sysexits.h): the unit does not try again.
+    private static let misconfigured: Int32 = 78
 
     /// Runs handoffd to its end, on the calling thread, which must be the process's first.
     ///
@@ -33,16 +35,38 @@ package enum DaemonProcess {
             switch try CommandLineParser.parse(words) {
             case .help: say(CommandLineHelp.text, to: .output)
             case .version: say("handoffd \(Version.number)\n", to: .output)
+            case .check(let options): say(try check(options), to: .output)
             case .run(let options): try serve(options, embedded: embedded)
             }
             return done
-        } catch let error as OptionError {
-            say("handoffd: \(error)\n", to: .error)
-            return usage
         } catch {
             say("handoffd: \(error)\n", to: .error)
-            return failed
+            ServiceManager.notifyStatus("Failed: \(error)")
+            return status(of: error)
         }
+    }
+
+    private static func status(of error: any Error) -> Int32 {
+        switch error {
+        case is OptionError: usage
+        case is ConfigurationError: misconfigured
+        case let error as StateError: error.needsCorrection ? misconfigured : failed
+        default: failed
+        }
+    }
+
+    private static func loader(_ options: CommandLineOptions, _ environment: [String: String]) -> ConfigurationLoader {
+        ConfigurationLoader(file: options.configurationFile, options: options.settings, environment: environment)
+    }
+
+    /// Reads configuration and policy as a start would.
+    /// - Returns: what was read, for people.
+    /// - Throws: the first mistake.
+    private static func check(_ options: CommandLineOptions) throws -> String {
+        let loader = loader(options, ProcessEnvironment.all)
+        _ = try loader.load()
+        _ = try PolicyLoader().load()
+        return "The configuration is valid: \(loader.paths.joined(separator: ", ")), \(PolicyLoader.systemFolder)\n"
     }
 
     private static func serve(_ options: CommandLineOptions, embedded: @escaping EmbeddedFactory) throws {
@@ -51,18 +75,26 @@ package enum DaemonProcess {
         try ProcessSignals.prepare(blocking: [SIGTERM, SIGINT, SIGHUP])
         let passed = ServiceManager.listenDescriptors()
         let environment = ProcessEnvironment.all
-        let loader = ConfigurationLoader(
-            file: options.configurationFile, options: options.settings, environment: environment)
-        let configuration = try loader.load()
+        let loader = loader(options, environment)
         let policyLoader = PolicyLoader()
-        let policy = try policyLoader.load()
-        let log = Logger(subsystem: "daemon", sink: StderrSink(), level: configuration.logLevel)
-        let place = try StatePlace.choose(given: options.stateDirectory, environment: { environment[$0] })
-        if let other = place.passedBy {
-            log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
+        let configuration: Configuration
+        let policy: Policy
+        let log: Logger
+        let stored: StoredState
+        do {
+            configuration = try loader.load()
+            policy = try policyLoader.load()
+            log = Logger(subsystem: "daemon", sink: StderrSink(), level: configuration.logLevel)
+            stored = try openState(options, environment, log)
+            warn(of: configuration, log)
+        } catch {
+            // Otherwise clients that wait would start the service again, which fails again. After other failures they go on
+            // waiting, for the next start.
+            if status(of: error) == misconfigured {
+                ListeningSockets.refuse(passed, because: "handoffd cannot start: \(error)")
+            }
+            throw error
         }
-        warn(of: configuration, log)
-        let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
         let apps = DesktopAccess(
             environment: environment, folder: ProcessEnvironment.programFolder,
             socket: options.appSocket ?? options.controlSocket, userID: ProcessEnvironment.userID)
@@ -99,6 +131,22 @@ package enum DaemonProcess {
         if hasFailed.withLock({ $0 }) { throw CannotGoOn() }
     }
 
+    private static func openState(
+        _ options: CommandLineOptions, _ environment: [String: String], _ log: Logger
+    ) throws(StateError) -> StoredState {
+        let place = try StatePlace.choose(given: options.stateDirectory, environment: { environment[$0] })
+        if let other = place.passedBy {
+            log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
+        }
+        let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
+        for what in stored.folder.limitations {
+            log.notice(
+                "The file system of the state folder has no \(what)",
+                ["path": place.path, "advice": "use a local file system for it"])
+        }
+        return stored
+    }
+
     /// Says what of the configuration fits no interface of this machine; it may come yet.
     private static func warn(of configuration: Configuration, _ log: Logger) {
         guard !configuration.interfaces.isEmpty, let table = try? InterfaceTable.current() else { return }
@@ -130,8 +178,10 @@ package enum DaemonProcess {
                 let policy = try policyLoader.load()
                 daemon.assumeIsolated { $0.reconfigure(configuration, policy: policy) }
                 log.notice("Configuration was read again")
+                ServiceManager.notifyStatus("")
             } catch {
                 log.error("Configuration was not taken", ["error": "\(error)"])
+                ServiceManager.notifyStatus("Runs with its former configuration: \(error)")
             }
         }
         try body()

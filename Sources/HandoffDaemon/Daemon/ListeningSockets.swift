@@ -39,11 +39,8 @@ enum ListeningSockets {
     ) throws -> [(listener: Listener, role: ControlRole)] {
         if !passed.isEmpty {
             return try passed.map { socket in
-                // The unit makes the sockets; the daemon tells them apart by their folder.
-                let isApp = socket.path?.split(separator: "/").dropLast().last == "handoff-app"
-                return (
-                    try Listener(adopting: Descriptor(owning: socket.descriptor), on: loop), isApp ? .app : .control
-                )
+                let listener = try Listener(adopting: Descriptor(owning: socket.descriptor), on: loop)
+                return (listener, role(of: socket))
             }
         }
         let runtime = environment["XDG_RUNTIME_DIR"]
@@ -55,6 +52,21 @@ enum ListeningSockets {
         var clients: [(listener: Listener, role: ControlRole)] = [(try Listener(unixPath: control, on: loop), .control)]
         if let app { clients.append((try Listener(unixPath: app, on: loop), .app)) }
         return clients
+    }
+
+    /// The unit makes the sockets; the daemon tells them apart by their folder.
+    private static func role(of socket: PassedSocket) -> ControlRole {
+        socket.path?.split(separator: "/").dropLast().last == "handoff-app" ? .app : .control
+    }
+
+    /// Ends the connections that wait at sockets of the service manager. Those of tools get an error as the answer to their call;
+    /// those of apps get none, so that apps try again.
+    static func refuse(_ passed: [PassedSocket], because reason: String) {
+        let error = CallError.control(.notStarted, reason)
+        let answer = VarlinkReply(error: error.name, parameters: error.parameters).encoded()
+        for socket in passed {
+            PendingConnections.refuse(of: socket.descriptor, with: role(of: socket) == .control ? answer : [])
+        }
     }
 
     private static func wrapped(_ port: UInt16?, _ bind: () throws(Errno) -> BoundPort) throws -> BoundPort {

@@ -24,9 +24,11 @@ package struct NetworkTrust: Sendable, Equatable {
         self.known = known
     }
 
-    /// Whether a network is one of those that are known.
+    /// Whether a network is one of those that are known. One by the address of a virtual router is not, whatever was stored:
+    /// many other networks have the same.
     package func isKnown(_ network: PresentNetwork) -> Bool {
-        network.hardware.flatMap { known[$0] } != nil
+        guard let hardware = network.hardware, !hardware.isOfVirtualRouter else { return false }
+        return known[hardware] != nil
     }
 
     /// The interfaces to be found on; nil for those that are configured, whatever network they are in.
@@ -47,7 +49,11 @@ package struct NetworkTrust: Sendable, Equatable {
         guard !concerned.isEmpty else {
             return "this device is in no network whose gateway could be told, and networks = known"
         }
-        let words = concerned.map { "\($0.interface), gateway \($0.gateway)" }.joined(separator: "; ")
+        let words = concerned.map { network in
+            let isShared = network.hardware?.isOfVirtualRouter ?? false
+            return "\(network.interface), gateway \(network.gateway)"
+                + (isShared ? ", a virtual router, whose address other networks have as well" : "")
+        }.joined(separator: "; ")
         return "this network is not known (\(words))"
     }
 }

@@ -88,6 +88,12 @@ final class SwitchController {
         }
     }
 
+    /// Why an activity of this device is offered to no device, or not to the only one that it is for; nil when it may be.
+    func advertisingRestriction(of type: ActivityType, to recipient: DeviceID?) -> String? {
+        if let place = policy.forbids(type) { return "its type is forbidden by \(place)" }
+        return holds.first { $0.direction == .advertise && ($0.device == nil || $0.device == recipient) }?.message
+    }
+
     /// All reasons, the strongest first.
     private var holds: [ControlRestriction] {
         let directions = SwitchDirection.allCases

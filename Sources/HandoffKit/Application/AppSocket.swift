@@ -10,8 +10,8 @@ enum AppSocket {
         let folder = ProcessEnvironment.value("XDG_RUNTIME_DIR")
         let user = ProcessEnvironment.userID
         let app = SocketPath.app(runtimeDirectory: folder, userID: user)
-        if access(app, F_OK) == 0 { return app }
+        if access(app.systemPath, F_OK) == 0 { return app }
         let control = SocketPath.control(runtimeDirectory: folder, userID: user)
-        return access(control, F_OK) == 0 ? control : app
+        return access(control.systemPath, F_OK) == 0 ? control : app
     }
 }

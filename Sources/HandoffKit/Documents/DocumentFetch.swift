@@ -48,7 +48,7 @@ final class DocumentFetch {
         self.progress = progress
         self.completion = completion
         // What goes wrong here is told the other device.
-        destination = try Destination(output: path, shownAs: "the cache for documents")
+        destination = try Destination(output: path, isForced: true, shownAs: "the cache for documents")
         lastProgress = loop.now
     }
 
@@ -117,7 +117,12 @@ final class DocumentFetch {
             best = position
             lastProgress = loop.now
             backoff.reset()
-        case .ended(.success): finish(.success(()))
+        case .ended(.success(let received)):
+            guard received.omissions.isEmpty else {
+                let failure = TransferFailure(.unreadable, received.omissions.summary)
+                return finish(.failure(HandoffError(failure, source)))
+            }
+            finish(.success(()))
         case .ended(.failure(let failure)):
             let mayPass = (failure.reason == .gone && !failure.isReported) || failure.reason == .changed
             if mayPass { again(HandoffError(failure, source)) } else { finish(.failure(HandoffError(failure, source))) }

@@ -45,6 +45,8 @@ final class DocumentService: Sendable {
         self.cache = cache
         bound = LoopBound(sending: State(), to: thread.loop)
         self.application = application
+        // Also for an app that fetches nothing this time.
+        loop.perform { PrivateFolder(cache: cache).removeOthers() }
     }
 
     /// Ends everything, when the application has gone.
@@ -122,7 +124,7 @@ final class DocumentService: Sendable {
             kept.unicodeScalars.append(VisibleText.isHidden(scalar) || scalar == "/" ? "_" : scalar)
         }
         if kept.hasPrefix(".") || kept.hasPrefix("-") { kept = "_" + kept.dropFirst() }
-        return FileName.problem(Array(kept.utf8), mayBeHidden: false) == nil ? kept : "document"
+        return FileName.problem(kept.utf8) == nil && kept.utf8.count <= TransferLimits.name ? kept : "document"
     }
 
     /// Calls something on the app's callback queue. Any thread.

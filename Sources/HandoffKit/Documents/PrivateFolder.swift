@@ -11,6 +11,7 @@ final class PrivateFolder {
     /// How often a lock file is made: each time that another process takes it away makes that less likely for the next.
     private static let maxAttempts = 16
 
+    private let cache: String
     private let parent: String
     private let name: String
     private var lock: Descriptor?
@@ -18,8 +19,8 @@ final class PrivateFolder {
     /// A folder that is not made yet, with a random name.
     /// - Parameter cache: the user's cache; nil for `$XDG_CACHE_HOME`, or `~/.cache`.
     init(cache: String?) {
-        let folder = cache ?? Self.cache
-        parent = folder + "/handoff/documents"
+        self.cache = cache ?? Self.cache
+        parent = self.cache + "/handoff/documents"
         name = UUID().uuidString.lowercased()
         path = parent + "/" + name
     }
@@ -62,24 +63,15 @@ final class PrivateFolder {
     /// The folder of a document.
     func folder(_ number: Int) -> String { "\(path)/\(number)" }
 
-    /// Deletes what processes have left that are gone: nobody holds their locks.
-    private func removeOthers() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        for file in names where file.hasSuffix(".lock") {
-            let name = String(file.dropLast(".lock".count))
-            // Anything else is nobody's folder, or leads to another place.
-            guard name != self.name, UUID(uuidString: name) != nil,
-                let held = try? Self.open("\(parent)/\(file)"), (try? Self.lock(held, LOCK_NB)) != nil
-            else { continue }
-            try? Self.delete("\(parent)/\(name)")
-            held.close()
-        }
+    /// Deletes what apps have left that were killed.
+    func removeOthers() {
+        Leftovers(cache: cache)?.removeDocuments(except: name, now: Int64(time(nil)))
     }
 
     /// Deletes a folder whose lock is held, and then its lock file, by which a later process finds it otherwise.
     private static func delete(_ path: String) throws(Errno) {
         try ReceivedContent.remove(folder: path)
-        _ = unlink(path + ".lock")
+        _ = unlink((path + ".lock").systemPath)
     }
 
     /// Makes a lock file, and locks it for as long as the descriptor is open. On a file system without locks nobody does.
@@ -96,7 +88,9 @@ final class PrivateFolder {
 
     private static func open(_ path: String, _ flags: Int32 = 0) throws(Errno) -> Descriptor {
         Descriptor(
-            owning: try SystemCall.retrying { Glibc.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0o600) })
+            owning: try SystemCall.retrying {
+                Glibc.open(path.systemPath, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
+            })
     }
 
     /// Locks a file (flock(2)).
@@ -136,16 +130,16 @@ private enum FileTreeMaking {
     /// Makes a folder of mode 0700.
     /// - Throws: EEXIST when there is something of that name.
     static func makeNewFolder(_ path: String) throws(Errno) {
-        try SystemCall.retrying { mkdir(path, 0o700) }
+        try SystemCall.retrying { mkdir(path.systemPath, 0o700) }
     }
 
     /// Sees to it that nobody else can write in a folder.
     /// - Throws: EACCES for another user's folder, or link.
     static func claim(_ path: String) throws(Errno) {
         var link = stat()
-        try SystemCall.retrying { lstat(path, &link) }
+        try SystemCall.retrying { lstat(path.systemPath, &link) }
         let folder = Descriptor(
-            owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            owning: try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         let raw = folder.raw
         var status = stat()
         try SystemCall.retrying { fstat(raw, &status) }

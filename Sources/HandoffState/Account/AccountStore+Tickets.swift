@@ -33,11 +33,17 @@ extension AccountStore {
         }
     }
 
-    /// Begins to join the account of a file that another device exported; a member still has to let this device in.
+    /// Begins to join the account of a file that another device exported; a member still has to let this device in. A file by which
+    /// this device has joined, or is joining, changes nothing.
     package func importFile(
         _ file: AccountFile, name: String, completion: @escaping (Result<AccountID, any Error>) -> Void
     ) {
         change { [self] state in
+            if let state, state.accountID == file.roster.accountID, state.view.isLive(deviceID),
+                state.held != nil || state.ticketSeed == file.ticketSeed
+            {
+                return nil
+            }
             try refuseAnother(state)
             return try AccountState.importing(file, device: device, name: name)
         } completion: { result in

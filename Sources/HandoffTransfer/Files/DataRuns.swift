@@ -26,6 +26,11 @@ enum DataRuns {
         return start..<max(start, end)
     }
 
+    /// The first byte from `offset` on that is not in a hole; `size` when there is none. The descriptor's offset becomes any.
+    static func firstData(in number: Int32, from offset: Int64, size: Int64) -> Int64 {
+        seek(number, data, from: offset, size: size)
+    }
+
     private static func seek(_ number: Int32, _ what: Int32, from offset: Int64, size: Int64) -> Int64 {
         guard offset < size else { return size }
         let found = Int64(lseek(number, off_t(offset), what))

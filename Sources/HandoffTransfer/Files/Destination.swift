@@ -9,27 +9,33 @@ package final class Destination {
         case standardOutput
         /// The sender's name is used in it.
         case inside(OpenFolder)
-        /// The user's name is used; a file that has it is replaced.
+        /// The user's name is used.
         case named(OpenFolder, String, isFile: Bool)
     }
 
     private let place: Place
     private let mask: UInt32
     private let unnamed: String?
+    /// Whether the user insists that the path is the one of a file.
+    private let isForced: Bool
+    private var budget = ComparisonBudget()
 
     /// Opens the folder, before anything is asked of anybody.
     /// - Parameters:
     ///   - output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
+    ///   - isForced: whether a file at the path is replaced, and a path that looks like a folder's becomes a file.
     ///   - unnamed: the name, in a folder, of content that its sender gives none, as standard input; nil refuses that.
     ///   - shown: what messages, which the sender may get, call the folder where its path is nobody else's matter.
     ///   - calls: what is used of the kernel.
     /// - Throws: what is wrong with the path.
     package init(
-        output: String, unnamed: String? = nil, shownAs shown: String? = nil, calls: KernelCalls = KernelCalls()
+        output: String, isForced: Bool = false, unnamed: String? = nil, shownAs shown: String? = nil,
+        calls: KernelCalls = KernelCalls()
     ) throws(TransferFailure) {
+        self.isForced = isForced
         mask = FileMask.read()
         self.unnamed = unnamed
-        place = output == "-" ? .standardOutput : try Self.place(at: output, shown, calls)
+        place = output == "-" ? .standardOutput : try Self.place(at: output, isForced, shown, calls)
     }
 
     /// How content gets there, for `ReceiverMachine`.
@@ -52,6 +58,27 @@ package final class Destination {
         }
     }
 
+    /// The folder that parts are in, as an absolute path without links; nil for standard output.
+    package var folderPath: String? {
+        switch place {
+        case .standardOutput: return nil
+        case .inside(let folder), .named(let folder, _, _):
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("/proc/self/fd/\(folder.raw)", &buffer, buffer.count)
+            return count > 0 ? String(systemBytes: buffer[..<count]) : nil
+        }
+    }
+
+    /// Counts bytes that arrived, in any attempt: as many times as that may be compared again.
+    package func arrived(_ bytes: Int64) { budget.arrived(bytes) }
+
+    /// Counts bytes of a part that are to be hashed.
+    /// - Throws: `failed` when that is out of proportion to what arrived.
+    package func compare(_ bytes: Int64) throws(TransferFailure) { try budget.compare(bytes) }
+
+    /// A comparison has ended, or there is nothing to compare.
+    package func endComparison() { budget.endComparison() }
+
     /// What is done with content that comes.
     package enum Incoming {
         /// Write it to standard output, as it comes; a folder is a tar archive then.
@@ -70,19 +97,32 @@ package final class Destination {
         switch place {
         case .standardOutput: return .standardOutput
         case .inside(let folder):
-            let name = try FileName.checked(header.name ?? unnamed)
-            return try Self.open(header, sender, in: folder, name: name, .numbered, mask: mask, limits: limits)
+            let choice = try FileName.usable(header.name ?? unnamed)
+            return try Self.open(header, sender, in: folder, choice, .numbered, mask: mask, limits: limits)
         case .named(let folder, let name, let isFile):
-            guard header.kind != .folder || !isFile else { throw .taken(folder.path(of: name)) }
-            let naming = header.kind == .folder ? Naming.new : .replacing
-            return try Self.open(header, sender, in: folder, name: name, naming, mask: mask, limits: limits)
+            if header.kind == .folder {
+                guard !isFile else { throw .taken(folder.path(of: name)) }
+            } else if !isForced, !Self.isFileName(name) {
+                throw .noFolder(folder.path(of: name))
+            }
+            let naming = isForced && header.kind != .folder ? Naming.replacing : .new
+            let choice = FileName.Choice(name: name, reason: nil)
+            return try Self.open(header, sender, in: folder, choice, naming, mask: mask, limits: limits)
         }
     }
 
+    /// Whether a path that leads nowhere is meant as the name of a file: it has an extension with a letter.
+    static func isFileName(_ name: String) -> Bool {
+        guard let dot = name.dropFirst().lastIndex(of: ".") else { return false }
+        let end = name[name.index(after: dot)...]
+        return end.contains(where: \.isLetter) && end.utf8.count <= 16 && end.allSatisfy { $0.isLetter || $0.isNumber }
+    }
+
     private static func open(
-        _ header: TransferHeader, _ sender: DeviceID, in folder: OpenFolder, name: String, _ naming: Naming,
-        mask: UInt32, limits: TarLimits
+        _ header: TransferHeader, _ sender: DeviceID, in folder: OpenFolder, _ choice: FileName.Choice,
+        _ naming: Naming, mask: UInt32, limits: TarLimits
     ) throws(TransferFailure) -> Incoming {
+        let name = choice.name
         do throws(Errno) {
             if naming == .new, try folder.status(of: name) != nil { throw .exists }
         } catch .exists {
@@ -93,23 +133,26 @@ package final class Destination {
         let key = sender.bytes + (header.id?.bytes ?? Array("\(header.kind.rawValue) \(name)".utf8))
         switch header.kind {
         case .folder:
-            return .folder(
-                try PartFolder(in: folder, name: name, naming, key: key, header: header, mask: mask, limits: limits))
+            let part = try PartFolder(
+                in: folder, name: name, naming, key: key, header: header, mask: mask, limits: limits)
+            part.nameReason = choice.reason
+            return .folder(part)
         case .file, .stream:
-            return .file(
-                try PartFile(in: folder, name: name, naming, key: key, header: header, mask: mask))
+            let part = try PartFile(in: folder, name: name, naming, key: key, header: header, mask: mask)
+            part.nameReason = choice.reason
+            return .file(part)
         }
     }
 
     private static func place(
-        at output: String, _ shown: String?, _ calls: KernelCalls
+        at output: String, _ isForced: Bool, _ shown: String?, _ calls: KernelCalls
     ) throws(TransferFailure) -> Place {
         let action = "cannot receive into \(VisibleText.escape(output))"
         var status = stat()
         do throws(Errno) {
-            try SystemCall.retrying { stat(output, &status) }
+            try SystemCall.retrying { stat(output.systemPath, &status) }
         } catch .noSuchFile {
-            guard lstat(output, &status) != 0 else {
+            guard lstat(output.systemPath, &status) != 0 else {
                 throw TransferFailure(.unreadable, "\(action): it is a link to nothing; delete the link first")
             }
             let (parent, name) = split(output)
@@ -124,10 +167,17 @@ package final class Destination {
             throw TransferFailure(
                 .exists, "\(action): it is neither a file nor a folder; for standard output say '-'")
         }
+        guard isForced else {
+            throw TransferFailure(
+                .exists, "\(action): there is a file of that name already; use --force to replace it")
+        }
         // A link to a file stays one: its target is replaced.
-        guard let resolved = realpath(output, nil) else { throw .system(action, .current) }
+        guard let resolved = realpath(output.systemPath, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
-        let (parent, name) = split(String(cString: resolved))
+        let (parent, name) = split(
+            String(
+                systemBytes: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
+            ))
         return .named(try folder(parent, shown, action, calls), name, isFile: true)
     }
 

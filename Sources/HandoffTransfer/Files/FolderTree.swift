@@ -21,13 +21,17 @@ enum FolderTree {
                 guard errno == 0 else { throw .current }
                 return names
             }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
-            }
+            // Behind the end that the type declares: some file systems have names of more than 255 bytes.
+            let start = UnsafeRawPointer(entry).advanced(by: nameOffset)
+            let room = max(0, Int(entry.pointee.d_reclen) - nameOffset)
+            let bytes = UnsafeRawBufferPointer(start: start, count: room)
+            let name = bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
             let dot = CChar(bitPattern: UInt8(ascii: "."))
             if name != [dot, 0], name != [dot, dot, 0] { names.append(name) }
         }
     }
+
+    private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
 
     /// Opens something below a folder.
     /// - Parameters:
@@ -87,7 +91,7 @@ enum FolderTree {
             folder = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
         }
         let raw = folder.raw
-        try SystemCall.retrying { fchmod(raw, 0o700) }
+        _ = try FileMode.set(0o700, of: raw, calls: KernelCalls())
         try empty(raw, depth: depth + 1)
         try SystemCall.retrying { unlinkat(number, name, AT_REMOVEDIR) }
     }
@@ -106,9 +110,11 @@ package enum ReceivedContent {
     package static func remove(folder path: String) throws(Errno) {
         do throws(Errno) {
             let folder = Descriptor(
-                owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) })
+                owning: try SystemCall.retrying {
+                    open(path.systemPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                })
             try FolderTree.empty(folder.raw)
-            try SystemCall.retrying { rmdir(path) }
+            try SystemCall.retrying { rmdir(path.systemPath) }
         } catch .noSuchFile {
             return
         }

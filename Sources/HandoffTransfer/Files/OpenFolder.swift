@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// An opened folder, and what is done in it by name: never outside of it, and never through a link.
 final class OpenFolder {
@@ -18,7 +18,7 @@ final class OpenFolder {
     /// - Parameter shown: what messages call it; nil for its path.
     init(path: String, shownAs shown: String? = nil, calls: KernelCalls) throws(Errno) {
         descriptor = Descriptor(
-            owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            owning: try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         self.path = shown ?? path
         self.calls = calls
     }
@@ -32,7 +32,7 @@ final class OpenFolder {
     func status(of name: String) throws(Errno) -> stat? {
         var status = stat()
         do throws(Errno) {
-            try SystemCall.retrying { fstatat(raw, name, &status, AT_SYMLINK_NOFOLLOW) }
+            try SystemCall.retrying { fstatat(raw, name.systemPath, &status, AT_SYMLINK_NOFOLLOW) }
         } catch .noSuchFile {
             return nil
         }
@@ -42,23 +42,24 @@ final class OpenFolder {
     /// Gives something another name in the same folder, unless that is taken.
     /// - Throws: EEXIST when the name is taken.
     func rename(_ old: String, toNew new: String) throws(Errno) {
+        if let error = calls.nameError?(new.systemBytes) { throw error }
         if calls.renamesOnlyNew {
             do throws(Errno) {
-                try SystemCall.retrying { clinux_rename_new(raw, old, new) }
+                try SystemCall.retrying { clinux_rename_new(raw, old.systemPath, new.systemPath) }
                 return
             } catch {
-                // Some network and FUSE file systems have no such call.
+                // Some network and FUSE file systems have no such call. Others refuse the name, and do so below too.
                 guard [.invalidArgument, .noSuchCall, .notSupported].contains(error) else { throw error }
             }
         }
         do throws(Errno) {
             // A second name is refused where the first exists, so nothing can be replaced; folders cannot have two.
-            try SystemCall.retrying { linkat(raw, old, raw, new, 0) }
-            try SystemCall.retrying { unlinkat(raw, old, 0) }
+            try SystemCall.retrying { linkat(raw, old.systemPath, raw, new.systemPath, 0) }
+            try SystemCall.retrying { unlinkat(raw, old.systemPath, 0) }
         } catch {
             guard error != .exists else { throw error }
             guard try status(of: new) == nil else { throw .exists }
-            try SystemCall.retrying { renameat(raw, old, raw, new) }
+            try SystemCall.retrying { renameat(raw, old.systemPath, raw, new.systemPath) }
         }
     }
 
@@ -116,6 +117,10 @@ package struct KernelCalls: Sendable {
     package var renamesOnlyNew = true
     /// openat2(2); there since Linux 5.6, and unknown to some sandboxes.
     package var opensBeneath = true
+    /// fchmod(2); refused by some network and FUSE file systems.
+    package var setsModes = true
+    /// The error by which the file system refuses a name, as those of memory sticks do; nil for none.
+    package var nameError: (@Sendable ([UInt8]) -> Errno?)?
 
     /// All of them.
     package init() {}

@@ -20,6 +20,10 @@ package final class PartFile {
     private let naming: Naming
     private let mask: UInt32
     private var isFinished = false
+    /// What arrived in another form than it was sent, once it is finished.
+    package private(set) var remarks: [String] = []
+    /// Why the name is not the sender's, when it is not.
+    var nameReason: String?
 
     /// Opens or makes the part.
     /// - Parameters:
@@ -35,7 +39,7 @@ package final class PartFile {
         descriptor = try PartLock.open(part, in: folder, kind: S_IFREG, flags: O_RDWR) { (folder) throws(Errno) in
             let number = folder.raw
             let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-            Descriptor(owning: try SystemCall.retrying { openat(number, part, flags, 0o600) }).close()
+            Descriptor(owning: try SystemCall.retrying { openat(number, part.systemPath, flags, 0o600) }).close()
         }
         var status = stat()
         let isKnown = fstat(descriptor.raw, &status) == 0
@@ -60,6 +64,13 @@ package final class PartFile {
     /// The descriptor to pass to the daemon, open for reading and writing; valid as long as this value.
     package var number: Int32 { descriptor.raw }
 
+    /// Bytes that are read to hash what may continue: those that are in no hole (st_blocks of stat(2)).
+    package var stored: Int64 {
+        var status = stat()
+        guard fstat(descriptor.raw, &status) == 0 else { return resumable }
+        return min(Int64(status.st_blocks) * 512, resumable)
+    }
+
     /// Bytes that are there now.
     package var length: Int64 {
         var status = stat()
@@ -78,7 +89,7 @@ package final class PartFile {
         if let length { try folder.requireRoom(for: length) }
         do throws(Errno) {
             let raw = descriptor.raw
-            try SystemCall.retrying { fchmod(raw, 0o600) }
+            _ = try FileMode.set(0o600, of: raw, calls: folder.calls)
             try SystemCall.retrying { ftruncate(raw, off_t(offset)) }
             try SystemCall.retrying { lseek(raw, off_t(offset), SEEK_SET) }
         } catch {
@@ -105,14 +116,20 @@ package final class PartFile {
         do throws(Errno) {
             let raw = descriptor.raw
             FileWriting.setTime(header.modified, of: raw)
-            try SystemCall.retrying { fchmod(raw, (header.mode ?? 0o666) & 0o777 & ~mask) }
+            if try !FileMode.set((header.mode ?? 0o666) & 0o777 & ~mask, of: raw, calls: folder.calls) {
+                remarks.append(FileMode.remark)
+            }
             try SystemCall.retrying { fsync(raw) }
-            given = try naming.give(name, to: part, isFolder: false, in: folder)
+            try FileWriting.flush(raw)
+            let (name, isRefused) = try naming.give(name, to: part, isFolder: false, in: folder)
+            given = name
+            if isRefused { nameReason = FileName.refused }
         } catch .exists {
             throw .taken(path)
         } catch {
             throw .system("cannot store \(path)", error)
         }
+        if let nameReason { remarks.append(FileName.remark(header.name, nameReason)) }
         isFinished = true
         do throws(Errno) {
             try folder.synchronize()
@@ -127,11 +144,18 @@ package final class PartFile {
         guard !isFinished else { return }
         isFinished = true
         // When it cannot be deleted, the next attempt compares it, and begins anew.
-        _ = unlinkat(folder.raw, part, 0)
+        _ = unlinkat(folder.raw, part.systemPath, 0)
     }
 }
 
 extension TransferFailure {
+    /// A path that leads nowhere, and that is more likely meant as a folder's.
+    static func noFolder(_ path: String) -> TransferFailure {
+        TransferFailure(
+            .unreadable,
+            "cannot receive into \(path): there is no such folder; create it, or use --force for a file of that name")
+    }
+
     /// The name that the content shall get is another file's.
     static func taken(_ path: String) -> TransferFailure {
         TransferFailure(
@@ -151,6 +175,16 @@ enum FileWriting {
                 written += try SystemCall.retrying { Glibc.write(number, rest.baseAddress, rest.count) }
             }
         }
+    }
+
+    /// Returns the error that close(2) would return: network and FUSE file systems report a full disk there. Each descriptor of a
+    /// file that is closed has this effect, so a second one is closed.
+    static func flush(_ number: Int32) throws(Errno) {
+        let copy = try SystemCall.retrying { fcntl(number, F_DUPFD_CLOEXEC, 0) }
+        // Not again after EINTR: the number is released.
+        guard close(copy) != 0 else { return }
+        let error = Errno.current
+        if error != .interrupted { throw error }
     }
 
     /// Sets when the content was changed (futimens(3)), as far as the file system can say it.

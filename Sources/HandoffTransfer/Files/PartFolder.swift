@@ -5,7 +5,7 @@ import LoopIO
 
 /// A folder that is being received and unpacked: hidden beside where it will be, with its name only once it is complete.
 ///
-/// It is deleted with this value unless it was finished: folders never go on. One thread at a time.
+/// What arrived of it stays for the next transfer of the same folder, unless it can never be continued. One thread at a time.
 package final class PartFolder {
     /// The path that it is to have, for messages; a number may come to the name.
     package let path: String
@@ -19,18 +19,29 @@ package final class PartFolder {
     private let mask: UInt32
     private var parser: TarParser
     private var isFinished = false
+    private var names = ReceivedNames()
+    private var repositories = RepositoryMetadata()
+    private var keepsModes = true
+    /// Why the name is not the sender's, when it is not.
+    var nameReason: String?
+    /// Whether what arrived is of use for no other attempt.
+    private var isSpoiled = false
+    /// Entries that are here and are announced again, the last one first.
+    private var kept: [TarEntry] = []
 
     /// The file that is being written.
-    private var file: (entry: TarEntry, descriptor: SharedDescriptor)?
+    private var file: (entry: TarEntry, name: [CChar], descriptor: SharedDescriptor)?
     /// The folder of the entry before, since the next is often in the same.
     private var parent: (components: [[UInt8]], descriptor: SharedDescriptor)?
     /// Folders get their modes and times last: a mode may forbid to write, and writing sets the time.
     private var folders: [TarEntry] = []
     /// What these take in memory, about.
-    private var kept = 0
+    private var memory = 0
     private let limits: TarLimits
+    /// Whether one call stores all files and returns their errors.
+    private let isSyncedAsWhole: Bool
 
-    /// Makes the part, and deletes what an attempt before has left of it.
+    /// Makes the part, or opens what an attempt before has left of it.
     init(
         in folder: OpenFolder, name: String, _ naming: Naming, key: [UInt8], header: TransferHeader, mask: UInt32,
         limits: TarLimits
@@ -41,7 +52,7 @@ package final class PartFolder {
         root = try PartLock.open(part, in: folder, kind: S_IFDIR, flags: O_RDONLY | O_DIRECTORY) {
             (folder) throws(Errno) in
             let number = folder.raw
-            try SystemCall.retrying { mkdirat(number, part, 0o700) }
+            try SystemCall.retrying { mkdirat(number, part.systemPath, 0o700) }
         }
         self.folder = folder
         self.name = name
@@ -49,18 +60,53 @@ package final class PartFolder {
         self.header = header
         self.mask = mask
         self.limits = limits
+        isSyncedAsWhole = clinux_file_system_syncs(root.raw) != 0
         parser = TarParser(limits: limits)
         do throws(Errno) {
             let raw = root.raw
-            try SystemCall.retrying { fchmod(raw, 0o700) }
-            try FolderTree.empty(raw)
+            _ = try FileMode.set(0o700, of: raw, calls: folder.calls)
+            // Its age is that of the last attempt.
+            _ = futimens(raw, nil)
+            if header.id == nil { try FolderTree.empty(raw) }
         } catch {
             throw .system("cannot receive \(path)", error)
         }
     }
 
     deinit {
-        discard()
+        let isEmpty = (try? FolderTree.names(in: root.raw).isEmpty) ?? false
+        if isSpoiled || isEmpty || header.id == nil { discard() }
+        // As for a part of a file.
+        _ = flock(root.raw, LOCK_UN)
+    }
+
+    /// What an attempt before has left, to be compared with what the other device has; nil when it can be no beginning.
+    package func makeArchive() throws(TransferFailure) -> FolderArchive? {
+        guard header.id != nil, (try? FolderTree.names(in: root.raw).isEmpty) == false else { return nil }
+        do throws(Errno) {
+            return FolderArchive(TarWriter(try root.duplicate(), path: path), behind: nil)
+        } catch {
+            throw .system("cannot read \(path)", error)
+        }
+    }
+
+    /// Continues behind the beginning that was compared, or deletes what is there.
+    /// - Parameter archive: the beginning; nil to begin anew.
+    package func prepare(behind archive: FolderArchive?) throws(TransferFailure) {
+        if let archive {
+            kept = archive.kept.reversed()
+            let beginning = archive.beginning
+            parser.resume(entries: beginning.entries, bytes: archive.bytes, fileOffset: beginning.lastBytes)
+            // The other device announces only folders and the last file again.
+            repositories = archive.repositories
+            for candidate in repositories.candidates { try count(candidate.folder) }
+            return
+        }
+        do throws(Errno) {
+            try FolderTree.empty(root.raw)
+        } catch {
+            throw .system("cannot receive \(path)", error)
+        }
     }
 
     /// Unpacks the next bytes of the archive.
@@ -68,13 +114,29 @@ package final class PartFolder {
     package func write(_ bytes: [UInt8]) throws(TransferFailure) {
         var parser = self.parser
         defer { self.parser = parser }
-        try parser.parse(bytes) { (event) throws(TransferFailure) in
-            switch event {
-            case .entry(let entry): try self.begin(entry)
-            case .data(let bytes): try self.append(bytes)
-            case .endOfFile: try self.endFile()
+        do throws(TransferFailure) {
+            try parser.parse(bytes) { (event) throws(TransferFailure) in
+                switch event {
+                case .entry(let entry): try self.begin(entry)
+                case .data(let bytes): try self.append(bytes)
+                case .endOfFile: try self.endFile()
+                case .end: break
+                }
             }
+        } catch {
+            // Nothing of an archive that is never accepted is kept.
+            isSpoiled = [.unsafe, .tooLarge, .malformed].contains(error.reason)
+            throw error
         }
+    }
+
+    /// Deletes the file that is being written: its source was changed meanwhile.
+    package func discardFile() {
+        guard let file else { return }
+        self.file = nil
+        guard let parent = try? folder(Array(file.entry.components.dropLast())) else { return }
+        // What cannot be deleted differs, which the next attempt finds.
+        _ = unlinkat(parent, file.name, 0)
     }
 
     /// Gives everything its mode and time, makes it durable, and gives the folder its name.
@@ -83,19 +145,23 @@ package final class PartFolder {
     @discardableResult
     package func finish() throws(TransferFailure) -> String {
         try parser.finish()
+        guard kept.isEmpty else { throw .malformed("the folder's archive is cut off") }
         parent = nil
         let given: String
         do throws(Errno) {
+            // Before folders get their modes, which may forbid it.
+            try setAsideMetadata()
             for entry in folders.reversed() {
-                let flags = O_RDONLY | O_DIRECTORY
-                let opened = try FolderTree.open(entry.components, below: root.raw, flags: flags, calls: folder.calls)
+                let opened = try open(entry.components)
                 try seal(opened.raw, mode: entry.mode, modified: entry.modified)
             }
             let raw = root.raw
             try seal(raw, mode: header.mode ?? 0o777, modified: header.modified)
-            // One call for all files: a call for each would take as long as many small files are.
+            // One call for all files, where that suffices: a call for each would take long for many small files.
             try SystemCall.retrying { clinux_sync_file_system(raw) }
-            given = try naming.give(name, to: part, isFolder: true, in: folder)
+            let (name, isRefused) = try naming.give(name, to: part, isFolder: true, in: folder)
+            given = name
+            if isRefused { nameReason = FileName.refused }
         } catch .exists {
             throw .taken(path)
         } catch {
@@ -110,6 +176,12 @@ package final class PartFolder {
         return folder.path(of: given)
     }
 
+    /// What arrived in another form than it was sent, and why.
+    package var remarks: [String] {
+        let own = nameReason.map { [FileName.remark(header.name, $0)] } ?? []
+        return own + names.remarks + (keepsModes ? [] : [FileMode.remark])
+    }
+
     /// Deletes what arrived.
     package func discard() {
         guard !isFinished else { return }
@@ -117,28 +189,33 @@ package final class PartFolder {
         (file, parent) = (nil, nil)
         // What cannot be deleted is in the way of nobody; the next attempt tries again.
         try? FolderTree.empty(root.raw)
-        _ = unlinkat(folder.raw, part, AT_REMOVEDIR)
+        _ = unlinkat(folder.raw, part.systemPath, AT_REMOVEDIR)
     }
 
     private func begin(_ entry: TarEntry) throws(TransferFailure) {
         let path = shown(entry)
-        if entry.kind == .folder {
-            kept = entry.components.reduce(kept &+ 128) { $0 &+ $1.count &+ 48 }
-            guard kept <= limits.memory else {
-                throw TransferFailure(.tooLarge, "the folder contains too many folders with too long names")
-            }
+        let here = kept.popLast()
+        guard here == nil || here?.kind == entry.kind && here?.components == entry.components else {
+            throw .malformed("the folder's archive does not continue what is kept")
         }
+        // What is kept was looked at when it was compared.
+        let isMetadata = here == nil && repositories.add(entry)
+        if entry.kind == .folder || isMetadata { try count(entry.components) }
         do throws(Errno) {
             let parent = try folder(Array(entry.components.dropLast()))
-            let name = (entry.components.last ?? []).map { CChar(bitPattern: $0) } + [0]
-            switch entry.kind {
-            case .folder:
-                try SystemCall.retrying { mkdirat(parent, name, 0o700) }
-                folders.append(entry)
-            case .file:
-                let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-                let opened = Descriptor(owning: try SystemCall.retrying { openat(parent, name, flags, 0o600) })
-                file = (entry, SharedDescriptor(opened))
+            guard here == nil else { return try reopen(entry, in: parent) }
+            try names.give(entry, in: parent) { (bytes) throws(Errno) in
+                if let error = folder.calls.nameError?(bytes) { throw error }
+                let name = bytes.map { CChar(bitPattern: $0) } + [0]
+                switch entry.kind {
+                case .folder:
+                    try SystemCall.retrying { mkdirat(parent, name, 0o700) }
+                    folders.append(entry)
+                case .file:
+                    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+                    let opened = Descriptor(owning: try SystemCall.retrying { openat(parent, name, flags, 0o600) })
+                    file = (entry, name, SharedDescriptor(opened))
+                }
             }
         } catch .exists {
             throw TransferFailure(.unsafe, "the folder contains \(path) twice")
@@ -160,9 +237,34 @@ package final class PartFolder {
         guard let file else { return }
         self.file = nil
         do throws(Errno) {
-            try seal(file.descriptor.raw, mode: file.entry.mode, modified: file.entry.modified)
+            let raw = file.descriptor.raw
+            try seal(raw, mode: file.entry.mode, modified: file.entry.modified)
+            if !isSyncedAsWhole { try SystemCall.retrying { fsync(raw) } }
+            try FileWriting.flush(raw)
         } catch {
             throw .system("cannot write \(shown(file.entry))", error)
+        }
+    }
+
+    /// Continues an entry of an attempt before, which has the name that was sent.
+    private func reopen(_ entry: TarEntry, in parent: Int32) throws(Errno) {
+        let isFolder = entry.kind == .folder
+        let opened = try FolderTree.open(
+            entry.components, below: root.raw, flags: O_RDONLY | (isFolder ? O_DIRECTORY : 0), calls: folder.calls)
+        // It may have its final mode already. Where modes cannot be set, opening it shows what is possible.
+        _ = fchmod(opened.raw, isFolder ? 0o700 : 0o600)
+        guard !isFolder else { return folders.append(entry) }
+        let name = (entry.components.last ?? []).map { CChar(bitPattern: $0) } + [0]
+        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC
+        let writable = Descriptor(owning: try SystemCall.retrying { openat(parent, name, flags) })
+        file = (entry, name, SharedDescriptor(writable))
+    }
+
+    /// Counts a path that is kept in memory to the end.
+    private func count(_ components: [[UInt8]]) throws(TransferFailure) {
+        memory = components.reduce(memory &+ 128) { $0 &+ $1.count &+ 48 }
+        guard memory <= limits.memory else {
+            throw TransferFailure(.tooLarge, "the folder contains too many folders with too long names")
         }
     }
 
@@ -170,16 +272,32 @@ package final class PartFolder {
     private func folder(_ components: [[UInt8]]) throws(Errno) -> Int32 {
         guard !components.isEmpty else { return root.raw }
         if let parent, parent.components == components { return parent.descriptor.raw }
-        let flags = O_RDONLY | O_DIRECTORY
-        let opened = SharedDescriptor(
-            try FolderTree.open(components, below: root.raw, flags: flags, calls: folder.calls))
+        let opened = SharedDescriptor(try open(components))
         parent = (components, opened)
         return opened.raw
     }
 
+    /// Opens a folder by its components as they were sent.
+    private func open(_ components: [[UInt8]]) throws(Errno) -> Descriptor {
+        let place = names.place(of: components)
+        let flags = O_RDONLY | O_DIRECTORY
+        return try FolderTree.open(
+            place.isEmpty ? [[UInt8(ascii: ".")]] : place, below: root.raw, flags: flags, calls: folder.calls)
+    }
+
+    /// Sets aside what version control programs would run.
+    private func setAsideMetadata() throws(Errno) {
+        for candidate in repositories.candidates {
+            let opened = try open(candidate.folder)
+            for (old, new) in try RepositoryMetadata.setAside(candidate, in: opened.raw) {
+                names.setAside(old, as: new, in: candidate.folder)
+            }
+        }
+    }
+
     private func seal(_ number: Int32, mode: UInt32, modified: Int64?) throws(Errno) {
         FileWriting.setTime(modified, of: number)
-        try SystemCall.retrying { fchmod(number, mode & 0o777 & ~mask) }
+        if try !FileMode.set(mode & 0o777 & ~mask, of: number, calls: folder.calls) { keepsModes = false }
     }
 
     private func shown(_ entry: TarEntry) -> String {

@@ -45,13 +45,26 @@ enum PartLock {
         throw TransferFailure(.busy, "\(action): it comes and goes; try again")
     }
 
+    /// The user to whom a file system gives new files: mounted memory sticks and network disks have one owner for everything.
+    private static func ownerOfNewFiles(beside name: String, in folder: OpenFolder) throws(Errno) -> UInt32 {
+        let number = folder.raw
+        let probe = (name + "-probe").systemPath
+        let flags = O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let opened = Descriptor(owning: try SystemCall.retrying { openat(number, probe, flags, 0o600) })
+        _ = unlinkat(number, probe, 0)
+        var status = stat()
+        let raw = opened.raw
+        try SystemCall.retrying { fstat(raw, &status) }
+        return status.st_uid
+    }
+
     private static func attempt(
         _ name: String, in folder: OpenFolder, kind: UInt32, flags: Int32
     ) throws(Errno) -> Attempt {
         let descriptor: Descriptor
         do throws(Errno) {
             let (number, flags) = (folder.raw, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
+            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name.systemPath, flags) })
         } catch .noSuchFile {
             return .gone
         } catch {
@@ -61,8 +74,10 @@ enum PartLock {
         var status = stat()
         let raw = descriptor.raw
         try SystemCall.retrying { fstat(raw, &status) }
-        let isOurs = status.st_uid == geteuid() && (kind == S_IFDIR || status.st_nlink <= 1)
-        guard status.st_mode & S_IFMT == kind, isOurs else { return .foreign }
+        guard status.st_mode & S_IFMT == kind, kind == S_IFDIR || status.st_nlink <= 1 else { return .foreign }
+        if status.st_uid != geteuid(), try status.st_uid != ownerOfNewFiles(beside: name, in: folder) {
+            return .foreign
+        }
         do throws(Errno) {
             try SystemCall.retrying { flock(raw, LOCK_EX | LOCK_NB) }
         } catch .wouldBlock {

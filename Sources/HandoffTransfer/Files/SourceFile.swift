@@ -5,7 +5,7 @@ import LoopIO
 
 /// What is sent in one transfer: a file, a folder, or what comes on standard input. Opened when it is made, so every
 /// transfer has one of its own.
-package final class SourceFile {
+package final class SourceFile: Sendable {
     /// The description for the receiver.
     package let header: TransferHeader
     /// As the user gave it, for messages, which the receiver may get.
@@ -13,6 +13,8 @@ package final class SourceFile {
 
     private let descriptor: Descriptor
     private let state: FileState
+    /// Whether it is standard input, which is read elsewhere.
+    private let isInput: Bool
 
     /// Opens a file or a folder; links are followed.
     /// - Parameters:
@@ -24,22 +26,27 @@ package final class SourceFile {
         if let name, name.utf8.count > TransferLimits.name {
             throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)) under a name of more than 255 bytes")
         }
-        let isInput = path == "-"
+        isInput = path == "-"
         self.path = isInput ? "standard input" : VisibleText.escape(shown ?? path)
         do throws(Errno) {
             descriptor = Descriptor(
                 owning: isInput
                     ? try SystemCall.retrying { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) }
                     // Without O_NONBLOCK a pipe of that name would be waited for.
-                    : try SystemCall.retrying { open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) })
+                    : try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) })
             state = try FileState(of: descriptor.raw)
         } catch {
             throw .system("cannot send \(self.path)", error)
         }
-        guard let header = isInput ? TransferHeader(kind: .stream, name: name) : state.header(path, name: name) else {
+        let hasSize = isInput || !state.isRegular || state.isSizeTrue(of: descriptor.raw)
+        let header =
+            isInput
+            ? TransferHeader(kind: .stream, name: name) : state.header(path, name: name, hasSize: hasSize)
+        guard var header else {
             throw TransferFailure(
                 .unreadable, "cannot send \(self.path): it is neither a file nor a folder; for a pipe say '-'")
         }
+        if header.kind == .folder { header.hasRepository = RepositoryMetadata.isFound(in: descriptor.raw) }
         self.header = header
     }
 
@@ -48,6 +55,7 @@ package final class SourceFile {
     /// - Throws: `unreadable` when there is no memory for it.
     package init(content: [UInt8], name: String) throws(TransferFailure) {
         path = VisibleText.escape(name)
+        isInput = false
         do throws(Errno) {
             descriptor = Descriptor(
                 owning: try SystemCall.retrying {
@@ -57,7 +65,7 @@ package final class SourceFile {
         } catch {
             throw .system("cannot send \(path)", error)
         }
-        guard let header = state.header("/proc/self/fd/\(descriptor.raw)", name: name) else {
+        guard let header = state.header("/proc/self/fd/\(descriptor.raw)", name: name, hasSize: true) else {
             throw TransferFailure(.unreadable, "cannot send \(path): it is no file")
         }
         self.header = header
@@ -81,18 +89,41 @@ package final class SourceFile {
         DataRuns.next(in: descriptor.raw, from: offset, size: state.size)
     }
 
+    /// Reads the next bytes of a file whose size is not known before, at most `limit`; nil for standard input. Blocks. Nothing at the end.
+    package func read(limit: Int) throws(TransferFailure) -> [UInt8]? {
+        guard !isInput else { return nil }
+        do throws(Errno) {
+            return try FileState.read(descriptor.raw, limit: limit)
+        } catch {
+            throw .system("cannot read \(path)", error)
+        }
+    }
+
     /// Hashes a file on a thread of its own.
     package func makeHasher() throws(TransferFailure) -> FileHasher {
         try FileHasher(descriptor, path: path)
     }
 
-    /// The archive of a folder, for `SenderAction.readContent`.
-    package func makeTar() throws(TransferFailure) -> TarWriter {
+    /// The archive of a folder, for `SenderAction.readContent` and `hashEntries`.
+    /// - Parameter beginning: what the other device has of it.
+    package func makeArchive(
+        behind beginning: FolderArchive.Beginning = .init()
+    ) throws(TransferFailure) -> FolderArchive {
         do throws(Errno) {
-            return TarWriter(try descriptor.duplicate(), path: path)
+            return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), behind: beginning)
         } catch {
             throw .system("cannot send \(path)", error)
         }
+    }
+
+    /// What a file or folder is called by its path: `.` and `..` have names of their own.
+    /// - Returns: nil for the root folder.
+    package static func name(of path: String) -> String? {
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
+        if let last, last != ".", last != ".." { return last.systemTextRepaired }
+        guard let resolved = realpath(path.systemPath, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved).utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
     }
 
     /// Says when a file is not what it was when it was opened; look once everything is sent and hashed.
@@ -137,25 +168,45 @@ struct FileState: Equatable {
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
     var isFolder: Bool { mode & S_IFMT == S_IFDIR }
 
+    /// Whether a file ends where its size ends. In /proc, sysfs and some FUSE file systems the size is 0, a page or a guess.
+    func isSizeTrue(of number: Int32) -> Bool {
+        var byte: UInt8 = 0
+        // What cannot be read there is read to its end, which shows the error.
+        if size > 0, pread(number, &byte, 1, off_t(size - 1)) != 1 { return false }
+        let behind = pread(number, &byte, 1, off_t(size))
+        // A file that grows has a size all the same.
+        return behind == 0 || behind > 0 && (try? FileState(of: number).size) != size
+    }
+
+    /// Reads at the descriptor's offset (read(2)), at most `limit` bytes; nothing at the end.
+    static func read(_ number: Int32, limit: Int) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = try bytes.withUnsafeMutableBufferPointer { (bytes) throws(Errno) in
+            try SystemCall.retrying { Glibc.read(number, bytes.baseAddress, bytes.count) }
+        }
+        bytes.removeLast(limit - count)
+        return bytes
+    }
+
     /// The description of a file or folder at a path; nil for anything else.
-    fileprivate func header(_ path: String, name: String?) -> TransferHeader? {
+    /// - Parameter hasSize: whether the size is that of the content; without it a file is sent as what a program writes.
+    fileprivate func header(_ path: String, name: String?, hasSize: Bool) -> TransferHeader? {
         guard isRegular || isFolder else { return nil }
-        let resolved = realpath(path, nil)
+        let resolved = realpath(path.systemPath, nil)
         defer { free(resolved) }
         let canonical = resolved.map { String(cString: $0) } ?? path
-        var last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
-        // What the user calls '.' has a name of its own.
-        if last == nil || last == "." || last == ".." {
-            last = canonical.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
-        }
         return TransferHeader(
-            kind: isRegular ? .file : .folder, name: name ?? last, size: isRegular ? size : nil,
-            id: isRegular ? id(canonical) : nil, mode: mode & 0o777, modified: modified)
+            kind: isFolder ? .folder : hasSize ? .file : .stream,
+            name: (name ?? SourceFile.name(of: path))?.prefix(utf8Count: TransferLimits.name),
+            size: isRegular && hasSize ? size : nil, id: hasSize ? id(canonical) : nil, mode: mode & 0o777,
+            modified: modified)
     }
 
     private func id(_ path: String) -> TransferID {
         var text = Array(path.utf8) + [0]
-        for value in [Int64(bitPattern: inode), size, modified, modifiedNanoseconds] {
+        // A folder stays the same when something in it changes: its entries are compared.
+        let ofFile = isRegular ? [size, modified, modifiedNanoseconds] : []
+        for value in [Int64(bitPattern: inode)] + ofFile {
             withUnsafeBytes(of: value.bigEndian) { text.append(contentsOf: $0) }
         }
         return TransferID(checked: Array(SHA256Hasher.digest(of: text).bytes.prefix(TransferID.byteCount)))

@@ -11,8 +11,9 @@ package enum TransferFrame: Hashable, Sendable {
     case start(TransferStart)
     /// Receiver: the content may come.
     case go
-    /// Sender: the content is sent, and its source is still what it was when that began. The sender's last word.
-    case complete
+    /// Sender: the content is sent, but for these entries, and its source is still what it was when that began. The
+    /// sender's last message.
+    case complete(TransferOmissions)
     /// Receiver: it is stored and has its name.
     case done
     /// Either: it has failed.
@@ -21,18 +22,22 @@ package enum TransferFrame: Hashable, Sendable {
 
 /// What a receiver has from an attempt before.
 package struct TransferHave: Hashable, Sendable {
-    /// How many bytes of the beginning, 0…2^62.
+    /// Of a file: how many bytes of the beginning. Of a folder: how many entries of its archive. 0…2^62.
     package let offset: Int64
-    /// The digest of these bytes; nil for none.
+    /// The digest of these, by `BlockHasher` or `FolderArchive`; nil for none.
     package let digest: ContentDigest?
+    /// Of a folder: how many bytes of the last entry, 0…2^62; 0 when that is a folder.
+    package let lastBytes: Int64
     /// Whether it makes holes: the content may come in several parts, and what is between them is zero.
     package var takesHoles = false
 
     /// Nil when only one of the two says that something is there, or the offset is out of its range.
-    package init?(offset: Int64, digest: ContentDigest?) {
+    package init?(offset: Int64, digest: ContentDigest?, lastBytes: Int64 = 0) {
         guard (0...TransferLimits.size).contains(offset), (offset > 0) == (digest != nil) else { return nil }
+        guard (0...TransferLimits.size).contains(lastBytes), offset > 0 || lastBytes == 0 else { return nil }
         self.offset = offset
         self.digest = digest
+        self.lastBytes = lastBytes
     }
 
     /// Nothing is there.
@@ -41,12 +46,13 @@ package struct TransferHave: Hashable, Sendable {
     private init(none: Void) {
         offset = 0
         digest = nil
+        lastBytes = 0
     }
 }
 
 /// Which part of the content a sender is about to send.
 package struct TransferStart: Hashable, Sendable {
-    /// The first byte, counted from the beginning of the content.
+    /// The first byte of a file, or entry of a folder's archive, counted from the beginning of the content.
     package let offset: Int64
     /// How many bytes; nil when that is not known.
     package let length: Int64?
@@ -74,22 +80,22 @@ extension TransferFrame {
 
     private var object: JSONObject {
         switch self {
-        case .header(let header):
-            [
-                "version": 1, "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
-                "size": header.size.map { .integer($0) } ?? .null, "id": header.id.map { .string($0.hex) } ?? .null,
-                "mode": header.mode.map { .integer(Int64($0)) } ?? .null,
-                "modified": header.modified.map { .integer($0) } ?? .null,
-            ]
+        case .header(let header): Self.object(header)
         case .have(let have):
             [
-                "have": .integer(have.offset), "sha256": have.digest.map { .string($0.hex) } ?? .null,
-                "holes": .bool(have.takesHoles),
+                "have": .integer(have.offset), "lastBytes": .integer(have.lastBytes),
+                "sha256": have.digest.map { .string($0.hex) } ?? .null, "holes": .bool(have.takesHoles),
             ]
         case .start(let start):
             ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
         case .go: ["go": true]
-        case .complete: ["complete": true]
+        case .complete(let omissions):
+            omissions.isEmpty
+                ? ["complete": true]
+                : [
+                    "complete": true, "omitted": .integer(omissions.count),
+                    "omissions": .array(omissions.lines.map { .string($0) }),
+                ]
         case .done: ["done": true]
         case .error(let failure):
             [
@@ -99,6 +105,17 @@ extension TransferFrame {
                 ]
             ]
         }
+    }
+
+    private static func object(_ header: TransferHeader) -> JSONObject {
+        var object: JSONObject = [
+            "version": 1, "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
+            "size": header.size.map { .integer($0) } ?? .null, "id": header.id.map { .string($0.hex) } ?? .null,
+            "mode": header.mode.map { .integer(Int64($0)) } ?? .null,
+            "modified": header.modified.map { .integer($0) } ?? .null,
+        ]
+        if header.hasRepository { object["repository"] = true }
+        return object
     }
 
     /// Reads the JSON object of a frame. Members that are unknown are passed over.
@@ -116,7 +133,10 @@ extension TransferFrame {
         } else if object["version"] != nil {
             self = .header(try Self.header(object))
         } else if object["have"] != nil {
-            guard var have = TransferHave(offset: try object.number("have"), digest: try object.id("sha256")) else {
+            let lastBytes = object.isGiven("lastBytes") ? try object.number("lastBytes") : 0
+            let digest: ContentDigest? = try object.id("sha256")
+            guard var have = TransferHave(offset: try object.number("have"), digest: digest, lastBytes: lastBytes)
+            else {
                 throw .malformed("'have' and 'sha256' do not fit")
             }
             have.takesHoles = object["holes"]?.bool == true
@@ -132,7 +152,7 @@ extension TransferFrame {
         } else if object["done"]?.bool == true {
             self = .done
         } else if object["complete"]?.bool == true {
-            self = .complete
+            self = .complete(try object.omissions())
         } else {
             throw .malformed("a message of no known kind")
         }
@@ -158,7 +178,8 @@ extension TransferFrame {
         let header = TransferHeader(
             kind: kind, name: name, size: size, id: try object.id("id"),
             mode: mode.map { UInt32(truncatingIfNeeded: $0) }, modified: modified)
-        guard let header else { throw .malformed("the description of the content makes no sense") }
+        guard var header else { throw .malformed("the description of the content makes no sense") }
+        header.hasRepository = object["repository"]?.bool == true
         return header
     }
 
@@ -173,6 +194,17 @@ extension TransferFrame {
 }
 
 extension JSONObject {
+    /// What a sender leaves out; nothing when that is not given.
+    fileprivate func omissions() throws(TransferFailure) -> TransferOmissions {
+        guard isGiven("omitted") else { return .none }
+        let lines = self["omissions"]?.array ?? []
+        let texts = lines.compactMap(\.string)
+        guard texts.count == lines.count,
+            let omissions = TransferOmissions(reported: try number("omitted"), lines: texts)
+        else { throw .malformed("'omitted' or 'omissions' is out of range") }
+        return omissions
+    }
+
     fileprivate func isGiven(_ key: String) -> Bool {
         self[key].map { !$0.isNull } ?? false
     }

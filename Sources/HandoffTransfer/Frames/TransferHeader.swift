@@ -24,6 +24,8 @@ package struct TransferHeader: Hashable, Sendable {
     package let mode: UInt32?
     /// When the content was changed, in seconds since 1970; nil when unknown.
     package let modified: Int64?
+    /// Whether a folder contains repositories, as far as its sender has looked. Their configuration is set aside in any case.
+    package var hasRepository = false
 
     /// Checks the values against each other and against the limits; nil when they cannot be sent.
     ///
@@ -64,6 +66,8 @@ package enum TransferLimits {
     package static let name = 255
     /// The largest size of a file, in bytes. Well below 2^63, so that sums of two sizes still fit.
     package static let size: Int64 = 1 << 62
+    /// Bytes of a name that all file systems accept, also those that encrypt names (eCryptfs).
+    static let portableName = 143
     /// Bytes of one chunk of content whose size is not known before.
     package static let chunk = 1_048_576
     /// Bytes of the message of an error.

@@ -86,25 +86,43 @@ private final class FileBeginning: Sendable {
     private func hash(_ length: Int64) throws(TransferFailure) -> ContentDigest {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 4096)
         defer { buffer.deallocate() }
-        var hasher = SHA256Hasher()
+        guard (try? FileState(of: descriptor.raw).size) ?? 0 >= length else { throw hasShrunk }
+        var hasher = BlockHasher()
         var position: Int64 = 0
-        while position < length {
+        while true {
             guard !isCancelled.load(ordering: .relaxed) else {
                 throw TransferFailure(.cancelled, "cannot hash \(path): it was called off")
             }
-            let (raw, place, wanted) = (descriptor.raw, position, Int(min(Int64(Self.piece), length - position)))
+            let data = DataRuns.firstData(in: descriptor.raw, from: position, size: length)
+            position = max(position, data - data % BlockHasher.block)
+            guard position < length else { return hasher.digest(length: length) }
+            let count = Int(min(Int64(Self.piece), length - position))
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            try read(bytes, at: position)
+            hasher.update(UnsafeRawBufferPointer(bytes), at: position)
+            position += Int64(bytes.count)
+        }
+    }
+
+    /// Reads so many bytes, which a network file system may return in several pieces.
+    private func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(TransferFailure) {
+        let raw = descriptor.raw
+        var count = 0
+        while count < bytes.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
+            let place = off_t(offset + Int64(count))
             let read: Int
             do throws(Errno) {
-                read = try SystemCall.retrying { pread(raw, buffer.baseAddress, wanted, off_t(place)) }
+                read = try SystemCall.retrying { pread(raw, rest.baseAddress, rest.count, place) }
             } catch {
                 throw .system("cannot read \(path)", error)
             }
-            guard read > 0 else {
-                throw TransferFailure(.changed, "cannot read \(path) to its end: it has become shorter; try again")
-            }
-            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
-            position += Int64(read)
+            guard read > 0 else { throw hasShrunk }
+            count += read
         }
-        return hasher.digest()
+    }
+
+    private var hasShrunk: TransferFailure {
+        TransferFailure(.changed, "cannot read \(path) to its end: it has become shorter; try again")
     }
 }

@@ -41,6 +41,8 @@ package struct ReceiverMachine: Sendable {
     private let route: Route
     private var state = State.waitingForHeader
     private var input = TransferInput()
+    /// What the sender has left out; known before `finish`.
+    package private(set) var omissions = TransferOmissions.none
     /// What was decided and not yet given to the program.
     private var pending: [ReceiverAction] = []
 
@@ -54,13 +56,11 @@ package struct ReceiverMachine: Sendable {
         if case .ended = state { true } else { false }
     }
 
-    /// Whether bytes of the content are the next that must come, and nothing is done here meanwhile.
-    package var awaitsContent: Bool {
+    /// Whether the other side must send next, for which it need not hash anything, and nothing is done here meanwhile.
+    package var awaitsSender: Bool {
         switch state {
-        case .receivingBytes, .receivingContent: true
-        case .waitingForHeader, .opening, .waitingForStart, .waitingForNext, .passing, .waitingForComplete, .finishing,
-            .ended:
-            false
+        case .waitingForHeader, .waitingForNext, .receivingBytes, .receivingContent, .waitingForComplete: true
+        case .opening, .waitingForStart, .passing, .finishing, .ended: false
         }
     }
 
@@ -116,8 +116,9 @@ package struct ReceiverMachine: Sendable {
     /// Answers `open`.
     package mutating func opened(_ have: TransferHave = .nothing) {
         guard case .opening(let header) = state else { return }
-        // More than the whole cannot be a beginning of it, and content without a size is never continued.
-        let isUsable = route == .passed && have.offset <= header.size ?? 0
+        // More than the whole cannot be a beginning of it, and what a program writes is never continued.
+        let isPossible = header.kind == .folder ? header.id != nil : have.offset <= header.size ?? 0
+        let isUsable = route == .passed && isPossible
         var used = isUsable ? have : .nothing
         used.takesHoles = route == .passed
         state = .waitingForStart(header, used)
@@ -185,8 +186,11 @@ package struct ReceiverMachine: Sendable {
         case (.waitingForStart(let header, let have), .start(let start)): return try take(start, header, have)
         case (.waitingForNext(let part), .start(let start)):
             guard start.offset >= part.end else { throw .malformed("a part of the content comes twice") }
+            // Each part brings the file on. The last one has no byte where the file ends with a hole.
+            guard start.length != 0 || start.offset == part.size else { throw .malformed("a part without a byte") }
             return try begin(start, of: part.size)
-        case (.waitingForComplete, .complete):
+        case (.waitingForComplete, .complete(let omissions)):
+            self.omissions = omissions
             state = .finishing
             return [.finish]
         case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.waitingForNext, _), (.passing, _),
@@ -262,7 +266,7 @@ package enum ReceiverAction: Equatable, Sendable {
     /// Open where the content shall go, hash what is there of it, and call `opened`.
     case open(TransferHeader)
     /// Keep the first `offset` bytes of what is there, drop the rest, and make a hole of what is missing; what comes is written behind them. `length` bytes
-    /// will come; nil when that is not known.
+    /// will come; nil when that is not known. Of a folder keep all entries that were reported, or none.
     case prepare(offset: Int64, length: Int64?)
     /// Pass the file to the daemon: `length` bytes, from 1, of the other side's direction from `position` on are for it.
     /// Call `ready` when the daemon has the call, and `bytesReceived` when they are written.

@@ -26,6 +26,8 @@ package struct SenderMachine: Sendable {
     package private(set) var sent: Int64 = 0
     private var state = State.idle
     private var input = TransferInput()
+    /// What of the content is left out, once that is known.
+    private var omissions = TransferOmissions.none
     /// Whether the other side makes holes.
     private var takesHoles = false
     /// What was decided and not yet given to the program.
@@ -75,7 +77,7 @@ package struct SenderMachine: Sendable {
         lose(.ended)
     }
 
-    /// Answers `hashPrefix`.
+    /// Answers `hashPrefix` and `hashEntries`.
     package mutating func prefixHashed(_ digest: ContentDigest) {
         guard case .hashingPrefix(let have) = state else { return }
         begin(at: digest == have.digest ? have.offset : 0)
@@ -101,7 +103,7 @@ package struct SenderMachine: Sendable {
     package mutating func confirmed() {
         guard case .confirming = state else { return }
         state = .waitingForDone
-        send(.complete)
+        send(.complete(omissions))
     }
 
     /// The next bytes of a content of unknown size, after `readContent`.
@@ -120,8 +122,10 @@ package struct SenderMachine: Sendable {
     }
 
     /// The content of unknown size has come to its end.
-    package mutating func contentEnded() {
+    /// - Parameter omissions: what of it is left out.
+    package mutating func contentEnded(omitting omissions: TransferOmissions = .none) {
         guard case .sendingContent = state else { return }
+        self.omissions = omissions
         send(Self.endOfContent)
         confirm()
     }
@@ -171,6 +175,10 @@ package struct SenderMachine: Sendable {
     private mutating func take(_ have: TransferHave) throws(TransferFailure) {
         takesHoles = have.takesHoles
         guard have.offset > 0 else { return begin(at: 0) }
+        if header.kind == .folder, header.id != nil {
+            state = .hashingPrefix(have)
+            return pending.append(.hashEntries(have))
+        }
         guard let size = header.size, have.offset <= size else { throw .malformed("it has more than there is") }
         state = .hashingPrefix(have)
         pending.append(.hashPrefix(length: have.offset))
@@ -198,7 +206,7 @@ package struct SenderMachine: Sendable {
     private mutating func go(_ start: TransferStart) {
         guard let length = start.length else {
             state = .sendingContent
-            return pending.append(.readContent)
+            return pending.append(.readContent(from: start.offset))
         }
         guard length > 0 else { return proceed(behind: start, 0) }
         state = .sendingBytes(start, length: length)
@@ -233,6 +241,8 @@ package enum SenderAction: Equatable, Sendable {
     case send([UInt8])
     /// Hash the first `length` bytes of the file, then call `prefixHashed`.
     case hashPrefix(length: Int64)
+    /// Hash so much of the folder's archive, then call `prefixHashed`.
+    case hashEntries(TransferHave)
     /// Look where the file has data, from this byte on, and call `dataFound`.
     case findData(from: Int64)
     /// Pass the file, its offset set to `offset`, to the daemon: `length` bytes of it, from 1, belong at `position` of our
@@ -240,8 +250,9 @@ package enum SenderAction: Equatable, Sendable {
     case sendBytes(position: Int64, offset: Int64, length: Int64)
     /// Look whether the source is what it was when it was opened, and call `confirmed`, or `fail`.
     case confirm
-    /// Give the content by `content`, as fast as the stream takes it, and then call `contentEnded`.
-    case readContent
+    /// Give the content by `content`, as fast as the stream takes it, and then call `contentEnded`. It begins behind so many entries
+    /// of a folder's archive: 0, or what was hashed.
+    case readContent(from: Int64)
     /// End our direction (shutdown(2)), after everything is sent.
     case end
     /// The other side has the content. Nothing follows.

@@ -13,6 +13,8 @@ package struct TarParser: Sendable {
         case data(ArraySlice<UInt8>)
         /// That file is complete.
         case endOfFile
+        /// One of the two zero blocks at the end.
+        case end
     }
 
     private enum State {
@@ -34,9 +36,19 @@ package struct TarParser: Sendable {
     private var extended: PaxRecords?
     private var entries = 0
     private var bytes: Int64 = 0
+    /// Bytes of the first file that are not in the archive, since they arrived before.
+    private var fileOffset: Int64 = 0
 
     package init(limits: TarLimits = .standard) {
         self.limits = limits
+    }
+
+    /// An archive that continues another: these entries and bytes of files count for the limits too, and of the first file these
+    /// bytes are missing.
+    mutating func resume(entries: Int64, bytes: Int64, fileOffset: Int64) {
+        self.entries = Int(clamping: entries)
+        self.bytes = bytes
+        self.fileOffset = fileOffset
     }
 
     /// Takes bytes, and gives what they are to `handle`.
@@ -95,7 +107,7 @@ package struct TarParser: Sendable {
         if block.isZero {
             guard extended == nil else { throw .malformed("the folder's archive ends within an entry") }
             if case .header = state { state = .ending } else { state = .ended }
-            return
+            return try handle(.end)
         }
         guard case .header = state else { throw .malformed("the folder's archive goes on behind its end") }
         guard block.isValid else { throw .malformed("a header of the folder's archive is damaged") }
@@ -112,8 +124,17 @@ package struct TarParser: Sendable {
             extended = nil
             try count(entry)
             try handle(.entry(entry))
-            if entry.kind == .file, entry.size == 0 { try handle(.endOfFile) }
-            if entry.size > 0 { state = .data(left: entry.size, padding: TarBlock.padding(of: entry.size)) }
+            guard entry.kind == .file else { return }
+            let padding = TarBlock.padding(of: entry.size)
+            let left = entry.size &- fileOffset
+            fileOffset = 0
+            guard left >= 0 else { throw .malformed("a file is shorter than what is kept of it") }
+            if left == 0 { try handle(.endOfFile) }
+            if left > 0 {
+                state = .data(left: left, padding: padding)
+            } else if padding > 0 {
+                state = .padding(padding)
+            }
         case UInt8(ascii: "1")...UInt8(ascii: "4"), UInt8(ascii: "6"):
             let path = VisibleText.escape(String(decoding: extended?.path ?? block.path, as: UTF8.self))
             throw TransferFailure(
@@ -158,7 +179,7 @@ package struct TarParser: Sendable {
             throw TransferFailure(.tooLarge, "the folder has more than \(TarLimits.depth) folders in each other")
         }
         for component in components {
-            guard let problem = FileName.problem(component, mayBeHidden: true) else { continue }
+            guard let problem = FileName.problem(component) else { continue }
             let text = VisibleText.escape(String(decoding: path, as: UTF8.self))
             throw TransferFailure(.unsafe, "the folder contains the path '\(text)', which is not used here: \(problem)")
         }
@@ -179,6 +200,9 @@ package struct TarLimits: Sendable {
         self.bytes = bytes
         self.entries = entries
     }
+
+    /// For archives of this device's own.
+    static let unlimited = TarLimits(bytes: .max, entries: .max)
 
     /// 1 TiB in a million files and folders: far above what anybody hands off, and still an end.
     package static let standard = TarLimits(bytes: 1 << 40, entries: 1_000_000)

@@ -28,6 +28,11 @@ package final class TarWriter {
     private var state = State.walking
     private var notes: [String] = []
     private var skipped = 0
+    /// What was left out so far.
+    package private(set) var omissions = TransferOmissions.none
+
+    /// Bytes of a file that is kept in memory, since an archive begins with its size.
+    private static let wholeLimit = 1 << 26
 
     /// Notes that are kept: nobody reads more.
     private static let noteLimit = 100
@@ -59,9 +64,10 @@ package final class TarWriter {
             if case .ended = state { break }
             if case .file = state {
                 try readFile(into: &output, limit: limit)
-            } else if let level = levels.last {
-                if let name = levels[levels.count - 1].names.popLast() {
-                    try write(name, in: level, to: &output)
+            } else if let last = levels.indices.last {
+                // Taken out before the level is copied: a second reference to the names would copy all of them for each.
+                if let name = levels[last].names.popLast() {
+                    try write(name, in: levels[last], to: &output)
                 } else {
                     levels.removeLast()
                 }
@@ -76,9 +82,6 @@ package final class TarWriter {
     private func write(_ name: [CChar], in level: Level, to output: inout [UInt8]) throws(TransferFailure) {
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
         let components = level.components + [bytes]
-        if let problem = FileName.problem(bytes, mayBeHidden: true) {
-            return skip(components, "of its name: \(problem)")
-        }
         let length = components.reduce(components.count) { $0 + $1.count }
         guard components.count <= TarLimits.depth, length <= TarLimits.path else {
             return skip(components, "its path is too long")
@@ -102,6 +105,7 @@ package final class TarWriter {
             return skip(components, "it cannot be opened: \(error)")
         }
         guard file.isRegular || file.isFolder else { return skip(components, "it is neither a file nor a folder") }
+        if file.isRegular, !file.isSizeTrue(of: opened.raw) { return writeWhole(opened, file, components, to: &output) }
         let entry = TarEntry(
             kind: file.isFolder ? .folder : .file, components: components, size: file.isFolder ? 0 : file.size,
             mode: file.mode & 0o777, modified: file.modified)
@@ -116,6 +120,27 @@ package final class TarWriter {
             output += entry.encoded()
             state = .file(opened, file, components: components, left: file.size)
         }
+    }
+
+    /// Writes a file whose size is not known before it is read.
+    private func writeWhole(
+        _ opened: SharedDescriptor, _ file: FileState, _ components: [[UInt8]], to output: inout [UInt8]
+    ) {
+        var content: [UInt8] = []
+        do throws(Errno) {
+            while case let bytes = try FileState.read(opened.raw, limit: 65_536), !bytes.isEmpty {
+                content += bytes
+                guard content.count <= Self.wholeLimit else {
+                    return skip(components, "its size is not known before, and more than \(Self.wholeLimit) bytes")
+                }
+            }
+        } catch {
+            return skip(components, "it cannot be read: \(error)")
+        }
+        let size = Int64(content.count)
+        let entry = TarEntry(
+            kind: .file, components: components, size: size, mode: file.mode & 0o777, modified: file.modified)
+        output += entry.encoded() + content + [UInt8](repeating: 0, count: TarBlock.padding(of: size))
     }
 
     private func enter(_ folder: SharedDescriptor, _ components: [[UInt8]]) throws(TransferFailure) {
@@ -163,12 +188,16 @@ package final class TarWriter {
 
     private func skip(_ components: [[UInt8]], _ reason: String) {
         skipped += 1
+        omissions.add("\(Self.text(components)): \(reason)")
         if notes.count < Self.noteLimit { notes.append("\(shown(components)) is left out: \(reason)") }
     }
 
     private func shown(_ components: [[UInt8]]) -> String {
-        let path = components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
-        return "\(top)/\(path)"
+        "\(top)/\(Self.text(components))"
+    }
+
+    private static func text(_ components: [[UInt8]]) -> String {
+        components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
     }
 }
 

@@ -47,7 +47,7 @@ final class FolderEvents {
     /// - Returns: the kernel's number for the folder.
     /// - Throws: an error of inotify_add_watch(2).
     func begin(_ path: String) throws(Errno) -> Int32 {
-        try SystemCall.retrying { inotify_add_watch(descriptor.raw, path, Self.mask) }
+        try SystemCall.retrying { inotify_add_watch(descriptor.raw, path.systemPath, Self.mask) }
     }
 
     /// Ends the watching of those folders that no watch is interested in any more.

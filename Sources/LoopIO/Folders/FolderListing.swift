@@ -8,7 +8,7 @@ package enum FolderListing {
     /// - Parameter limit: how many are read at most, in the order of the file system.
     /// - Throws: an error of opendir(3): ENOENT when it is missing, ENOTDIR when it is no folder.
     package static func names(in path: String, limit: Int) throws(Errno) -> [String] {
-        guard let folder = opendir(path) else { throw .current }
+        guard let folder = opendir(path.systemPath) else { throw .current }
         defer { closedir(folder) }
         var names: [String] = []
         while names.count < limit, let entry = readdir(folder) {
@@ -23,12 +23,12 @@ package enum FolderListing {
 
     /// Makes a folder, in one that is there (mkdir(2)); the user's mask says for whom.
     package static func makeFolder(_ path: String) throws(Errno) {
-        try SystemCall.retrying { mkdir(path, 0o777) }
+        try SystemCall.retrying { mkdir(path.systemPath, 0o777) }
     }
 
     /// Whether there is a folder at this path (stat(2)); links are followed.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return stat(path.systemPath, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }

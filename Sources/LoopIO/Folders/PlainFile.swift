@@ -37,7 +37,7 @@ package struct PlainFile: Sendable {
     /// The version of the file at a path (stat(2)); nil when there is none, or it is something else than a plain file.
     package static func version(at path: String) -> Version? {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard stat(path.systemPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Version(status)
     }
 
@@ -47,7 +47,7 @@ package struct PlainFile: Sendable {
     /// - Throws: an error of open(2) or read(2); EFBIG above the limit, EINVAL for what is no plain file.
     package static func read(_ path: String, limit: Int) throws(Errno) -> PlainFile {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-        let file = Descriptor(owning: try SystemCall.retrying { open(path, flags) })
+        let file = Descriptor(owning: try SystemCall.retrying { open(path.systemPath, flags) })
         var status = stat()
         try SystemCall.retrying { fstat(file.raw, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }

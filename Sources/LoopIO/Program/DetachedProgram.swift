@@ -29,7 +29,7 @@ package final class DetachedProgram {
         var child: pid_t = 0
         let error = withCStrings(words) { arguments in
             withCStrings(variables) { variables in
-                clinux_spawn_detached(program, arguments, variables, folder, input ?? -1, &child)
+                clinux_spawn_detached(program.systemPath, arguments, variables, folder.systemPath, input ?? -1, &child)
             }
         }
         if error != 0 { throw Errno(rawValue: error) }
@@ -73,7 +73,7 @@ package final class DetachedProgram {
     private static func withCStrings<Result>(
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
-        var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
+        var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0.systemPath) }
         pointers.append(nil)
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeMutableBufferPointer { buffer in

@@ -13,8 +13,19 @@ package struct LocalFile: Sendable {
     /// - Parameter limit: the most bytes that it may have.
     /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EISDIR for a folder.
     package static func read(_ path: String, limit: Int) throws(Errno) -> LocalFile {
-        let file = Descriptor(owning: try SystemCall.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
+        let file = Descriptor(
+            owning: try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
         return try read(file.raw, limit: limit)
+    }
+
+    /// The first bytes of a plain file; does not wait for a pipe.
+    package static func beginning(of path: String, limit: Int) throws(Errno) -> [UInt8] {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        let file = Descriptor(owning: try SystemCall.retrying { open(path.systemPath, flags) })
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let number = file.raw
+        let count = try SystemCall.retrying { Glibc.read(number, &bytes, limit) }
+        return Array(bytes.prefix(count))
     }
 
     /// Reads standard input to its end.

@@ -2,14 +2,36 @@ import Glibc
 
 /// Moments as a person here reads them.
 package enum LocalTime {
-    /// Date and time in the time zone of the process (localtime_r(3)), to the second: `2026-11-22 14:30:05`.
+    /// Date and time in the time zone of the process (localtime_r(3)), to the second: `2026-11-22 14:30:05`. A time that the clocks
+    /// show twice, as at the end of summer time, has its offset from UTC behind it: `2026-10-25 02:30:05 +02:00`.
     ///
     /// - Parameter unixSeconds: seconds since 1970; a number that no calendar has gives the number itself.
     package static func text(_ unixSeconds: Double) -> String {
-        guard let seconds = time_t(exactly: unixSeconds.rounded(.down)) else { return "\(unixSeconds)" }
-        var moment = seconds
+        guard let moment = time_t(exactly: unixSeconds.rounded(.down)), let parts = parts(of: moment) else {
+            return "\(unixSeconds)"
+        }
+        let isShownTwice = shifts.contains { shift in
+            let (other, overflow) = moment.addingReportingOverflow(shift)
+            return !overflow && self.parts(of: other).map(words) == words(parts)
+        }
+        return isShownTwice ? "\(words(parts)) \(offset(parts))" : words(parts)
+    }
+
+    /// By how much clocks are set back somewhere, in seconds, in both directions.
+    private static let shifts = [-7200, -3600, -1800, 1800, 3600, 7200]
+
+    private static func parts(of moment: time_t) -> tm? {
+        var moment = moment
         var parts = tm()
-        guard localtime_r(&moment, &parts) != nil else { return "\(unixSeconds)" }
+        return localtime_r(&moment, &parts) == nil ? nil : parts
+    }
+
+    private static func offset(_ parts: tm) -> String {
+        let minutes = abs(parts.tm_gmtoff) / 60
+        return (parts.tm_gmtoff < 0 ? "-" : "+") + padded(minutes / 60) + ":" + padded(minutes % 60)
+    }
+
+    private static func words(_ parts: tm) -> String {
         let date = [Int(parts.tm_year) &+ 1900, Int(parts.tm_mon) &+ 1, Int(parts.tm_mday)]
         let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Int.init)
         return date.map(padded).joined(separator: "-") + " " + time.map(padded).joined(separator: ":")
@@ -22,9 +44,9 @@ package enum LocalTime {
     ///   - now: the present moment, in seconds since 1970.
     package static func short(_ unixSeconds: Double, now: Double) -> String {
         let words = text(unixSeconds).split(separator: " ")
-        guard words.count == 2, let date = words.first, let time = words.last else { return text(unixSeconds) }
-        let minutes = time.prefix(5)
-        return text(now).hasPrefix("\(date) ") ? String(minutes) : "\(date) \(minutes)"
+        guard words.count > 1, let date = words.first else { return text(unixSeconds) }
+        let minutes = ([words[1].prefix(5)] + words.dropFirst(2)).joined(separator: " ")
+        return text(now).hasPrefix("\(date) ") ? minutes : "\(date) \(minutes)"
     }
 
     /// At least two digits.

@@ -1,12 +1,21 @@
 import CLinux
 import Glibc
 
-/// What the process was started with. Read it before other threads could change it.
+/// What the process was started with, as system text (`String.systemBytes`). Read it before other threads could change it.
 package enum ProcessEnvironment {
+    /// The arguments behind the program's name.
+    package static var arguments: [String] {
+        (0..<clinux_argument_count()).dropFirst().compactMap { clinux_argument($0).map(text) }
+    }
+
+    private static func text(_ bytes: UnsafePointer<CChar>) -> String {
+        String(systemBytes: UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) })
+    }
+
     /// The value of a variable (getenv(3)); nil when it is not set.
     package static func value(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
-        return String(cString: value)
+        return text(value)
     }
 
     /// All variables; of one that is set twice, the first.
@@ -14,8 +23,11 @@ package enum ProcessEnvironment {
         var variables: [String: String] = [:]
         var next = environ
         while let entry = next.pointee {
-            let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, variables[String(parts[0])] == nil { variables[String(parts[0])] = String(parts[1]) }
+            // Of bytes: a value may begin with a mark, which makes one character with the sign.
+            let parts = UnsafeBufferPointer(start: entry, count: strlen(entry)).map { UInt8(bitPattern: $0) }
+                .split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map(String.init(systemBytes:))
+            if parts.count == 2, variables[parts[0]] == nil { variables[parts[0]] = parts[1] }
             next += 1
         }
         return variables
@@ -23,8 +35,14 @@ package enum ProcessEnvironment {
 
     /// The folder of the program that this process runs (proc(5), `exe`), absolute; nil when the system does not say.
     package static var programFolder: String? {
-        guard let path = program(of: "self") else { return nil }
-        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+        guard let path = program(of: "self") ?? executedPath else { return nil }
+        return path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) }
+    }
+
+    /// By what the process was started, where that is absolute (getauxval(3)): needs no /proc.
+    private static var executedPath: String? {
+        guard let name = clinux_executed_path() else { return nil }
+        return name.pointee == CChar(bitPattern: UInt8(ascii: "/")) ? text(name) : nil
     }
 
     /// The program that has started this process, absolute; nil when the system does not say, as of one in a sandbox.
@@ -34,7 +52,7 @@ package enum ProcessEnvironment {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
-        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(systemBytes: buffer[..<count].map { UInt8(bitPattern: $0) })
     }
 
     /// Whether a descriptor is a socket (fstat(2)).

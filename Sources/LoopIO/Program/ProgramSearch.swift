@@ -25,6 +25,7 @@ package struct ProgramSearch: Sendable, Equatable {
     /// Whether a plain file may be run by us (access(2)).
     private static func isProgram(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        return stat(path.systemPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && access(path.systemPath, X_OK) == 0
     }
 }

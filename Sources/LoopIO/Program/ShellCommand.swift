@@ -29,7 +29,7 @@ package final class ShellCommand {
         // Whoever started us may ignore SIGCHLD, and then the command's status would be lost.
         Glibc.signal(SIGCHLD, SIG_DFL)
         var child: pid_t = 0
-        let error = clinux_spawn_shell(command, input, input.count, output.descriptor, &child)
+        let error = clinux_spawn_shell(command.systemPath, input, input.count, output.descriptor, &child)
         if error != 0 { throw Errno(rawValue: error) }
         self.child = child
         descriptor = Descriptor(owning: try SystemCall.retrying { clinux_open_child(child) })

@@ -34,6 +34,23 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).map(\.id) == [first])
     }
 
+    @Test func `activities that are sent to a device are offered beside each other and beside the current one`() throws
+    {
+        var store = ActivityStore(refreshInterval: .seconds(15))
+        let recipient = DeviceID(checked: Array(repeating: 9, count: 16))
+        let ids = (1...34).map { ActivityID(checked: Array(repeating: UInt8($0), count: 16)) }
+        for (number, id) in ids.enumerated() {
+            try store.publish(
+                try content(), id: id, session: "a", group: .process(1), needsSave: false, answersSaves: true,
+                recipient: number < 32 ? recipient : nil)
+            _ = try store.becomeCurrent(id, session: "a", offer: id, now: start)
+        }
+        // Of the last two, which are for all, one took the place of the other.
+        #expect(Set(store.offers(now: start).map(\.id)) == Set(ids.prefix(32) + [ids[33]]))
+        #expect(try store.resign(ids[0], session: "a") == [.offersChanged])
+        #expect(store.offers(now: start).count == 32)
+    }
+
     @Test func `the user ends an activity, whoever owns it`() throws {
         var store = try store(needsSave: false)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)

@@ -23,6 +23,30 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
+    @Test func `the file by which a device has joined changes nothing there`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
+        _ = try desk.call(.createAccount)
+        let file = try desk.exportAccount()
+        try couch.importAccount(file)
+        try fleet.settle([desk, couch])
+        let answer = try couch.offerAccountFile(file)
+        #expect(answer["joined"] == .bool(true))
+        #expect(answer["error"] == nil)
+        try fleet.settle([desk, couch])
+    }
+
+    @Test func `a file of another account says in which one the device is`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
+        _ = try desk.call(.createAccount)
+        _ = try couch.call(.createAccount)
+        let answer = try couch.offerAccountFile(try desk.exportAccount())
+        #expect(answer["error"]?.string == ControlErrorName.accountExists.rawValue)
+    }
+
     @Test func `a file in the clear is not the one that a passphrase was given for`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }

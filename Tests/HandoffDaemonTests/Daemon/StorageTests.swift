@@ -58,7 +58,11 @@ import Testing
         _ = try desk.call(.createAccount)
         try blockAccountFile(of: desk)
 
-        #expect(try desk.exportAccount().isEmpty)
+        let answer = try desk.exportAccount()
+        let end = try #require(answer.firstIndex(of: 0))
+        let error = try JSON(parsing: answer[..<end], limits: JSONLimits(bytes: 4096)).object
+        #expect(error?["error"]?.string == ControlErrorName.storageFailed.rawValue)
+        #expect(error?["message"]?.string?.contains(desk.state.path) == true)
 
         #expect(try desk.status().tickets.isEmpty)
         try unblockAccountFile(of: desk)

@@ -34,6 +34,20 @@ import Testing
         #expect(refusal.parameters["reason"]?.string == "paused")
     }
 
+    @Test func `what may not be advertised is not listed as offered, and the reason is`() throws {
+        let devices = try fleet.account("desk", "couch")
+        let desk = devices[0]
+        let editor = try desk.attach("Editor")
+        _ = try editor.engage(Note.activity("hidden"))
+        func listed() throws -> JSONObject? {
+            try desk.call(.listPublished)["activities"]?.array?.first?.object
+        }
+        #expect(try listed()?["offered"] == .bool(true))
+        _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
+        #expect(try listed()?["offered"] == .bool(false))
+        #expect(try listed()?["reason"]?.string == "advertising is switched off")
+    }
+
     @Test(arguments: ["two words", "/bin/sh", "-x", "naïve", "a=b", "\u{202E}abc"])
     func `an app that could not be switched off is refused`(name: String) throws {
         let desk = try fleet.account("desk")[0]

@@ -50,6 +50,23 @@ struct NetworkTrustTests {
         #expect(try trust().hold?.hasPrefix("this device is in no network") ?? false)
     }
 
+    @Test(
+        arguments: [
+            "00:00:5e:00:01:01", "00:00:5E:00:02:ff", "00:00:0c:07:ac:00", "00:00:0c:9f:f0:01", "00:05:73:a0:00:01",
+            "00:07:b4:00:01:01",
+        ])
+    func `a network by the address of a virtual router is not known, also if it was stored`(_ text: String) throws {
+        let router = try #require(HardwareAddress(text))
+        #expect(router.isOfVirtualRouter)
+        var trust = try trust(("wlan0", router))
+        trust.known.add(router, name: "Office")
+        #expect(trust.limit == [])
+        #expect(trust.hold?.contains("virtual router") == true)
+        #expect(!home.isOfVirtualRouter)
+        let neighbour = try #require(HardwareAddress("00:00:0c:9f:e0:01"))
+        #expect(!neighbour.isOfVirtualRouter)
+    }
+
     @Test func `interfaces that are configured stay the only ones`() throws {
         #expect(try trust(interfaces: ["wlan0"], ("eth0", home), ("wlan0", cafe)).limit == [])
         #expect(try trust(interfaces: ["wlan0"], ("eth0", home), ("wlan0", home)).limit == ["wlan0"])

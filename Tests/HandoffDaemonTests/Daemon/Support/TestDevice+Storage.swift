@@ -34,6 +34,7 @@ extension TestDevice {
     /// Loses the account, but not the identity; only while the daemon does not run.
     func forgetAccount() throws {
         try #require(unlink(state.file("account")) == 0)
+        try #require(unlink(state.file("joined")) == 0)
     }
 
     /// Changes the account behind the daemon's back; only while it does not run.

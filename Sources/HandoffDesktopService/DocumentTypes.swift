@@ -1,0 +1,95 @@
+import LoopIO
+
+/// Which received files are documents, which a program only reads, by the MIME database of the system (shared-mime-info).
+///
+/// A list of programs could never be complete: desktops run many kinds of files on a click, and an app that is installed adds
+/// others. So a file counts as a document only if each type that the database has for its name is on the list below, and its
+/// content does not begin like a program.
+package struct DocumentTypes {
+    /// The longest list of names that is read, in bytes; that of Debian 12 has 60,000.
+    private static let maxList = 4_194_304
+    /// Bytes of a file that are looked at.
+    private static let beginning = 4096
+
+    /// A pattern for names, and the type of files that have such a name.
+    private struct Glob {
+        let type: Substring
+        let pattern: String
+        let isExact: Bool
+    }
+
+    private let globs: [Glob]
+
+    /// Reads the database in the folders for data, and that of the system, which `XDG_DATA_DIRS` may leave out.
+    package init(environment: [String: String]) {
+        let folders = HandlerPaths.dataFolders(environment: environment)
+        let system = HandlerPaths.dataFolders(environment: [:]).filter { !folders.contains($0) }
+        self.init(folders: folders + system)
+    }
+
+    /// Reads `mime/globs2` in these folders; with none of these files nothing is a document.
+    package init(folders: [String]) {
+        globs = folders.flatMap { folder -> [Glob] in
+            guard let file = try? LocalFile.read(folder + "/mime/globs2", limit: Self.maxList) else { return [] }
+            return String(decoding: file.bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
+                // weight:type:pattern[:flags], see the Shared MIME-info Database specification.
+                let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+                guard !line.hasPrefix("#"), fields.count >= 3 else { return nil }
+                let isExact = fields.dropFirst(3).contains { $0.split(separator: ",").contains("cs") }
+                return Glob(type: fields[1], pattern: String(fields[2]), isExact: isExact)
+            }
+        }
+    }
+
+    /// Whether a plain file is a document. Looks at the disk.
+    func isDocument(_ path: String) -> Bool {
+        let name = String(path.split(separator: "/").last ?? "")
+        let types = types(of: name)
+        guard !types.isEmpty, types.allSatisfy(Self.isDocument) else { return false }
+        guard let bytes = try? LocalFile.beginning(of: path, limit: Self.beginning) else { return false }
+        return !Self.programs.contains { bytes.starts(with: $0) }
+    }
+
+    /// The types that a name has by any pattern; which of them counts depends on the program that opens it.
+    func types(of name: String) -> Set<Substring> {
+        let folded = name.lowercased()
+        let found = globs.filter { glob in
+            glob.isExact
+                ? NamePattern.matches(glob.pattern, name) : NamePattern.matches(glob.pattern.lowercased(), folded)
+        }
+        return Set(found.map(\.type))
+    }
+
+    private static func isDocument(_ type: Substring) -> Bool {
+        families.contains { type.hasPrefix($0) } || documents.contains(String(type))
+    }
+
+    private static let families = [
+        "audio/", "font/", "image/", "video/", "application/vnd.oasis.opendocument.",
+        "application/vnd.openxmlformats-officedocument.",
+    ]
+
+    private static let documents: Set<String> = [
+        "application/epub+zip", "application/geo+json", "application/gpx+xml", "application/gzip", "application/json",
+        "application/msword", "application/ogg", "application/oxps", "application/pdf", "application/rtf",
+        "application/vnd.apple.keynote", "application/vnd.apple.numbers", "application/vnd.apple.pages",
+        "application/vnd.google-earth.kml+xml", "application/vnd.ms-excel", "application/vnd.ms-powerpoint",
+        "application/vnd.rar", "application/x-7z-compressed", "application/x-bzip", "application/x-bzip-compressed-tar",
+        "application/x-compressed-tar", "application/x-mobipocket-ebook", "application/x-subrip", "application/x-tar",
+        "application/x-xz", "application/x-xz-compressed-tar", "application/x-zstd-compressed-tar",
+        "application/xhtml+xml", "application/xml", "application/zip", "application/zstd", "message/rfc822",
+        "text/calendar", "text/css", "text/csv", "text/html", "text/markdown", "text/plain", "text/richtext",
+        "text/rtf", "text/tab-separated-values", "text/vcard", "text/vtt", "text/x-authors", "text/x-bibtex",
+        "text/x-changelog", "text/x-chdr", "text/x-c++hdr", "text/x-c++src", "text/x-copying", "text/x-credits",
+        "text/x-csrc", "text/x-install", "text/x-log", "text/x-makefile", "text/x-news", "text/x-opml+xml",
+        "text/x-patch", "text/x-readme", "text/x-tex", "text/x-uri", "text/x-vcard", "text/xml",
+    ]
+
+    /// How programs begin: of Linux, Windows and macOS, scripts, Java classes, shortcuts of Windows and of desktops.
+    private static let programs: [[UInt8]] = [
+        [0x7F, 0x45, 0x4C, 0x46], Array("MZ".utf8), [0xFE, 0xED, 0xFA], [0xCE, 0xFA, 0xED, 0xFE],
+        [0xCF, 0xFA, 0xED, 0xFE],
+        Array("#!".utf8), [0xEF, 0xBB, 0xBF] + Array("#!".utf8), [0xCA, 0xFE, 0xBA, 0xBE],
+        [0x4C, 0, 0, 0, 1, 0x14, 2, 0], Array("[Desktop Entry]".utf8), Array("[KDE Desktop Entry]".utf8),
+    ]
+}

@@ -1,0 +1,145 @@
+import HandoffModel
+
+/// The archive of a folder in pieces, from its beginning, or behind what another device has of it. One thread at a time.
+///
+/// Two devices compare the beginning of an archive by a digest of its entries in their order: of each entry its type (one byte as
+/// in the archive), its path behind the path's length (u32, big-endian), and of a file its content with the number of its bytes behind
+/// it (u64, big-endian). Modes, times and the archive's own form are not part of it. Both devices compute it from what is on
+/// their disks.
+package final class FolderArchive {
+    /// A beginning of an archive: so many entries, the last of which may be a part of a file.
+    package struct Beginning: Equatable, Sendable {
+        /// Files and folders.
+        package var entries: Int64 = 0
+        /// Bytes of the last entry; 0 when it is a folder.
+        package var lastBytes: Int64 = 0
+
+        package init(entries: Int64 = 0, lastBytes: Int64 = 0) {
+            self.entries = entries
+            self.lastBytes = lastBytes
+        }
+    }
+
+    private let writer: TarWriter
+    private var parser = TarParser(limits: .unlimited)
+    /// What is compared; nil: everything.
+    private let wanted: Beginning?
+    private var hasher = SHA256Hasher()
+    private var entry: TarEntry?
+    /// The digest of the beginning, once all of it was read.
+    private var digest: ContentDigest?
+    /// What is sent behind the beginning, and was read already.
+    private var rest: [UInt8] = []
+
+    /// What was compared so far.
+    package private(set) var beginning = Beginning()
+    /// The compared entries without which the others cannot be continued: the folders, and the last file.
+    package private(set) var kept: [TarEntry] = []
+    /// Bytes that the compared entries take in an archive.
+    package private(set) var position: Int64 = 0
+    /// Bytes of the compared files.
+    package private(set) var bytes: Int64 = 0
+    /// What of the compared entries version control programs may run.
+    private(set) var repositories = RepositoryMetadata()
+
+    /// - Parameter wanted: what another device has; nil: all there is, which is what this device has.
+    init(_ writer: TarWriter, behind wanted: Beginning?) {
+        self.writer = writer
+        self.wanted = wanted
+        if wanted?.entries == 0 { complete() }
+    }
+
+    /// Reads the next piece of the beginning.
+    /// - Returns: the digest of the beginning, once all of it was read.
+    /// - Throws: as `TarWriter.next`.
+    package func compare() throws(TransferFailure) -> ContentDigest? {
+        guard digest == nil else { return digest }
+        if let piece = try writer.next() { try take(piece) } else { complete() }
+        return digest
+    }
+
+    /// The next bytes of the archive behind the beginning that was compared; nil behind its end.
+    /// - Parameter limit: how many, about.
+    /// - Throws: as `TarWriter.next`.
+    package func next(limit: Int = 262_144) throws(TransferFailure) -> [UInt8]? {
+        guard let wanted, wanted.entries > 0 else { return try writer.next(limit: limit) }
+        if !kept.isEmpty {
+            let headers = kept.flatMap { $0.encoded() }
+            kept = []
+            defer { rest = [] }
+            return headers + rest
+        }
+        while let piece = try writer.next(limit: limit) {
+            try take(piece)
+            defer { rest = [] }
+            if !rest.isEmpty { return rest }
+        }
+        return nil
+    }
+
+    /// What was left out so far.
+    package var omissions: TransferOmissions { writer.omissions }
+
+    /// What was left out since the last call and why, for the user.
+    package func takeNotes() -> [String] { writer.takeNotes() }
+
+    private func complete() {
+        if entry?.kind == .file { Self.add(UInt64(beginning.lastBytes), to: &hasher) }
+        digest = hasher.digest()
+    }
+
+    private func take(_ piece: [UInt8]) throws(TransferFailure) {
+        try parser.parse(piece) { (event) throws(TransferFailure) in
+            switch event {
+            case .entry(let next): begin(next)
+            case .data(let bytes): append(bytes)
+            case .endOfFile: end()
+            case .end: rest += [UInt8](repeating: 0, count: TarBlock.size)
+            }
+        }
+    }
+
+    private func begin(_ next: TarEntry) {
+        let last = entry
+        entry = next
+        if digest != nil { return rest += next.encoded() }
+        if last?.kind == .file { Self.add(UInt64(beginning.lastBytes), to: &hasher) }
+        // Only the last file is continued.
+        if let last = kept.last, last.kind == .file { kept.removeLast() }
+        kept.append(next)
+        _ = repositories.add(next)
+        beginning = Beginning(entries: beginning.entries + 1)
+        position += Int64(next.encoded().count)
+        let path = next.path
+        hasher.update([next.kind == .file ? TarBlock.Kind.file : TarBlock.Kind.folder])
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: path.count).bigEndian) { hasher.update($0) }
+        hasher.update(path)
+        if let wanted, beginning.entries == wanted.entries, wanted.lastBytes == 0 || next.size == 0 { complete() }
+    }
+
+    private func append(_ data: ArraySlice<UInt8>) {
+        guard digest == nil else { return rest += data }
+        var mine = data
+        if let wanted, beginning.entries == wanted.entries {
+            mine = data.prefix(Int(clamping: wanted.lastBytes - beginning.lastBytes))
+        }
+        hasher.update(mine)
+        beginning.lastBytes += Int64(mine.count)
+        bytes += Int64(mine.count)
+        position += Int64(mine.count)
+        guard let wanted, beginning.entries == wanted.entries else { return }
+        // A file that ends here and not there differs, which the digest shows.
+        guard beginning.lastBytes == min(wanted.lastBytes, entry?.size ?? 0) else { return }
+        complete()
+        rest += data.dropFirst(mine.count)
+    }
+
+    private func end() {
+        let padding = TarBlock.padding(of: entry?.size ?? 0)
+        if digest != nil { rest += [UInt8](repeating: 0, count: padding) } else { position += Int64(padding) }
+    }
+
+    private static func add(_ number: UInt64, to hasher: inout SHA256Hasher) {
+        withUnsafeBytes(of: number.bigEndian) { hasher.update($0) }
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import LoopIO
+import Testing
+
+/// Text that stands for bytes of the system.
+struct SystemTextTests {
+    @Test(
+        arguments: [
+            [], Array("plain".utf8), Array("Grüße 世界 👩‍👩‍👧".utf8), [0x63, 0x61, 0x66, 0xE9], [0xE9], [0xFF, 0xFE, 0x80],
+            // Cut off in the middle, surrogates, too long a form, and a scalar of the area that stands for bytes.
+            [0xE4, 0xB8], [0xED, 0xA0, 0x80], [0xC0, 0xAF], Array("a\u{10FEE9}b".utf8),
+            [0xE9] + Array("\u{10FEE9}".utf8),
+            [0xF4, 0x8F, 0xBA], [0xCC, 0x81], Array("/\u{301}".utf8),
+        ] as [[UInt8]])
+    func `every sequence of bytes comes back unchanged`(bytes: [UInt8]) {
+        #expect(String(systemBytes: bytes).systemBytes == bytes)
+    }
+
+    @Test func `different bytes have different texts`() {
+        let raw = String(systemBytes: [0xE9])
+        let scalar = String(systemBytes: Array("\u{10FEE9}".utf8))
+        #expect(raw != scalar)
+        #expect(raw == "\u{10FEE9}")
+        #expect(Array(raw.utf8) != Array(scalar.utf8))
+    }
+
+    @Test func `two bytes in any order come back unchanged`() {
+        for first in UInt8.min...UInt8.max {
+            for second in UInt8.min...UInt8.max {
+                let bytes = [0x41, first, second, 0x42]
+                let isSame = String(systemBytes: bytes).systemBytes == bytes
+                #expect(isSame, "\(bytes)")
+            }
+        }
+    }
+
+    @Test func `people and other devices see what is UTF-8, and a mark for the rest`() {
+        #expect(String(systemBytes: [0x63, 0x61, 0x66, 0xE9]).systemTextRepaired == "caf\u{FFFD}")
+        #expect("Grüße".systemTextRepaired == "Grüße")
+    }
+
+    @Test func `a file with a Latin-1 name is found`() throws {
+        var template = Array("/tmp/handoff-text-XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        let path = folder + "/" + String(systemBytes: [0x63, 0x61, 0x66, 0xE9])
+        defer {
+            unlink(path.systemPath)
+            rmdir(folder)
+        }
+        let file = try NewFile(path: path)
+        try file.finish(writing: [1, 2, 3])
+        #expect(
+            access(Array(folder.utf8CString.dropLast()) + [0x2F, 0x63, 0x61, 0x66, CChar(bitPattern: 0xE9), 0], F_OK)
+                == 0)
+        #expect(try LocalFile.read(path, limit: 10).bytes == [1, 2, 3])
+        #expect(PlainFile.version(at: path) != nil)
+    }
+}
