@@ -49,6 +49,7 @@ extension StateFolder: AccountPersistence {
     private func finishLeaving() throws(StateError) -> SigningKey {
         try remove(.account)
         try remove(.joined)
+        try remove(.callers)
         // Replaced and not removed first: a folder without it might be passed by at the next start.
         let identity = try identity(nil, nil)
         try remove(.leaving)

@@ -28,7 +28,8 @@ import Timing
         /// The record of this device, as it is seen with these addresses.
         mutating func record(at seconds: Int64, addresses: [SocketAddress]? = nil) -> MissingMembers.Record {
             let salt = Randomness.bytes(16)
-            let places = members.places(for: [address.address.bytes], known: [], at: moment(seconds))
+            let places = members.places(
+                for: [Marks.endpoint(address.address.bytes, port: address.port)], known: [], at: moment(seconds))
             members.sealed(salt, at: moment(seconds).instant)
             return MissingMembers.Record(
                 label: label, (Marks(under: label, salt: salt, for: places), salt), addresses: addresses ?? [address])
@@ -166,6 +167,23 @@ import Timing
         #expect(!isAwaitedAgain && !isRepeated)
     }
 
+    @Test mutating func `salts that are repeated do not change how often records are sealed for a ticket`() throws {
+        let (exported, _) = try state.exportingTicket(by: deskKey, now: 1)
+        desk.members.accountChanged(AccountSnapshot(own: desk.id, state: exported))
+        let endpoints = (0..<4).map { Marks.endpoint([192, 168, 1, $0], port: 24863) }
+        let moment = desk.moment(0)
+        _ = desk.members.places(for: endpoints, known: [], at: moment)
+        let isLeft = desk.members.leavesTicketsOut
+        for device in AccountSnapshot(own: desk.id, state: exported).others {
+            for _ in 0..<4 {
+                _ = desk.members.isFresh(Period(number: 1), of: device, salt: Randomness.bytes(16), nil, at: moment)
+            }
+        }
+        let places = desk.members.places(for: endpoints, known: [], at: moment)
+        #expect(places.count { if case .echo = $0.freshness { true } else { false } } >= 16)
+        #expect(desk.members.leavesTicketsOut == isLeft)
+    }
+
     @Test mutating func `echoes leave places for other marks`() throws {
         var state = state
         var others: [DeviceID] = []
@@ -177,7 +195,8 @@ import Timing
         desk.members.accountChanged(AccountSnapshot(own: desk.id, state: state))
         let moment = desk.moment(0)
         func count(_ desk: inout Station) -> (all: Int, echoes: Int) {
-            let places = desk.members.places(for: [desk.address.address.bytes], known: [], at: moment)
+            let places = desk.members.places(
+                for: [Marks.endpoint(desk.address.address.bytes, port: desk.address.port)], known: [], at: moment)
             return (places.count, places.count { if case .echo = $0.freshness { true } else { false } })
         }
         #expect(count(&desk) == (Marks.places, 0))

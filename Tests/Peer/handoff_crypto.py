@@ -277,24 +277,29 @@ class PairKeys:
         """The code of an acknowledgement with this content, of the advert's datagram that had this salt."""
         return hmac_sha256(self.ack, b"handoff/1 ack" + salt + content)[:16]
 
-    def mark_ids(self, label, salt, address):
-        """The ids of the places for one address: that by the clock, then those of up to four echoes."""
-        code = hmac_sha256(self.secret, b"mark" + label + salt + address)
+    def mark_ids(self, label, salt, endpoint):
+        """The ids of the places for one endpoint: that by the clock, then those of up to four echoes."""
+        code = hmac_sha256(self.secret, b"mark" + label + salt + endpoint)
         return [code[3 * i : 3 * i + 3] for i in range(5)]
 
-    def mark(self, label, salt, address, unix_seconds):
-        fresh = b"fresh" + label + salt + address + struct.pack(">I", period(unix_seconds))
-        return self.mark_ids(label, salt, address)[0] + hmac_sha256(self.secret, fresh)[:5]
+    def mark(self, label, salt, endpoint, unix_seconds):
+        fresh = b"fresh" + label + salt + endpoint + struct.pack(">I", period(unix_seconds))
+        return self.mark_ids(label, salt, endpoint)[0] + hmac_sha256(self.secret, fresh)[:5]
 
-    def echo_mark(self, label, salt, address, echoed, number=1):
-        proof = hmac_sha256(self.secret, b"echo" + label + salt + address + echoed)[:5]
-        return self.mark_ids(label, salt, address)[number] + proof
+    def echo_mark(self, label, salt, endpoint, echoed, number=1):
+        proof = hmac_sha256(self.secret, b"echo" + label + salt + endpoint + echoed)[:5]
+        return self.mark_ids(label, salt, endpoint)[number] + proof
 
-    def is_marked(self, marks, label, salt, address, unix_seconds, own_salts=()):
+    def is_marked(self, marks, label, salt, endpoint, unix_seconds, own_salts=()):
         """Whether one of the marks is fresh, by the clock or by an echo of a salt of one's own."""
-        valid = [self.mark(label, salt, address, unix_seconds + PERIOD * i) for i in (-1, 0, 1)]
-        valid += [self.echo_mark(label, salt, address, own, number) for own in own_salts for number in range(1, 5)]
+        valid = [self.mark(label, salt, endpoint, unix_seconds + PERIOD * i) for i in (-1, 0, 1)]
+        valid += [self.echo_mark(label, salt, endpoint, own, number) for own in own_salts for number in range(1, 5)]
         return any(mark in marks for mark in valid)
+
+
+def endpoint(address, port):
+    """Where a mark counts: an address and the port of the record."""
+    return address + struct.pack(">H", port)
 
 
 def make_marks(marks):

@@ -104,8 +104,9 @@ def example():
         "listSeq": 4, "activities": [listed, page],
     }
     now, echoed, addresses = 1_800_000_000, span(0x90, 16), [bytes([192, 168, 1, 20]), bytes.fromhex("fe80" + "00" * 13 + "0a")]
-    mark = pair.mark(label_a, salt, addresses[0], now)
-    echo = pair.echo_mark(label_a, salt, addresses[1], echoed)
+    endpoints = [c.endpoint(address, 24863) for address in addresses]
+    mark = pair.mark(label_a, salt, endpoints[0], now)
+    echo = pair.echo_mark(label_a, salt, endpoints[1], echoed)
     marks = bytes(range(24)) + mark + echo + bytes(range(40, 240))
     body = c.beacon_body(announcement, label_a, keys.beacon, addresses, now, span(0x80, 64))
     text, plain = c.beacon_text(body, label_a, a, keys.beacon, salt, marks), c.sign_advert(announcement, label_a, a)
@@ -151,7 +152,7 @@ def example():
         "ticketID": ticket,
         "ticketSecret": by_ticket.secret,
         "ticketGateKey": by_ticket.gate,
-        "ticketMark": by_ticket.mark(label_a, salt, addresses[0], now),
+        "ticketMark": by_ticket.mark(label_a, salt, endpoints[0], now),
         "announcement": body[68:].rstrip(b"\0"),
         "salt": salt,
         "beaconHead": body[:68],
@@ -262,7 +263,7 @@ def unreadable(values):
         wrong.append("beaconRecord")
     pair = c.PairKeys(seeded(0xB2), given["publicA"], given["accountID"])
     marked = lambda address, *rest: pair.is_marked(
-        c.read_marks(text), given["labelA"], c.read_salt(text), given[address], *rest)
+        c.read_marks(text), given["labelA"], c.read_salt(text), c.endpoint(given[address], 24863), *rest)
     found = [marked("address4", now), marked("address4", now + 600), marked("address6", now),
              marked("address6", 0, [given["echoed"]]), marked("address4", 0, [given["echoed"]])]
     if found != [True, False, False, True, False]:

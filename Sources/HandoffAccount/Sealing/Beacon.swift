@@ -192,9 +192,9 @@ package struct OpenedBeacon: Sendable {
     }
 }
 
-extension UInt32 {
-    /// The four bytes, the most significant first.
+extension FixedWidthInteger where Self: UnsignedInteger {
+    /// Its bytes, the most significant first.
     var bigEndianBytes: [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) }
+        stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> $0) }
     }
 }

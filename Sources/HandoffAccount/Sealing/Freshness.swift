@@ -1,7 +1,8 @@
 /// The five minutes in which a record was sealed, by the wall clock of its writer. The records of devices whose clocks agree are
 /// shown to be fresh by it alone.
 package struct Period: Hashable, Sendable {
-    /// Seconds of one period. A record that is two periods old or older is refused: after 5 to 10 minutes.
+    /// Seconds of one period. A record that is two periods old or older is refused: after 5 to 10 minutes, more or less by the
+    /// difference of the clocks.
     package static let seconds: Int64 = 300
 
     /// Number of the period, modulo 2^32.

@@ -114,11 +114,10 @@ package enum Gate {
     /// Whether this is a token of the draft of version 1 that had neither hint nor serial, to show a user which device
     /// to update.
     package static func isFormer(
-        _ token: [UInt8], key: SecretBytes, labels: [Label], _ clientHello: [UInt8], to server: DeviceID
+        _ token: [UInt8], key: SecretBytes, labels: [Label], _ greeting: Greeting
     ) -> Bool {
-        let greeting = Greeting(clientHello, to: server)
-        return labels.contains { label in
-            let parts = [server.bytes[...], label.bytes[...], greeting.digest[...]]
+        labels.contains { label in
+            let parts = [greeting.server.bytes[...], label.bytes[...], greeting.digest[...]]
             let code = HMACSHA256.authenticate([Array("handoff/1 gate".utf8)[...]] + parts, key: key)
             return ConstantTime.equal(token, code)
         }

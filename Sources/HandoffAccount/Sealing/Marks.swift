@@ -1,7 +1,7 @@
 import HandoffCrypto
 package import HandoffProtocol
 
-/// The marks beside a beacon: for each party that is to find the device, one for each address and proof of freshness; and random
+/// The marks beside a beacon: for each party that is to find the device, one for each endpoint and proof of freshness; and random
 /// bytes in all other places, which look the same.
 package struct Marks: Sendable, Equatable {
     /// Bytes of one mark: its id and its proof.
@@ -17,21 +17,24 @@ package struct Marks: Sendable, Equatable {
     /// Bytes of all.
     package static let byteCount = markCount * places
 
-    /// One mark to write: for whom, for which address of the writer, and what proves that it is fresh.
+    /// An endpoint as marks are made for it: an address of 4 or 16 bytes, without a scope, and the port of the record as u16.
+    package static func endpoint(_ address: [UInt8], port: UInt16) -> [UInt8] { address + port.bigEndianBytes }
+
+    /// One mark to write: for whom, for which endpoint of the writer, and what proves that it is fresh.
     package struct Place: Sendable {
         package let keys: PairwiseKeys
         /// 4 or 16 bytes.
-        package let address: [UInt8]
+        package let endpoint: [UInt8]
         package let freshness: Freshness
 
-        package init(keys: PairwiseKeys, address: [UInt8], freshness: Freshness) {
+        package init(keys: PairwiseKeys, endpoint: [UInt8], freshness: Freshness) {
             self.keys = keys
-            self.address = address
+            self.endpoint = endpoint
             self.freshness = freshness
         }
     }
 
-    /// What the marks of a record mean to one party, for one address of that record.
+    /// What the marks of a record mean to one party, for one endpoint of that record.
     package enum Reading: Sendable, Equatable {
         /// None is meant for it.
         case foreign
@@ -59,7 +62,7 @@ package struct Marks: Sendable, Equatable {
     ///   - places: at most 30; the others find no place.
     package init(under label: Label, salt: [UInt8], for places: [Place]) {
         var written = places.prefix(Self.places).map {
-            $0.keys.mark(under: label, salt: salt, address: $0.address, $0.freshness)
+            $0.keys.mark(under: label, salt: salt, endpoint: $0.endpoint, $0.freshness)
         }
         while written.count < Self.places { written.append(Randomness.bytes(Self.markCount)) }
         bytes = written.shuffled().flatMap(\.self)
@@ -69,19 +72,19 @@ package struct Marks: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - salt: that of the record.
-    ///   - address: an address of the record, 4 or 16 bytes: the marks of others prove nothing for it.
+    ///   - endpoint: an endpoint of the record: the marks of others prove nothing for it.
     ///   - unixSeconds: the reader's wall clock.
     ///   - salts: those of the records that the reader has sealed lately.
     package func read(
-        with keys: PairwiseKeys, under label: Label, salt: [UInt8], address: [UInt8], unixSeconds: Int64,
+        with keys: PairwiseKeys, under label: Label, salt: [UInt8], endpoint: [UInt8], unixSeconds: Int64,
         salts: [[UInt8]]
     ) -> Reading {
         var reading = Reading.foreign
-        for (number, id) in keys.markIDs(under: label, salt: salt, address: address).enumerated() {
+        for (number, id) in keys.markIDs(under: label, salt: salt, endpoint: endpoint).enumerated() {
             for proof in proofs(for: id) {
                 func isProved(_ freshness: Freshness) -> Bool {
                     ConstantTime.equal(
-                        proof, keys.markProof(under: label, salt: salt, address: address, freshness))
+                        proof, keys.markProof(under: label, salt: salt, endpoint: endpoint, freshness))
                 }
                 if number == 0 {
                     let period = Period(unixSeconds: unixSeconds).accepted.first { isProved(.period($0)) }

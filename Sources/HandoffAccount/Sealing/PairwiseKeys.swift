@@ -47,35 +47,35 @@ package struct PairwiseKeys: Sendable {
     ///
     /// - Parameters:
     ///   - salt: the one of the record, 16 bytes: under each the mark is another one.
-    ///   - address: the address of the writer for which the mark counts, 4 or 16 bytes.
-    package func mark(under label: Label, salt: [UInt8], address: [UInt8], _ freshness: Freshness) -> [UInt8] {
+    ///   - endpoint: the endpoint of the writer for which the mark counts: ``Marks/endpoint(_:port:)``.
+    package func mark(under label: Label, salt: [UInt8], endpoint: [UInt8], _ freshness: Freshness) -> [UInt8] {
         let number =
             switch freshness {
             case .period: 0
             case .echo(_, let number): number
             }
-        let ids = markIDs(under: label, salt: salt, address: address)
+        let ids = markIDs(under: label, salt: salt, endpoint: endpoint)
         precondition(ids.indices.contains(number), "an echo in a place of number \(number)")
-        return ids[number] + markProof(under: label, salt: salt, address: address, freshness)
+        return ids[number] + markProof(under: label, salt: salt, endpoint: endpoint, freshness)
     }
 
-    /// The ids of the places for one address: first that of the mark by the writer's clock, then those of the echoes. They differ, as
+    /// The ids of the places for one endpoint: first that of the mark by the writer's clock, then those of the echoes. They differ, as
     /// two equal ones would show that the places are no random bytes.
-    func markIDs(under label: Label, salt: [UInt8], address: [UInt8]) -> [[UInt8]] {
+    func markIDs(under label: Label, salt: [UInt8], endpoint: [UInt8]) -> [[UInt8]] {
         let code = HMACSHA256.authenticate(
-            [Array("mark".utf8)[...], label.bytes[...], salt[...], address[...]], key: secret)
+            [Array("mark".utf8)[...], label.bytes[...], salt[...], endpoint[...]], key: secret)
         return (0...Marks.maxEchoes).map { Array(code.dropFirst($0 * Marks.idCount).prefix(Marks.idCount)) }
     }
 
     /// The bytes behind the id.
-    func markProof(under label: Label, salt: [UInt8], address: [UInt8], _ freshness: Freshness) -> [UInt8] {
+    func markProof(under label: Label, salt: [UInt8], endpoint: [UInt8], _ freshness: Freshness) -> [UInt8] {
         let (purpose, value): (String, [UInt8]) =
             switch freshness {
             case .period(let period): ("fresh", period.number.bigEndianBytes)
             case .echo(let echoed, _): ("echo", echoed)
             }
         let code = HMACSHA256.authenticate(
-            [Array(purpose.utf8)[...], label.bytes[...], salt[...], address[...], value[...]], key: secret)
+            [Array(purpose.utf8)[...], label.bytes[...], salt[...], endpoint[...], value[...]], key: secret)
         return Array(code.prefix(Marks.proofCount))
     }
 

@@ -66,17 +66,23 @@ final class PeerAdmission: GateListenerDelegate {
         }
     }
 
-    /// A device that follows an earlier draft of the protocol is refused, and its user shown why.
+    /// Logs which device was refused because it follows an earlier draft of the protocol.
     func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
         guard searches.admit(at: core.loop.now) else { return }
-        core.loop.later { [weak self] in
-            guard let self else { return }
-            let (network, snapshot) = (core.network, core.snapshot)
-            let labels =
-                network.labels.receivers(now: network.now)
-                + Gate.formerStaticLabels(unixSeconds: core.wallClock.unixSeconds)
-            for (party, keys) in network.missing.pairwise.keys
-            where Gate.isFormer(token, key: keys.gate, labels: labels, clientHello, to: snapshot.own) {
+        let (network, snapshot) = (core.network, core.snapshot)
+        let labels =
+            network.labels.receivers(now: network.now)
+            + Gate.formerStaticLabels(unixSeconds: core.wallClock.unixSeconds)
+        let keys = network.missing.pairwise.keys
+        // On the worker: it takes the longer the more members there are, and connections must not be closed later because of it.
+        core.worker.run(
+            {
+                let greeting = Gate.Greeting(clientHello, to: snapshot.own)
+                return keys.filter { Gate.isFormer(token, key: $0.value.gate, labels: labels, greeting) }.map(\.key)
+            }, on: core.loop
+        ) { [weak self] result in
+            guard let self, case .success(let parties) = result else { return }
+            for party in parties {
                 let caller: KeyValuePairs<String, String> =
                     switch party {
                     case .device(let device): ["device": device.short, "name": snapshot.name(of: device)]

@@ -15,7 +15,9 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
     package init?(remote: String) {
         guard remote.utf8.count <= 4096, remote.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard !remote.utf8.contains(where: { "\\?#\"<>^`{|}".utf8.contains($0) }) else { return nil }
-        let found = remote.contains("://") ? Self.url(remote) : Self.shortForm(remote)
+        // Not by `contains("://")`, which would bring the engine for regular expressions into handoffd.
+        let isURL = remote.utf8.indices.contains { remote.utf8[$0...].starts(with: "://".utf8) }
+        let found = isURL ? Self.url(remote) : Self.shortForm(remote)
         guard let (authority, port, path) = found, let host = Self.host(authority),
             let path = Self.path(path)
         else { return nil }

@@ -108,6 +108,9 @@ package struct Announcer {
         }
     }
 
+    /// A reserved string beside a record's own, at random. Also for the record of a device that is joining, so that it looks like others.
+    func reservedStrings() -> [[UInt8]] { grease.draw().map { [$0.string] } ?? [] }
+
     /// How a record is sealed.
     struct Sealing {
         let keys: EpochKeys
@@ -131,7 +134,7 @@ package struct Announcer {
                 key: speaker.key)
             return try BeaconSeal.seal(
                 signed, label: news.label, beaconKey: key, marking: sealing.places, salt: sealing.salt)
-                + (grease.draw().map { [$0.string] } ?? [])
+                + reservedStrings()
         }
     }
 

@@ -58,10 +58,10 @@ final class BeaconPublisher {
         lastPublished = nil
     }
 
-    /// The keys are other ones: the record that the former ones open is replaced immediately.
+    /// The keys have changed: immediately replaces the record that the former ones open. It is not the first one under its label, so
+    /// the times at which records are sealed stay as they are.
     func keysChanged() {
-        lastPublished = nil
-        changed()
+        publish()
     }
 
     /// What the beacon says has changed: it is renewed soon, or at once when it is the first under its label.
@@ -97,7 +97,7 @@ final class BeaconPublisher {
 
     private func publish() {
         timer = nil
-        guard let (label, text) = network?.composeBeacon(for: discovery.ownAddresses) else { return }
+        guard let (label, text) = network?.composeBeacon(for: discovery.ownAddresses, port: port) else { return }
         let now = loop.now
         if lastPublished == nil {
             due = Self.firstRenewals.map { now.advanced(by: $0 * Double.random(in: 0.9...1.1)) }

@@ -118,15 +118,15 @@ package struct MissingMembers {
     /// at random if there are too many. A device that is joining only echoes: it accepts no calls.
     ///
     /// - Parameters:
-    ///   - addresses: those of this device, 4 or 16 bytes each.
+    ///   - endpoints: those of this device, as ``Marks/endpoint(_:port:)`` makes them.
     ///   - known: the devices that are in reach: they come last, since they have found this one.
     package mutating func places(
-        for addresses: [[UInt8]], known: Set<DeviceID>, at moment: Moment
+        for endpoints: [[UInt8]], known: Set<DeviceID>, at moment: Moment
     ) -> [Marks.Place] {
         let plain = Freshness.period(Period(unixSeconds: moment.unixSeconds))
         let wanted = isJoining ? [] : others.subtracting(heard).map { Party.device($0) } + tickets.map { .ticket($0) }
         let marks = wanted.compactMap { pairwise.keys[$0] }.flatMap { keys in
-            addresses.map { Marks.Place(keys: keys, address: $0, freshness: plain) }
+            endpoints.map { Marks.Place(keys: keys, endpoint: $0, freshness: plain) }
         }
         // First the newest salt of each party that is not in reach, then older ones, then all others.
         var echoed: [[Marks.Place]] = [[], [], []]
@@ -135,14 +135,15 @@ package struct MissingMembers {
             var isKnown = false
             if case .device(let device) = secret.party { isKnown = known.contains(device) }
             for (index, salt) in salts.enumerated() {
-                echoed[isKnown ? 2 : min(index, 1)] += addresses.map {
-                    Marks.Place(keys: keys, address: $0, freshness: .echo(salt, number: index + 1))
+                echoed[isKnown ? 2 : min(index, 1)] += endpoints.map {
+                    Marks.Place(keys: keys, endpoint: $0, freshness: .echo(salt, number: index + 1))
                 }
             }
         }
         let room = max(Marks.places - marks.count, Self.maxEchoPlaces)
         let chosen = echoed.flatMap { $0.shuffled() }.prefix(room)
-        leavesTicketsOut = !tickets.isEmpty && chosen.count + marks.count > Marks.places
+        // Independent of the echoes: another host can cause those, and must not see that it changes when records are sealed.
+        leavesTicketsOut = !tickets.isEmpty && marks.count > Marks.places - Self.maxEchoPlaces
         return Array(chosen) + marks.shuffled().prefix(Marks.places - chosen.count)
     }
 
@@ -234,8 +235,8 @@ package struct MissingMembers {
         _ record: Record, _ address: SocketAddress, with keys: PairwiseKeys, _ moment: Moment, _ salts: [[UInt8]]
     ) -> Marks.Reading {
         record.marks.read(
-            with: keys, under: record.label, salt: record.salt, address: address.address.bytes,
-            unixSeconds: moment.unixSeconds, salts: salts)
+            with: keys, under: record.label, salt: record.salt,
+            endpoint: Marks.endpoint(address.address.bytes, port: address.port), unixSeconds: moment.unixSeconds, salts: salts)
     }
 
     /// Until when a mark is fresh; nil for one that is not.

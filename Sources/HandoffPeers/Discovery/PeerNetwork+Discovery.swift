@@ -39,17 +39,21 @@ extension PeerNetwork {
 
     /// The text of our record, made anew.
     ///
-    /// - Parameter addresses: those with which it is published.
-    func composeBeacon(for addresses: [IPAddress]) -> (label: Label, text: [[UInt8]])? {
+    /// - Parameters:
+    ///   - addresses: those with which it is published.
+    ///   - port: the port with which it is published.
+    func composeBeacon(for addresses: [IPAddress], port: UInt16) -> (label: Label, text: [[UInt8]])? {
         guard farewell != .sleep, !isSilent, !isCloned, let label = publishedLabel else { return nil }
         let hosts = addresses.prefix(BeaconSeal.maxAddresses).map(\.bytes)
         let moment = moment
         let salt = Randomness.bytes(16)
-        let places = missing.places(for: hosts, known: Set(table.all.map(\.deviceID)), at: moment)
+        let endpoints = hosts.map { Marks.endpoint($0, port: port) }
+        let places = missing.places(for: endpoints, known: Set(table.all.map(\.deviceID)), at: moment)
         missing.sealed(salt, at: now)
         defer { beaconMade() }
         guard let keys = snapshot.held else {
-            return (label, BeaconSeal.cover(label: label, marking: places, salt: salt))
+            let cover = BeaconSeal.cover(label: label, marking: places, salt: salt)
+            return (label, cover + announcer.reservedStrings())
         }
         refreshAges()
         do {
@@ -80,21 +84,26 @@ extension PeerNetwork {
             delegate?.foundStatic(service)
             return
         }
-        guard label != publishedLabel else { return }
+        // Marks are the same in both directions: one in a former record of this device would look like one of the other device.
+        guard label != publishedLabel, !labels.isOwn(label) else { return }
         let isHeld = snapshot.isHeld(label)
         guard let keys = snapshot.held, isHeld || table.knows(label) else { return lookForMark(service, label) }
-        forgetStranger(service.instance)
-        forgetSighting(service.instance)
         guard let text = service.text else { return }
         do throws(SealError) {
             let opened = try BeaconSeal.open(
                 text, label: label, labelKey: isHeld ? keys.label : nil, beaconKey: keys.beacon,
                 publicKey: snapshot.memberKey)
+            forgetStranger(service.instance)
+            forgetSighting(service.instance)
             found(opened, in: service, under: label)
         } catch {
-            if error == .malformed { noteOutdated(text, label, keys) }
             // Labels outlive their epoch: the device may have another key by now.
-            return error == .notGenuine ? lookForMark(service, label) : remember(service)
+            if error == .notGenuine { return lookForMark(service, label) }
+            forgetStranger(service.instance)
+            forgetSighting(service.instance)
+            // Behind the header of today, a beacon of the former layout may also look like an announcement of an unknown device.
+            if error == .malformed || error == .unknownDevice { noteOutdated(text, label, keys) }
+            remember(service)
         }
     }
 
@@ -102,7 +111,6 @@ extension PeerNetwork {
     /// are used that its device has put into it.
     private func found(_ opened: OpenedBeacon, in service: DiscoveredService, under label: Label) {
         let announcement = opened.announcement
-        guard !labels.isOwn(label) else { return }
         let record = service.text.flatMap(BeaconText.marks).map {
             MissingMembers.Record(label: label, $0, addresses: service.addresses)
         }

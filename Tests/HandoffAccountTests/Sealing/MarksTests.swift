@@ -17,13 +17,13 @@ import Testing
     /// How far the reader's clock is ahead, in seconds: the last one shows a time before 1970.
     private static let differences: [Int64] = [0, 2 * 86_400, 3650 * 86_400, -SealingSamples.unixSeconds - 3600]
 
-    private let address = SealingSamples.addressIPv4
+    private let address = Marks.endpoint(SealingSamples.addressIPv4, port: 24863)
     private let clock = SealingSamples.unixSeconds
 
     private var timely: Freshness { .period(Period(unixSeconds: clock)) }
 
     private func place(_ pair: PairwiseKeys, _ freshness: Freshness? = nil, at address: [UInt8]? = nil) -> Marks.Place {
-        Marks.Place(keys: pair, address: address ?? self.address, freshness: freshness ?? timely)
+        Marks.Place(keys: pair, endpoint: address ?? self.address, freshness: freshness ?? timely)
     }
 
     private func read(
@@ -31,7 +31,7 @@ import Testing
         salts: [[UInt8]] = []
     ) -> Marks.Reading {
         marks.read(
-            with: pair, under: samples.labelA, salt: salt, address: address ?? self.address, unixSeconds: clock,
+            with: pair, under: samples.labelA, salt: salt, endpoint: address ?? self.address, unixSeconds: clock,
             salts: salts)
     }
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     private func mark(_ pair: PairwiseKeys, under label: Label? = nil, salt: [UInt8]? = nil) -> [UInt8] {
-        pair.mark(under: label ?? samples.labelA, salt: salt ?? self.salt, address: address, timely)
+        pair.mark(under: label ?? samples.labelA, salt: salt ?? self.salt, endpoint: address, timely)
     }
 
     @Test func `both sides of a pair have the same keys`() throws {
@@ -106,20 +106,23 @@ import Testing
         }
     }
 
-    @Test func `a mark counts for its address alone`() {
+    @Test func `a mark counts for its address and port alone`() {
         let own = Randomness.bytes(16)
         let marks = marks(place(pair), place(pair, .echo(own, number: 1), at: SealingSamples.addressIPv6))
         #expect(read(marks, as: pair, salts: [own]) == .period(Period(unixSeconds: clock)))
         #expect(read(marks, as: pair, at: SealingSamples.addressIPv6, salts: [own]) == .echo(own))
         for other: [UInt8] in [[192, 168, 1, 21], [192, 168, 1], [], SealingSamples.addressIPv6.reversed()] {
             #expect(read(marks, as: pair, at: other, salts: [own]) == .foreign)
+            #expect(read(marks, as: pair, at: Marks.endpoint(other, port: 24863), salts: [own]) == .foreign)
         }
+        let port = Marks.endpoint(SealingSamples.addressIPv4, port: 24864)
+        #expect(read(marks, as: pair, at: port, salts: [own]) == .foreign)
     }
 
     @Test func `no two places of one party and address share their beginning`() {
         let salts = (0..<4).map { _ in Randomness.bytes(16) }
         let all = [timely] + salts.enumerated().map { .echo($1, number: $0 + 1) }
-        let ids = all.map { pair.mark(under: samples.labelA, salt: salt, address: address, $0).prefix(3) }
+        let ids = all.map { pair.mark(under: samples.labelA, salt: salt, endpoint: address, $0).prefix(3) }
         #expect(Set(ids).count == 5)
     }
 

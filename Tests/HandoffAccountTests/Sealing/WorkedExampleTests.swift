@@ -89,13 +89,15 @@ import Timing
         try expect("pairGateKey", secret(pair.gate))
         let period = Freshness.period(Period(unixSeconds: SealingSamples.unixSeconds))
         let echoed = try vectors["echoed"]
-        let (label, four, six) = (samples.labelA, SealingSamples.addressIPv4, SealingSamples.addressIPv6)
-        try expect("mark", pair.mark(under: label, salt: salt, address: four, period))
-        try expect("echoMark", pair.mark(under: label, salt: salt, address: six, .echo(echoed, number: 1)))
+        let label = samples.labelA
+        let four = Marks.endpoint(SealingSamples.addressIPv4, port: 24863)
+        let six = Marks.endpoint(SealingSamples.addressIPv6, port: 24863)
+        try expect("mark", pair.mark(under: label, salt: salt, endpoint: four, period))
+        try expect("echoMark", pair.mark(under: label, salt: salt, endpoint: six, .echo(echoed, number: 1)))
         let marks = try #require(Marks(bytes: vectors["marks"]))
         func read(_ address: [UInt8], _ salts: [[UInt8]]) -> Marks.Reading {
             marks.read(
-                with: pair, under: label, salt: salt, address: address, unixSeconds: SealingSamples.unixSeconds,
+                with: pair, under: label, salt: salt, endpoint: address, unixSeconds: SealingSamples.unixSeconds,
                 salts: salts)
         }
         #expect(read(four, []) == .period(Period(unixSeconds: SealingSamples.unixSeconds)))
@@ -103,7 +105,7 @@ import Timing
         #expect(read(six, [echoed]) == .echo(echoed))
         try expect("ticketID", Fingerprint(ticket: ticket.publicKey).bytes)
         try expect("ticketGateKey", secret(ticketKeys.gate))
-        try expect("ticketMark", ticketKeys.mark(under: label, salt: salt, address: four, period))
+        try expect("ticketMark", ticketKeys.mark(under: label, salt: salt, endpoint: four, period))
     }
 
     @Test func `datagrams`() throws {
@@ -146,7 +148,8 @@ import Timing
         ]
         for token in try tokens.map({ try #require(Hex.decode($0)) }) {
             func isFormer(by key: SecretBytes, to server: SigningKey) -> Bool {
-                Gate.isFormer(token, key: key, labels: labels, hello, to: DeviceID(server.publicKey))
+                Gate.isFormer(
+                    token, key: key, labels: labels, Gate.Greeting(hello, to: DeviceID(server.publicKey)))
             }
             #expect(isFormer(by: pair.gate, to: samples.keyB))
             #expect(!isFormer(by: pair.gate, to: samples.keyA))

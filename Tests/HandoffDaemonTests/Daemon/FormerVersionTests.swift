@@ -9,13 +9,15 @@ import LoopIO
 import Testing
 
 @Suite struct FormerVersionTests {
-    @Test func `a member that follows a former version is named once and in the status`() throws {
+    /// With such a title the former body, read behind the header of today, is an announcement of an unknown device.
+    @Test(arguments: [nil, String(repeating: "t", count: 12)])
+    func `a member that follows a former version is named once and in the status`(title: String?) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         try couch.stop()
-        let (id, service) = try Self.record(of: couch)
+        let (id, service) = try Self.record(of: couch, title: title)
 
         for _ in 1...2 { desk.discovery.emit(.service(service)) }
 
@@ -27,8 +29,15 @@ import Testing
         try fleet.settle(devices)
     }
 
+    private static func activity(titled title: String) throws -> OfferedActivity {
+        OfferedActivity(
+            id: try #require(ActivityID(bytes: [UInt8](repeating: 5, count: ActivityID.byteCount))),
+            type: try #require(ActivityType("com.example.notes.edit")), title: title, team: nil, supportsStreams: false,
+            hasWebpageURL: false, age: 1)
+    }
+
     /// What the device would publish by the former layout.
-    private static func record(of device: TestDevice) throws -> (DeviceID, DiscoveredService) {
+    private static func record(of device: TestDevice, title: String?) throws -> (DeviceID, DiscoveredService) {
         let stored = try device.openState()
         let keys = try #require(stored.account?.held?.keys)
         let id = DeviceID(stored.identity.publicKey)
@@ -36,7 +45,8 @@ import Testing
         let announcement = try #require(
             Announcement(
                 deviceID: id, position: Position(boot: Position.maxBoot, seq: 1), port: 9, kind: .laptop,
-                rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 1, activities: []))
+                rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 1,
+                activities: try title.map { try [activity(titled: $0)] } ?? []))
         let body = announcement.encode(capacity: BeaconSeal.bodyCount)
         let input = Array("handoff/1 beacon sig".utf8) + [0] + label.bytes + body
         let signed = body + (try stored.identity.sign(input))

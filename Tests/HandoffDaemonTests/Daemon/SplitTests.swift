@@ -32,7 +32,9 @@ import Timing
         let (marks, salt) = try marks(device)
         let clock = FleetWallClock(clock: device.fleet.clock).signedUnixSeconds
         let reading = marks.read(
-            with: keys, under: label, salt: salt, address: IPAddress.loopbackIPv4.bytes, unixSeconds: clock, salts: [])
+            with: keys, under: label, salt: salt,
+            endpoint: Marks.endpoint(IPAddress.loopbackIPv4.bytes, port: try #require(device.discovery.publication).port),
+            unixSeconds: clock, salts: [])
         if case .period = reading { return true } else { return false }
     }
 
