@@ -29,7 +29,7 @@ struct HandlerReaderTests {
     }
 
     private static func entry(_ type: String, _ more: String = "") -> String {
-        "[Desktop Entry]\nType=Application\nName=N\nX-Handoff-ActivityTypes=\(type);\n\(more)\n"
+        "[Desktop Entry]\nType=Application\nName=N\nX-Handoff-ActivityTypes=\(type);\nExec=true\n\(more)\n"
     }
 
     @Test func `folders are those of the base directory specification, each once`() {

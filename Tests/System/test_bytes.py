@@ -30,7 +30,7 @@ def files(stage):
     offer = taker.follow("watch").wait("added")
     expect(offer["title"] == "caf\ufffd.txt", f"wrong title: {offer}")
     there = {os.fsencode(key): os.fsencode(value) for key, value in taker.environment.items()}
-    target = os.path.join(folder, b"got-" + LATIN)
+    target = os.path.join(folder, b"got-" + LATIN + b".txt")
     code, output, errors = bytes_run([program, b"continue", b"--output", target, offer["id"].encode()], there)
     expect(code == 0, f"{code}: {output} {errors}")
     with open(target, "rb") as file:
@@ -82,7 +82,7 @@ def home(stage):
     expect(code == 0, f"{code}: {errors}")
     sending.rest()
     expect(os.listdir(os.path.join(home, LATIN + b"s")) == [b"sent.txt"], f"{os.listdir(home)}")
-    expect(sorted(os.listdir(home)) == sorted([b".config", b".local", b"run", LATIN + b"s"]), f"{os.listdir(home)}")
+    expect(sorted(os.listdir(home)) == sorted([b".cache", b".config", b".local", b"run", LATIN + b"s"]), f"{os.listdir(home)}")
 
 
 @test("a preloaded library that moves the environment takes no argument away")
