@@ -100,7 +100,7 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",
-            dependencies: ["CAvahiClock", "CAvahiCore", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
+            dependencies: ["CAvahiCore", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
             swiftSettings: common),
         .target(name: "HandoffLog", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO", "Timing"], swiftSettings: common),
@@ -209,7 +209,7 @@ let package = Package(
         .executableTarget(
             name: "handoffd",
             dependencies: [
-                "HandoffDaemon", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO",
+                "CAvahiClock", "HandoffDaemon", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO",
             ], swiftSettings: strict),
         .target(name: "QRText", dependencies: ["CQREncode"], swiftSettings: common),
 
