@@ -79,8 +79,8 @@ import Testing
                 "\(folder.path)/.joined.new \(size("joined"))", folder.path,
             ])
         _ = try stored.folder.startAfresh()
-        // A note that it leaves, the account, the note that it has one, the new identity, the first note.
-        #expect(disk.take().count { $0 == folder.path } == 5)
+        // A note that it leaves, the account, the note that it has one, the callers, the new identity, the first note.
+        #expect(disk.take().count { $0 == folder.path } == 6)
     }
 
     @Test

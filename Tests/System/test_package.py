@@ -98,7 +98,7 @@ def units(stage):
         for name in names:
             path = os.path.join(place, name)
             with open(path) as file:
-                text = re.sub(r"(?m)^ExecStart=/usr/bin/handoff(d|-desktop)\b", "ExecStart=/bin/true", file.read())
+                text = re.sub(r"(?m)^Exec(Start|Reload)=/usr/bin/handoff(d|-desktop)\b", r"Exec\1=/bin/true", file.read())
             with open(path, "w") as file:
                 file.write(text)
     os.rename(os.path.join(system, "handoffd@.service"), os.path.join(system, "handoffd@alice.service"))
