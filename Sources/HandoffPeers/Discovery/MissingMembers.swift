@@ -236,7 +236,8 @@ package struct MissingMembers {
     ) -> Marks.Reading {
         record.marks.read(
             with: keys, under: record.label, salt: record.salt,
-            endpoint: Marks.endpoint(address.address.bytes, port: address.port), unixSeconds: moment.unixSeconds, salts: salts)
+            endpoint: Marks.endpoint(address.address.bytes, port: address.port), unixSeconds: moment.unixSeconds,
+            salts: salts)
     }
 
     /// Until when a mark is fresh; nil for one that is not.

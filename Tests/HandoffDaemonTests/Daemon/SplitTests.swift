@@ -33,7 +33,8 @@ import Timing
         let clock = FleetWallClock(clock: device.fleet.clock).signedUnixSeconds
         let reading = marks.read(
             with: keys, under: label, salt: salt,
-            endpoint: Marks.endpoint(IPAddress.loopbackIPv4.bytes, port: try #require(device.discovery.publication).port),
+            endpoint: Marks.endpoint(
+                IPAddress.loopbackIPv4.bytes, port: try #require(device.discovery.publication).port),
             unixSeconds: clock, salts: [])
         if case .period = reading { return true } else { return false }
     }
