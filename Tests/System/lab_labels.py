@@ -24,9 +24,12 @@ def spread(stage):
     stay = members[:3]
     recording = os.path.join(stage.folder, "frames.pcap")
     lab.command("capture", recording)
+    restarted = {}
     for member in members:
         # Then its record is in the recording.
-        member.restart()
+        expect(member.stop() == 0, f"{member.name} did not end in order")
+        restarted[member] = time.time()
+        member.start()
     watch = stay[1].follow("watch")
     watch.wait("ready")
     publish = stay[0].publish(TYPE)
@@ -40,6 +43,10 @@ def spread(stage):
             moments.setdefault(instance, moment)
         return sorted(moments.values())
 
+    limit = time.monotonic() + 20
+    while not all(labels(member)[-1:] > [restarted[member]] for member in stay):
+        expect(time.monotonic() < limit, f"not all have announced a label: {[labels(member) for member in stay]}")
+        time.sleep(PAUSE)
     removed = time.time()
     epoch = stay[0].ctl("account", "show").line["epoch"]
     stay[0].ctl("device", "remove", "four", "--yes", "--no-wait")
