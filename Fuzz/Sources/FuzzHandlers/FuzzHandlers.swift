@@ -42,7 +42,7 @@ private func check(_ read: () throws(HandlerFileError) -> HandlerDeclaration) {
         guard case .handler(let handler) = try read() else { return }
         require(!handler.types.isEmpty || !handler.domains.isEmpty, "a handler of nothing")
         require(!handler.name.isEmpty && handler.name.utf8.count <= HandlerLimits.name, "a name out of bounds")
-        if case .command(let words) = handler.launch {
+        if case .command(let words, _) = handler.launch {
             require(words.first?.utf8.first != UInt8(ascii: "-"), "an option as a program")
             require(words.allSatisfy { !$0.utf8.contains(0) }, "a NUL in a word")
         }
