@@ -50,7 +50,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             require(salt.count == 16 && Marks(bytes: marks.bytes) == marks, "marks read differently")
             if let pair {
                 _ = marks.read(
-                    with: pair, under: label, salt: salt, address: [127, 0, 0, 1], unixSeconds: -1, salts: [salt])
+                    with: pair, under: label, salt: salt, endpoint: [127, 0, 0, 1], unixSeconds: -1, salts: [salt])
             }
         }
         _ = try? BeaconSeal.open(strings, label: label, labelKey: key, beaconKey: key) { _ in nil }
