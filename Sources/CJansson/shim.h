@@ -12,7 +12,7 @@ static inline int cjansson_error_code(const json_error_t *error) {
     return (int)json_error_code(error);
 }
 
-/// Whether a text was refused because an escape names half of a surrogate pair: jansson has no code for it, only words.
+/// True if a text was refused because an escape names half of a surrogate pair: jansson has no code for it, only words.
 static inline int cjansson_is_half_surrogate(const json_error_t *error) {
     return strncmp(error->text, "invalid Unicode '", strlen("invalid Unicode '")) == 0;
 }

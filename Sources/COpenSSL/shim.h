@@ -77,7 +77,7 @@ static inline int copenssl_set_groups(SSL_CTX *context, const char *list) {
     return SSL_CTX_set1_groups_list(context, (char *)list) == 1;
 }
 
-/// Whether the key agreement of a finished handshake was X25519 alone (SSL_get_negotiated_group).
+/// True if the key agreement of a finished handshake was X25519 alone (SSL_get_negotiated_group).
 static inline int copenssl_has_x25519(SSL *ssl) { return SSL_get_negotiated_group(ssl) == NID_X25519; }
 
 /// SSL_CTX_set1_sigalgs_list and SSL_CTX_set1_client_sigalgs_list; 1 on success.

@@ -59,7 +59,7 @@ package struct Configuration: Sendable, Equatable {
     /// The least important messages that are logged.
     package var logLevel: LogLevel = .notice
 
-    /// How often reserved values are sent; not a setting of users: `HANDOFF_GREASE=always` is for tests.
+    /// The rate at which reserved values are sent; not a setting of users: `HANDOFF_GREASE=always` is for tests.
     package var grease = Grease.Rate.never
 
     /// The defaults.

@@ -6,13 +6,13 @@ package struct ControlLimits: Sendable {
     package var appConnections = 192
     /// Connections of one unit, or of a process without one, to one of the sockets: who leaks them leaves room for the others.
     package var connectionsPerGroup = 64
-    /// How many of the last connections to the control socket, of all and of one unit, serve short calls of the control interface
+    /// Number of the last connections to the control socket, of all and of one unit, serve short calls of the control interface
     /// alone, so that `status` and `doctor` work while apps and commands have all others.
     package var connectionsForTools = 8
-    /// How many connections to each socket beyond these limits are kept until their first call, which is answered with an error that names
-    /// the limit.
+    /// Number of connections to each socket beyond these limits that are kept until their first call, which is answered with an
+    /// error that names the limit.
     package var refusedConnections = 16
-    /// How long such a connection may take to make its call.
+    /// Timeout for the call of such a connection.
     package var refusedTimeout = Duration.seconds(2)
     /// Bytes that may wait for a client that does not read; as much as the longest message.
     package var waitingBytes = 1_048_576

@@ -199,7 +199,7 @@ package final class ControlServer: ControlConnectionDelegate {
         }
     }
 
-    /// Whether a call is served on a connection that is reserved for tools: a short one of the control interface.
+    /// True if a call is served on a connection that is reserved for tools: a short one of the control interface.
     private static func isForTools(_ call: VarlinkCall) -> Bool {
         call.interface != ControlNames.appInterface && !call.member.hasPrefix("Watch")
     }

@@ -45,7 +45,7 @@ package final class AppLauncher {
         /// Who is asked first; without a bus the words are run.
         let app: BusApp?
         let words: [String]
-        /// Where the words run; nil means the home directory.
+        /// Working directory of the words; nil means the home directory.
         let folder: String?
         let variables: [String: String]
         /// What the file manager is asked to show first; where there is none that can, the words are run.

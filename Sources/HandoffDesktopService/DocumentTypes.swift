@@ -41,7 +41,7 @@ package struct DocumentTypes {
         }
     }
 
-    /// Whether a plain file is a document. Looks at the disk.
+    /// True if a plain file is a document. Looks at the disk.
     func isDocument(_ path: String) -> Bool {
         let name = String(path.split(separator: "/").last ?? "")
         let types = types(of: name)
@@ -85,7 +85,7 @@ package struct DocumentTypes {
         "text/x-patch", "text/x-readme", "text/x-tex", "text/x-uri", "text/x-vcard", "text/xml",
     ]
 
-    /// How programs begin: of Linux, Windows and macOS, scripts, Java classes, shortcuts of Windows and of desktops.
+    /// The first bytes of programs: of Linux, Windows and macOS, scripts, Java classes, shortcuts of Windows and of desktops.
     private static let programs: [[UInt8]] = [
         [0x7F, 0x45, 0x4C, 0x46], Array("MZ".utf8), [0xFE, 0xED, 0xFA], [0xCE, 0xFA, 0xED, 0xFE],
         [0xCF, 0xFA, 0xED, 0xFE],

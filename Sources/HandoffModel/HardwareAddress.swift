@@ -25,7 +25,7 @@ package struct HardwareAddress: Hashable, Sendable {
         bytes.map { Hex.encode([$0]) }.joined(separator: ":")
     }
 
-    /// Whether it is one that virtual routers take by their number, so that many networks have the same: VRRP and CARP
+    /// True if it is one that virtual routers take by their number, so that many networks have the same: VRRP and CARP
     /// (RFC 9568), HSRP and GLBP.
     package var isOfVirtualRouter: Bool {
         let prefixes: [[UInt8]] = [

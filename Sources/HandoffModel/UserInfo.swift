@@ -24,7 +24,7 @@ package enum UserInfo {
         }
     }
 
-    /// Whether a value in the tagged form has a `file:` URL at any depth.
+    /// True if a value in the tagged form has a `file:` URL at any depth.
     package static func hasFileURL(_ value: JSON) -> Bool {
         switch value {
         case .object(let object):

@@ -6,7 +6,7 @@ import HandoffModel
 /// Programs that never receive an unknown value start to reject them, and then nothing can be added to the protocol. The
 /// values are random, so they identify no device. docs/protocol.md, "Reserved values", lists them.
 package struct Grease: Sendable, Equatable {
-    /// How often reserved values are sent.
+    /// The rate at which reserved values are sent.
     package enum Rate: Sendable, Equatable {
         /// Not at all, as in tests that compare bytes.
         case never

@@ -10,7 +10,7 @@ import Timing
 struct FolderAccess: ~Copyable {
     private let folder: Descriptor
     private let fileSync: FileSync
-    /// What its file system does not have.
+    /// Features that its file system lacks.
     let limits = StorageLimits()
 
     /// Opens a folder, and makes it and the folders above it where they are missing, durably, with mode 0700.

@@ -42,7 +42,7 @@ package enum StateError: Error, Equatable, Sendable {
 }
 
 extension StateError {
-    /// Whether the folder cannot be used before somebody has corrected something in it: another start would fail as well.
+    /// True if the folder cannot be used before somebody has corrected something in it: another start would fail as well.
     package var needsCorrection: Bool {
         switch self {
         case .cannotOpen, .inUse, .cannotWrite: false

@@ -41,7 +41,7 @@ package final class StateFolder: Sendable {
         flock(lock.raw, LOCK_UN)
     }
 
-    /// What the file system of the folder does not have, such as locks, as far as it was used: for a warning.
+    /// Features that the file system of the folder lacks, such as locks, as far as they were used: for a warning.
     package var limitations: [String] { access.limits.descriptions }
 
     /// The permission bits of the folder as they are now; nil when it cannot be asked.
@@ -61,7 +61,7 @@ package final class StateFolder: Sendable {
         }
     }
 
-    /// Whether a file exists.
+    /// True if a file exists.
     func hasFile(_ file: StateFile) throws(StateError) -> Bool {
         do throws(Errno) {
             return try access.size(file.rawValue) != nil
@@ -162,7 +162,7 @@ package final class StateFolder: Sendable {
         String(validating: note.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self).flatMap { Int32($0) }
     }
 
-    /// Whether a process is another one that runs this program.
+    /// True if a process is another one that runs this program.
     private static func isOther(_ process: Int32) -> Bool {
         let name = try? LocalFile.read("/proc/\(process)/comm", limit: 64).bytes
         return process != getpid() && name != nil && name == (try? LocalFile.read("/proc/self/comm", limit: 64).bytes)

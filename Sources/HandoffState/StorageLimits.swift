@@ -1,11 +1,11 @@
 internal import Glibc
 internal import LoopIO
 
-/// What the file system of the state folder does not have: found while it is used, and no reason to fail.
+/// Features that the file system of the state folder lacks: found in use, and no reason to fail.
 final class StorageLimits: Sendable {
     private let found = Locked<Set<String>>([])
 
-    /// What is missing, for the log, sorted.
+    /// The missing features, for the log, sorted.
     var descriptions: [String] { found.withLock { $0.sorted() } }
 
     /// Calls `body`, and ignores an error by which a file system refuses a call that it does not have.

@@ -23,9 +23,9 @@ package final class ReceiverTransfer {
         package let path: String?
         /// Bytes of the content; of a folder those of its archive.
         package let bytes: Int64
-        /// What the sender has left out: the content is not complete then.
+        /// The entries that the sender has left out: the content is not complete then.
         package let omissions: TransferOmissions
-        /// What arrived in another form than it was sent, such as under another name, and why; one line each.
+        /// Entries that arrived in another form than they were sent, such as under another name, and why; one line each.
         package let remarks: [String]
     }
 
@@ -64,7 +64,7 @@ package final class ReceiverTransfer {
         case folder(PartFolder)
     }
 
-    /// What is kept of a folder while it is compared, and once it is known to be the same.
+    /// The data kept of a folder while it is compared, and once it is known to be the same.
     private var archive: FolderArchive?
 
     /// Who takes the bytes that follow what was agreed on.
@@ -125,7 +125,7 @@ package final class ReceiverTransfer {
         advance { $0.fail(reason) }
     }
 
-    /// Whether nothing happens until the other device sends something.
+    /// True if nothing happens until the other device sends something.
     package var awaitsSender: Bool { machine.awaitsSender }
 
     // MARK: - What comes
@@ -248,7 +248,7 @@ package final class ReceiverTransfer {
             do throws(TransferFailure) {
                 digest = try archive.compare()
             } catch {
-                // What cannot be read begins anew.
+                // A file that cannot be read is sent from its beginning.
                 return opened(nil)
             }
             try options.destination.compare(archive.bytes - before)

@@ -39,7 +39,7 @@ package final class SenderTransfer {
     private var offset: Int64 = 0
     /// How many bytes of the content have gone.
     package private(set) var moved: Int64 = 0
-    /// What of a folder was left out, so far.
+    /// The entries of a folder that were left out so far.
     package private(set) var omissions = TransferOmissions.none
     private var hasBegun = false
     /// Whether content of unknown size is read.

@@ -120,7 +120,7 @@ package enum TLSRole: Sendable {
     case server
 }
 
-/// How both sides agree on the keys of a connection.
+/// The key agreement of a connection.
 package enum TLSGroup: String, Sendable {
     /// X25519 together with ML-KEM-768: traffic that is recorded today stays secret when quantum computers break X25519.
     case hybrid = "X25519MLKEM768"

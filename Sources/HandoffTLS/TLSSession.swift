@@ -73,7 +73,7 @@ package final class TLSSession {
         if case .open = state { claimedKey } else { nil }
     }
 
-    /// How both sides agreed on their keys; after the handshake only.
+    /// The key agreement; after the handshake only.
     package var group: TLSGroup { copenssl_has_x25519(ssl) == 1 ? .classic : .hybrid }
 
     /// Whether the handshake is done and nothing has failed since.

@@ -17,7 +17,7 @@ package struct TransferOmissions: Hashable, Sendable {
 
     private init() {}
 
-    /// What the other device reports. Its lines are made safe to show.
+    /// The report of the other device. Its lines are made safe to show.
     /// - Returns: nil for a count that is out of range, or more or longer lines than are sent.
     init?(reported count: Int64, lines: [String]) {
         guard (Int64(lines.count)...TransferLimits.size).contains(count), lines.count <= Self.maxLines,
@@ -34,7 +34,7 @@ package struct TransferOmissions: Hashable, Sendable {
         if lines.count < Self.maxLines { lines.append(line.prefix(utf8Count: Self.maxLine)) }
     }
 
-    /// Whether everything is transferred.
+    /// True if everything is transferred.
     package var isEmpty: Bool { count == 0 }
 
     /// The count in words, and up to three of the names: `2 entries are missing: a (…), b (…)`.

@@ -86,7 +86,7 @@ package final class PeerConnection {
         return try? session.exporter(label: "EXPORTER-Channel-Binding", context: [], count: 32)
     }
 
-    /// How both sides agreed on their keys, for the log; empty unless the connection is open.
+    /// The key agreement, for the log; empty unless the connection is open.
     package var group: String {
         if case .open = state { session.group.rawValue } else { "" }
     }

@@ -20,7 +20,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// 64 KiB cost a fifth less processor time per GiB than 64 KiB; small reads leave the rest of it untouched.
     static let scratchSize = 256 * 1024
 
-    /// How often in a row the kernel may refuse to arm a timer: more is no jump of the clock.
+    /// Times in a row that the kernel may refuse to arm a timer: more is no jump of the clock.
     private static let maxRefusedTurns = 8
 
     /// The sd-event object, for C libraries that are driven by it; it lives as long as the loop.
@@ -114,7 +114,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Waits for events, and handles them.
     ///
-    /// Where a library in between shifts the clocks (libfaketime), a jump ahead of the first timer makes its time one before the
+    /// If a library in between shifts the clocks (libfaketime), a jump ahead of the first timer makes its time one before the
     /// start of the machine, which timerfd_settime(2) refuses. sd-event gives that up for one turn, in which it finds the timer due.
     private func turn(_ timeout: UInt64) throws(Errno) {
         let result = sd_event_run(event, timeout)

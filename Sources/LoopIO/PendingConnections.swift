@@ -5,7 +5,7 @@ import Glibc
 package enum PendingConnections {
     /// The most connections that are ended: as many as wait at a socket of a unit by default.
     private static let most = 4096
-    /// How long a client that has just connected may take to make its call, in milliseconds.
+    /// Timeout for the first call of a client, in milliseconds.
     private static let patience: Int32 = 100
 
     /// Accepts all that wait (accept(2)), sends each the bytes once it has sent something, and closes it.
@@ -18,7 +18,7 @@ package enum PendingConnections {
             let client = clinux_accept(listening, &storage, &length)
             guard client >= 0 else { return }
             if !answer.isEmpty, isReadable(client, within: patience) {
-                // What is not read would reset the connection, and the client would lose the answer.
+                // Unread bytes would reset the connection, and the client would lose the answer.
                 while recv(client, &scratch, scratch.count, Int32(MSG_DONTWAIT)) > 0 {}
                 _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
             }

@@ -15,7 +15,7 @@ import Timing
         let id: DeviceID
         let label: Label
         var members: MissingMembers
-        /// How far its wall clock is ahead, in seconds.
+        /// Seconds by which its wall clock is ahead.
         var difference: Int64 = 0
         let address: SocketAddress
 

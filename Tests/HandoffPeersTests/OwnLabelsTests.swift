@@ -246,7 +246,7 @@ import Timing
 }
 
 extension Gate.Hint {
-    /// Whether it is tried before the other one.
+    /// True if it is tried before the other one.
     fileprivate var isFirst: Bool {
         if case .device = self { true } else { false }
     }

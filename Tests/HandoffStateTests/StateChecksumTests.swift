@@ -16,7 +16,7 @@ import Timing
         folder = try ScratchStateFolder()
     }
 
-    /// What a text file of each kind is about.
+    /// The content of a text file of each kind.
     private static func content(of stored: StoredState) -> [String] {
         [
             "\(stored.apps)", "\(stored.switches.entries)", "\(stored.peers.addresses)", "\(stored.networks.entries)",

@@ -90,7 +90,7 @@ import Testing
     @Test
     func `what is compared again after cuts is bounded by what arrived`() throws {
         let destination = try Destination(output: "-")
-        // What an earlier program has left is compared once, however much that is.
+        // A part that an earlier program has left is compared once, however large it is.
         try destination.compare(1 << 50)
         destination.endComparison()
         try destination.compare(1 << 30)

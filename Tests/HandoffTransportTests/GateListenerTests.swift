@@ -45,7 +45,7 @@ import Testing
         client.stream.write([UInt8](repeating: 7, count: 32) + hello.dropLast(missing))
         try fixture.run(until: "raw end")
         #expect(client.received.isEmpty && !fixture.events.contains("let in"))
-        // What is cut is none of a client's.
+        // A name that is cut is not one of a client.
         #expect(fixture.events.contains("refused a former token of 32") == (missing == 0))
     }
 

@@ -197,7 +197,7 @@ def fresh(stage):
     time.sleep(SETTLE)
     got = networks.answered()
     expect(not got, f"the unknown host was sent packets: {set(got)}")
-    # What docs/security.md names as not protected shows that the replays are read at all.
+    # The residual exposure that docs/security.md names shows that the replays are read at all.
     networks.replay(records, "10.80.0.3")
     limit = time.monotonic() + 10
     while not networks.answered():

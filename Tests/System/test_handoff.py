@@ -513,7 +513,7 @@ def many_things(stage):
     connected = [line for line in open("/proc/net/unix") if line.rstrip().endswith(origin.socket) and " 03 " in line]
     expect(len(connected) <= 8, f"{len(connected)} connections of 4 commands")
     expect(sending[0].interrupt() == 0, "another exit code")
-    # What one command has offered is withdrawn; the rest stays.
+    # The offers of one command are withdrawn; the rest stays.
     for _ in range(33):
         watch.wait("removed")
     expect(len(taker.ctl("list").lines) == 3 * 33, "another number of offers")

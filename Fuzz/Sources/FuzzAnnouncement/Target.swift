@@ -12,7 +12,7 @@ private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 /// A label that passes as a member's, so that datagrams get past the first check.
 private let member = Label(random: [1, 2, 3, 4, 5, 6, 7, 8], labelKey: key)
 
-/// What two devices share.
+/// The secrets of two devices.
 private let pair: PairwiseKeys? = {
     guard let one = try? SigningKey(seed: key), let account = AccountID(bytes: [UInt8](repeating: 2, count: 16)) else {
         return nil

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/// How many arguments the process was started with, the program's name included.
+/// Number of arguments of the process, including the program's name.
 int clinux_argument_count(void);
 
 /// The path by which the process was started (getauxval(3), AT_EXECFN), absolute or not; NULL when the kernel does not tell.

@@ -98,7 +98,7 @@ package struct Roster: Sendable {
         tallies[signer]?.removals[subject] != nil
     }
 
-    /// Whether a device was removed by another one that it has removed itself.
+    /// True if a device was removed by another one that it has removed itself.
     func isRemovedMutually(_ device: Fingerprint) -> Bool {
         tallies[device]?.removals.keys.contains { $0 != device && isRemoved(device, by: $0) } ?? false
     }

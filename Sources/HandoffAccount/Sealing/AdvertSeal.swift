@@ -93,7 +93,7 @@ package enum AdvertSeal {
 
 /// A datagram that has passed every check.
 package enum OpenedDatagram: Sendable, Equatable {
-    /// What a live device announces, under the label that it has now; the salt names the datagram in its acknowledgement.
+    /// An announcement of a live device, under its present label; the salt names the datagram in its acknowledgement.
     case advert(Announcement, from: Label, salt: [UInt8])
 
     /// An acknowledgement that names a live device. Any member could have sealed it: its code has to be checked.

@@ -153,7 +153,7 @@ package enum BeaconSeal {
         return (Array(sealed.prefix(Envelope.saltCount)), opened)
     }
 
-    /// What a beacon has for one address: the bytes of others, and of other labels, are no help to guess it.
+    /// The tag of one address: the tags of others, and of other labels, are no help to guess it.
     fileprivate static func tag(of address: [UInt8], under label: Label, beaconKey: SecretBytes) -> [UInt8] {
         let code = HMACSHA256.authenticate(
             [Array("address".utf8)[...], label.bytes[...], address[...]], key: beaconKey)
@@ -175,7 +175,7 @@ package enum BeaconSeal {
 
 /// A beacon that its device has signed. It may be an old one that another host repeats, with other addresses.
 package struct OpenedBeacon: Sendable {
-    /// What the device announces.
+    /// The announcement of the device.
     package let announcement: Announcement
     /// When it was sealed, by the device's clock.
     package let period: Period
@@ -186,7 +186,7 @@ package struct OpenedBeacon: Sendable {
     fileprivate let beaconKey: SecretBytes
     fileprivate let tags: [[UInt8]]
 
-    /// Whether the device has put this address, of 4 or 16 bytes, into its records.
+    /// True if the device has put this address, of 4 or 16 bytes, into its records.
     package func names(_ address: [UInt8]) -> Bool {
         tags.contains(BeaconSeal.tag(of: address, under: label, beaconKey: beaconKey))
     }

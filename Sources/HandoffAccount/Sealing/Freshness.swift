@@ -35,7 +35,7 @@ package struct Period: Hashable, Sendable {
     }
 }
 
-/// What proves that a mark was not copied from an old record.
+/// The proof that a mark was not copied from an old record.
 package enum Freshness: Hashable, Sendable {
     /// The period of the writer's clock.
     case period(Period)

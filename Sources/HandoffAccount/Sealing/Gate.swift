@@ -54,7 +54,7 @@ package enum Gate {
         }
     }
 
-    /// How a server finds the key of a token.
+    /// The way in which a server finds the key of a token.
     package enum Hint: Sendable {
         /// By the caller's id, masked with the gate key of the epoch in which the label was made.
         case device(DeviceID, epoch: SecretBytes)
@@ -64,7 +64,7 @@ package enum Gate {
         case introduction
     }
 
-    /// What a token is made for.
+    /// The server and ClientHello for which a token is made.
     package struct Greeting: Sendable {
         fileprivate let server: DeviceID
         fileprivate let digest: [UInt8]
@@ -78,7 +78,7 @@ package enum Gate {
         }
     }
 
-    /// What a client sends before its ClientHello record.
+    /// The bytes that a client sends before its ClientHello record.
     ///
     /// - Parameter key: the gate key that the two share (``PairwiseKeys/gate``, for an introduction ``EpochKeys/gate``).
     package static func token(
@@ -101,7 +101,7 @@ package enum Gate {
         number(HMACSHA256.authenticate([hintText, server.bytes[...], label.bytes[...]], key: key))
     }
 
-    /// What stands for a device in a hint: the first 8 bytes of its id.
+    /// The number of a device in a hint: the first 8 bytes of its id.
     package static func number(_ device: DeviceID) -> UInt64 { number(device.bytes) }
 
     /// Length of the record behind the 5 bytes of its header; nil when it is no handshake record or too long.
@@ -111,7 +111,7 @@ package enum Gate {
         return count > 0 && count <= maxRecordBody ? count : nil
     }
 
-    /// Whether this is a token of the draft of version 1 that had neither hint nor serial, to show a user which device
+    /// True if this is a token of the draft of version 1 that had neither hint nor serial, to show a user which device
     /// to update.
     package static func isFormer(
         _ token: [UInt8], key: SecretBytes, labels: [Label], _ greeting: Greeting
@@ -189,13 +189,13 @@ package struct Knock: Sendable {
         greeting = Gate.Greeting(clientHello, to: server)
     }
 
-    /// What stands for the caller in the hint (``Gate/number(_:)``), if that was masked with this epoch's gate key.
+    /// The number of the caller in the hint (``Gate/number(_:)``), if that was masked with this epoch's gate key.
     package mutating func device(epoch: SecretBytes) -> UInt64 {
         hashes += 1
         return hint ^ Gate.hintMask(epoch, greeting)
     }
 
-    /// Whether the tag was made with this key for this label; compares in constant time.
+    /// True if the tag was made with this key for this label; compares in constant time.
     package mutating func isMade(with key: SecretBytes, under label: Label) -> Bool {
         hashes += 1
         return ConstantTime.equal(tag, Gate.tag(key, label, serial, greeting))

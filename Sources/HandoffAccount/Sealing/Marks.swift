@@ -34,7 +34,7 @@ package struct Marks: Sendable, Equatable {
         }
     }
 
-    /// What the marks of a record mean to one party, for one endpoint of that record.
+    /// The meaning of a record's marks to one party, for one endpoint of that record.
     package enum Reading: Sendable, Equatable {
         /// None is meant for it.
         case foreign

@@ -42,8 +42,8 @@ package struct PairwiseKeys: Sendable {
         acknowledging = try HKDF.expand(secret, info: Array("ack".utf8))
     }
 
-    /// What one of the two writes beside its record under `label`, for the other one: bytes that only these two can tell from random
-    /// ones.
+    /// The mark that one of the two writes beside its record under `label` for the other one: bytes that only these two can tell
+    /// from random ones.
     ///
     /// - Parameters:
     ///   - salt: the one of the record, 16 bytes: under each the mark is another one.
@@ -90,7 +90,7 @@ package struct PairwiseKeys: Sendable {
         Acknowledgement(deviceID: device, position: position, host: host) { code(of: $0, salt: salt) }
     }
 
-    /// Whether the device that an acknowledgement names has made it, of the datagram with this salt.
+    /// True if the device that an acknowledgement names has made it, of the datagram with this salt.
     package func isGenuine(_ acknowledgement: Acknowledgement, salt: [UInt8]) -> Bool {
         ConstantTime.equal(acknowledgement.code, code(of: acknowledgement.content, salt: salt))
     }

@@ -181,7 +181,7 @@ struct ReceiveRequest {
     var activity: ContinueRequest
     /// Where the content goes: a file, a folder, or `-`.
     let output: String
-    /// Whether a file is replaced, or created under a name without an extension.
+    /// True if a file is replaced, or created under a name without an extension.
     var isForced = false
     /// How long nothing may move before it is given up.
     let timeout: Duration

@@ -106,7 +106,7 @@ enum PublishSubject: Equatable {
         return isScheme && !scheme.isEmpty ? String(Substring(scheme)).lowercased() : nil
     }
 
-    /// Whether a text without slashes ends like the name of a file, and does not begin like a domain that is turned round.
+    /// True if a text without slashes ends like the name of a file, and does not begin like a domain that is turned round.
     private static func isNameOfFile(_ text: String) -> Bool {
         let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }

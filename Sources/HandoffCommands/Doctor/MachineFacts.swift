@@ -67,7 +67,7 @@ package struct MachineFacts: Sendable {
     /// Browsers in a sandbox that keeps their extensions from programs outside, as `firefox (Snap)`.
     package var sandboxedBrowsers: [String] = []
 
-    /// What interrupted transfers and apps that were killed have left.
+    /// Leftovers of interrupted transfers and of apps that were killed.
     package var leftovers = Leftovers.Found()
 
     /// A machine of which nothing is known.

@@ -95,7 +95,7 @@ package struct OptionSpecification: Sendable, Equatable {
         }
     }
 
-    /// Whether its value is or contains a path, which need not be UTF-8.
+    /// True if its value is or contains a path, which need not be UTF-8.
     var takesPath: Bool {
         switch form {
         case .flag: false
@@ -113,6 +113,6 @@ package struct OptionSpecification: Sendable, Equatable {
 }
 
 extension String {
-    /// Whether a placeholder of help stands for a path or a command of a shell, among other things.
+    /// True if a placeholder of help stands for a path or a command of a shell, among other things.
     var namesPath: Bool { ["COMMAND", "FILE", "FOLDER", "PATH"].contains { contains($0) } }
 }

@@ -83,7 +83,7 @@ package struct UsageError: Error, Equatable, Sendable {
             command: command)
     }
 
-    /// What is long is recognized by its beginning.
+    /// A long value is recognized by its beginning.
     private static func shortened(_ text: String) -> String {
         text.utf8.count > 200 ? text.prefix(utf8Count: 200) + "…" : text
     }

@@ -23,7 +23,7 @@ final class PublishSession {
     private var userInfo: UserInfoReading?
     /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
     private var offer: (session: Attachment, activity: ActivityID)?
-    /// Whether it prints why no device is offered the activity.
+    /// True if it prints why no device is offered the activity.
     private let reportsObstacles: Bool
     /// Called once when the offer is over, with what another device lacks.
     private let onEnd: (CommandFailure?) -> Void

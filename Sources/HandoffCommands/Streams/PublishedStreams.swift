@@ -54,9 +54,9 @@ final class PublishedStreams {
     /// Called with what happens: the activity, words for people, and fields.
     var onEvent: ((ActivityID, String, JSONObject) -> Void)?
 
-    /// What a device that has received the content lacks of it.
+    /// The parts of the content that a device which has received it lacks.
     private(set) var omissions = TransferOmissions.none
-    /// Whether the content is a folder with repositories in it.
+    /// True if the content is a folder with repositories in it.
     let hasRepository: Bool
 
     /// Streams of one device at a time: each reads and hashes the whole file.

@@ -3,7 +3,7 @@ import HandoffJSON
 import HandoffModel
 
 extension ServiceRefusal {
-    /// Whether a refusal may be over in a while: the other device or its daemon is away, was just restarted, or has not been
+    /// True if a refusal may be over in a while: the other device or its daemon is away, was just restarted, or has not been
     /// given a new account key yet.
     var mayPass: Bool {
         switch kind {

@@ -243,7 +243,7 @@ final class AppService {
         return Set(types)
     }
 
-    /// Whether an id or type belongs to the programs of Handoff, such as `dev.handoff1.content`, which files and folders have.
+    /// True if an id or type belongs to the programs of Handoff, such as `dev.handoff1.content`, which files and folders have.
     private static func isReserved(_ name: String) -> Bool { name.utf8.starts(with: "dev.handoff1.".utf8) }
 
     /// Refuses what only the programs of Handoff may do. They use the control socket, which no sandbox is given.

@@ -72,7 +72,7 @@ extension DaemonCore {
         guard standing != before, standing != .joining, let words = standing.problem
         else { return }
         log.error("\(words)")
-        // Who leaves knows.
+        // A device that leaves knows it already.
         if !present.hasLeft(accountStore.deviceID) { notifications.excluded(because: words) }
     }
 

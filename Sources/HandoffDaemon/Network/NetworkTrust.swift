@@ -24,7 +24,7 @@ package struct NetworkTrust: Sendable, Equatable {
         self.known = known
     }
 
-    /// Whether a network is one of those that are known. One by the address of a virtual router is not, whatever was stored:
+    /// True if a network is one of those that are known. One by the address of a virtual router is not, whatever was stored:
     /// many other networks have the same.
     package func isKnown(_ network: PresentNetwork) -> Bool {
         guard let hardware = network.hardware, !hardware.isOfVirtualRouter else { return false }

@@ -7,7 +7,7 @@ package import Timing
 
 /// Streams that are over, for whoever asks how they ended, and those who wait for the end of others. On the daemon's loop.
 package struct StreamOutcomes {
-    /// How long an outcome is kept: an app may look only once its user has returned to it.
+    /// Time for which an outcome is kept: an app may look only once its user has returned to it.
     private static let lifetime = Duration.seconds(3600)
     /// Outcomes that are kept; the oldest is dropped for a new one.
     private static let maxKept = 4096

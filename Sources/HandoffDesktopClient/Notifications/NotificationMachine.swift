@@ -72,7 +72,7 @@ package struct NotificationMachine: Sendable {
         !place.isEmpty || places.values.count { !$0.isEmpty } < Self.maxShown
     }
 
-    /// Whether the user is there and wants to see notifications.
+    /// True if the user is there and wants to see notifications.
     var mayShow: Bool { isOn && !isQuiet && !isStopped }
 
     // MARK: - What is to be shown

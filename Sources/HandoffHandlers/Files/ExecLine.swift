@@ -4,7 +4,7 @@
 package struct ExecLine: Equatable, Sendable {
     /// The words without their quotes, field codes as they are; at least one, the program.
     package let words: [String]
-    /// Whether a field code stands inside quotes, which the specification leaves undefined. Such a word is often the script of a shell
+    /// True if a field code stands inside quotes, which the specification leaves undefined. Such a word is often the script of a shell
     /// (`sh -c "cat %f"`), where a file name would become code, so commands of our own keys must not have one.
     package let hasQuotedCode: Bool
 

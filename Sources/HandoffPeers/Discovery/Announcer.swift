@@ -111,7 +111,7 @@ package struct Announcer {
     /// A reserved string beside a record's own, at random. Also for the record of a device that is joining, so that it looks like others.
     func reservedStrings() -> [[UInt8]] { grease.draw().map { [$0.string] } ?? [] }
 
-    /// How a record is sealed.
+    /// The inputs from which a record is sealed.
     struct Sealing {
         let keys: EpochKeys
         let salt: [UInt8]

@@ -36,7 +36,7 @@ final class BeaconPublisher {
     /// When the record is due to be sealed again, the earliest first.
     private var due: [MonotonicInstant] = []
     private var renewalTimer: LoopTimer?
-    /// Whether records are sealed again as seldom as may be.
+    /// True if records are sealed again as seldom as may be.
     var savesPower = false
     private var conflicts = Backoff.labelConflict
     /// How long the present label is kept whatever happens.

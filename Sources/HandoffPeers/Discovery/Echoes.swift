@@ -1,7 +1,7 @@
 import HandoffAccount
 package import Timing
 
-/// What proves to devices whose clocks disagree that a record is fresh: it echoes the salt of a record of its reader. Plain values.
+/// The proof, for devices whose clocks disagree, that a record is fresh: it echoes the salt of a record of its reader. Plain values.
 ///
 /// A salt is random and was not known before its record was sealed, so a record that echoes it is younger.
 package struct Echoes {
@@ -62,7 +62,7 @@ package struct Echoes {
         foreign = foreign.filter { isKept($0.key) }
     }
 
-    /// What is echoed to each party, the newest salt first.
+    /// The salts that are echoed to each party, the newest first.
     package func salts(at now: MonotonicInstant) -> [(secret: PairwiseSecret, salts: [[UInt8]])] {
         foreign.map { secret, salts in
             (secret, salts.filter { now < $0.expires }.reversed().map(\.bytes))

@@ -67,7 +67,7 @@ package struct MissingMembers {
 
     /// What is shared with each member.
     package private(set) var pairwise: PairwiseTable
-    /// Whether the last record had no place for the mark of some open ticket, so that another one is to follow.
+    /// True if the last record had no place for the mark of some open ticket, so that another one is to follow.
     package private(set) var leavesTicketsOut = false
     private var accountID: AccountID?
     private var epoch: Fingerprint?

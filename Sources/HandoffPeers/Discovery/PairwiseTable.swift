@@ -19,7 +19,7 @@ package enum Party: Hashable, Sendable {
 package struct PairwiseSecret: Hashable, Sendable {
     /// With whom it is shared; this very device for one that a copy of its state folder has as well.
     package let party: Party
-    /// Whether it is that of the ticket by which this device is joining, and not of its own key.
+    /// True if it is that of the ticket by which this device is joining, and not of its own key.
     package let isIntroduction: Bool
 
     package init(_ party: Party, isIntroduction: Bool = false) {
@@ -40,7 +40,7 @@ package struct PairwiseTable {
     package private(set) var keys: [Party: PairwiseKeys] = [:]
     /// What the holder of the ticket, which is this device, shares with each member.
     private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
-    /// What another machine with this device's identity has, too.
+    /// The secret that another machine with this device's identity has, too.
     private var ownKeys: PairwiseKeys?
 
     /// - Parameter own: the key of this device.
@@ -90,7 +90,7 @@ package struct PairwiseTable {
         return all
     }
 
-    /// What belongs to a secret; nil when there is none any more.
+    /// The keys of a secret; nil when there are none any more.
     func keys(of secret: PairwiseSecret) -> PairwiseKeys? {
         if case .device(let device) = secret.party {
             if secret.isIntroduction { return ticketKeys[device] }

@@ -64,7 +64,7 @@ extension PeerNetwork {
             label: label, addresses: addresses, gate: gate, hint: hint, isIntroduction: isIntroduction, calls: calls)
     }
 
-    /// Where a member was seen by a mark that is still fresh.
+    /// The place at which a member was seen by a mark that is still fresh.
     func presentSighting(of id: DeviceID) -> Sighting? {
         sightings[id].flatMap { now < $0.expires ? $0 : nil }
     }

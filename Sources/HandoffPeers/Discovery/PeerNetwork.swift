@@ -40,7 +40,7 @@ package final class PeerNetwork {
     var machine: AdvertMachine
     /// The labels under which this device can be called.
     package var labels: OwnLabels
-    /// Who may call under them.
+    /// The parties that may call under them.
     package internal(set) var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter

@@ -2,9 +2,9 @@ package import HandoffDiscovery
 package import HandoffModel
 package import HandoffProtocol
 
-/// What the network asks of the daemon, and whom it tells what it finds. On the daemon's loop.
+/// The daemon as the network sees it: a source of offers, and the receiver of changes. On the daemon's loop.
 package protocol PeerNetworkDelegate: AnyObject {
-    /// What this device offers, most recent first, with ages as of now.
+    /// The offers of this device, most recent first, with ages as of now.
     var ownOffers: [OfferedActivity] { get }
     /// The devices that are told of no activity.
     var unadvertised: Set<DeviceID> { get }

@@ -13,7 +13,7 @@ package struct StaticCalls: Sendable {
         latest = Dictionary(uniqueKeysWithValues: stored.map { (.device($0.key), $0.value) })
     }
 
-    /// What is to be stored. Tickets are left out: they are valid for a day, and for one device.
+    /// The calls to be stored. Tickets are left out: they are valid for a day, and for one device.
     package var stored: [DeviceID: Gate.Serial] {
         var stored: [DeviceID: Gate.Serial] = [:]
         for case (.device(let device), let serial) in latest { stored[device] = serial }
@@ -25,7 +25,7 @@ package struct StaticCalls: Sendable {
         latest = latest.filter { parties.contains($0.key) }
     }
 
-    /// Whether a call is later than all before; notes it if so.
+    /// True if a call is later than all before; notes it if so.
     ///
     /// - Parameter boot: the greatest one that is known of the party otherwise.
     package mutating func admit(_ serial: Gate.Serial, of party: Party, knownBoot boot: UInt64) -> Bool {

@@ -91,7 +91,7 @@ package final class LinkPool {
     }
     /// The account as it is now.
     var snapshot: AccountSnapshot
-    /// How often connections have reserved values.
+    /// The rate of connections with reserved values.
     private let grease: Grease.Rate
 
     package init(

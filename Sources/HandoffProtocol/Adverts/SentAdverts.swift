@@ -48,9 +48,9 @@ package struct SentAdverts: Sendable {
     }
 }
 
-/// How an advert arrived, for its acknowledgement.
+/// The arrival of an advert, for its acknowledgement.
 package struct AdvertArrival: Sendable, Equatable {
-    /// Where it was sent from, which gets the acknowledgement.
+    /// Its source, to which the acknowledgement is sent.
     package let source: PeerAddress
 
     /// The host of this device at which it arrived, as ``PeerAddress/hostInIPv6`` has it.

@@ -30,7 +30,7 @@ package struct Announcement: Sendable, Equatable {
     /// Activities on offer, most recent first; when encoded, as many as fit.
     package let activities: [OfferedActivity]
 
-    /// Whether the announcement and its activities have the reserved flag, which receivers ignore.
+    /// True if the announcement and its activities have the reserved flag, which receivers ignore.
     package var isGreased = false
 
     /// Bytes of the roster digest that are announced.

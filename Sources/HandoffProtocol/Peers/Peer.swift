@@ -56,7 +56,7 @@ package struct Peer: Sendable, Equatable {
     /// When its present announcement was first heard, or it last spoke over a connection.
     package internal(set) var renewed: MonotonicInstant
 
-    /// Whether its clock agrees with this device's, so that it takes this device's records without an echo.
+    /// True if its clock agrees with this device's, so that it takes this device's records without an echo.
     var readsRecords = true
 
     /// Most mDNS instances that are remembered of one device; labels change every 15 minutes at the earliest.

@@ -68,7 +68,7 @@ package struct PeerTable: Sendable {
         peers.index(forKey: id) != nil
     }
 
-    /// Whether it is the label of a device that is there, whichever epoch's key made it.
+    /// True if it is the label of a device that is there, whichever epoch's key made it.
     package func knows(_ label: Label) -> Bool {
         peers.values.contains { $0.label == label }
     }

@@ -16,7 +16,7 @@ package final class Destination {
     private let place: Place
     private let mask: UInt32
     private let unnamed: String?
-    /// Whether the user insists that the path is the one of a file.
+    /// True if the user insists that the path is the one of a file.
     private let isForced: Bool
     private var budget = ComparisonBudget()
 
@@ -111,7 +111,7 @@ package final class Destination {
         }
     }
 
-    /// Whether a path that leads nowhere is meant as the name of a file: it has an extension with a letter.
+    /// True if a path that leads nowhere is meant as the name of a file: it has an extension with a letter.
     static func isFileName(_ name: String) -> Bool {
         guard let dot = name.dropFirst().lastIndex(of: ".") else { return false }
         let end = name[name.index(after: dot)...]

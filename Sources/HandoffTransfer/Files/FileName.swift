@@ -98,14 +98,14 @@ package enum FileName {
         return isChanged ? joined : nil
     }
 
-    /// Whether a file system refuses a name by this error, and may accept another one.
+    /// True if a file system refuses a name by this error, and may accept another one.
     static func isRefusal(_ error: Errno) -> Bool {
         [.invalidArgument, .badSequence, .nameTooLong, .noSuchFile].contains(error)
     }
 
     /// A name that all file systems accept, those of memory sticks and network disks included.
     ///
-    /// What is not UTF-8 is read as Latin-1, which older programs used.
+    /// Bytes that are not UTF-8 are read as Latin-1, which older programs used.
     package static func portable(_ name: some Collection<UInt8>) -> String {
         let text =
             String(validating: name, as: UTF8.self)
@@ -148,7 +148,7 @@ package enum FileName {
 
     private static let partSuffix = ".handoff-part"
 
-    /// Whether a name is one that `part` returns.
+    /// True if a name is one that `part` returns.
     static func isPart(_ name: [UInt8]) -> Bool {
         guard name.first == UInt8(ascii: "."), name.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8) else {
             return false

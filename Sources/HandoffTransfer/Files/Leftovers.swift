@@ -2,7 +2,7 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// What interrupted transfers and apps that were killed have left of this user's, and the sweep that deletes it.
+/// Leftovers of interrupted transfers and killed apps of this user, and the sweep that deletes them.
 ///
 /// Parts are in the folders of the users' choice. Each such folder is remembered by a link to it in the user's cache, so that a
 /// later program finds it.
@@ -12,11 +12,11 @@ package struct Leftovers: Sendable {
     /// Folders that are remembered.
     private static let maxFolders = 1024
 
-    /// What was found.
+    /// The result.
     package struct Found: Equatable, Sendable {
         /// Parts of files and folders that no program is receiving at this moment.
         package var parts = 0
-        /// What the parts of files take on their disks, in bytes; those of folders are not counted.
+        /// Bytes that the parts of files take on their disks; those of folders are not counted.
         package var bytes: Int64 = 0
         /// The folders with such parts.
         package var folders: [String] = []
@@ -63,7 +63,7 @@ package struct Leftovers: Sendable {
     package func sweep(now: Int64) {
         removeDocuments(now: now)
         for (link, path) in remembered {
-            // What cannot be opened may be on a disk that is not mounted.
+            // A folder that cannot be opened may be on a disk that is not mounted.
             if let folder = try? OpenFolder(path: path, calls: KernelCalls()) {
                 for part in Self.parts(in: folder) { Self.remove(part, in: folder, now: now) }
             }
@@ -194,7 +194,7 @@ package struct Leftovers: Sendable {
         return descriptor
     }
 
-    /// Whether a name is that of a folder for documents: a UUID.
+    /// True if a name is that of a folder for documents: a UUID.
     private static func isIdentifier(_ name: Substring) -> Bool {
         let groups = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]

@@ -20,7 +20,7 @@ package final class PartFile {
     private let naming: Naming
     private let mask: UInt32
     private var isFinished = false
-    /// What arrived in another form than it was sent, once it is finished.
+    /// Entries that arrived in another form than they were sent, once it is finished.
     package private(set) var remarks: [String] = []
     /// Why the name is not the sender's, when it is not.
     var nameReason: String?

@@ -5,7 +5,7 @@ import LoopIO
 
 /// A folder that is being received and unpacked: hidden beside where it will be, with its name only once it is complete.
 ///
-/// What arrived of it stays for the next transfer of the same folder, unless it can never be continued. One thread at a time.
+/// The part that arrived stays for the next transfer of the same folder, unless it can never be continued. One thread at a time.
 package final class PartFolder {
     /// The path that it is to have, for messages; a number may come to the name.
     package let path: String
@@ -24,7 +24,7 @@ package final class PartFolder {
     private var keepsModes = true
     /// Why the name is not the sender's, when it is not.
     var nameReason: String?
-    /// Whether what arrived is of use for no other attempt.
+    /// True if what arrived is of use for no other attempt.
     private var isSpoiled = false
     /// Entries that are here and are announced again, the last one first.
     private var kept: [TarEntry] = []
@@ -38,7 +38,7 @@ package final class PartFolder {
     /// What these take in memory, about.
     private var memory = 0
     private let limits: TarLimits
-    /// Whether one call stores all files and returns their errors.
+    /// True if one call stores all files and returns their errors.
     private let isSyncedAsWhole: Bool
 
     /// Makes the part, or opens what an attempt before has left of it.
@@ -80,7 +80,7 @@ package final class PartFolder {
         _ = flock(root.raw, LOCK_UN)
     }
 
-    /// What an attempt before has left, to be compared with what the other device has; nil when it can be no beginning.
+    /// The part that an earlier attempt has left, to be compared with the other device; nil when it can be no beginning.
     package func makeArchive() throws(TransferFailure) -> FolderArchive? {
         guard header.id != nil, (try? FolderTree.names(in: root.raw).isEmpty) == false else { return nil }
         do throws(Errno) {
@@ -135,7 +135,7 @@ package final class PartFolder {
         guard let file else { return }
         self.file = nil
         guard let parent = try? folder(Array(file.entry.components.dropLast())) else { return }
-        // What cannot be deleted differs, which the next attempt finds.
+        // An entry that cannot be deleted differs, which the next attempt finds.
         _ = unlinkat(parent, file.name, 0)
     }
 
@@ -176,7 +176,7 @@ package final class PartFolder {
         return folder.path(of: given)
     }
 
-    /// What arrived in another form than it was sent, and why.
+    /// Entries that arrived in another form than they were sent, and why.
     package var remarks: [String] {
         let own = nameReason.map { [FileName.remark(header.name, $0)] } ?? []
         return own + names.remarks + (keepsModes ? [] : [FileMode.remark])
@@ -198,7 +198,7 @@ package final class PartFolder {
         guard here == nil || here?.kind == entry.kind && here?.components == entry.components else {
             throw .malformed("the folder's archive does not continue what is kept")
         }
-        // What is kept was looked at when it was compared.
+        // Kept entries were checked when they were compared.
         let isMetadata = here == nil && repositories.add(entry)
         if entry.kind == .folder || isMetadata { try count(entry.components) }
         do throws(Errno) {

@@ -29,7 +29,7 @@ struct ReceivedNames {
             refusal = error
         }
         if refusal == .exists {
-            // Where case counts for nothing, two names that differ are the same.
+            // If the file system ignores case, two names that differ are the same.
             let text = name.map { CChar(bitPattern: $0) } + [0]
             if !given.contains(entry.path), try FolderTree.names(in: folder).contains(text) { throw .exists }
         } else if !FileName.isRefusal(refusal) {

@@ -2,12 +2,12 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// What version control programs run as soon as they are used in a folder: configuration with commands, hooks, and files that
+/// Files that version control programs run as soon as they are used in a folder: configuration with commands, hooks, and files that
 /// lead to a configuration elsewhere.
 ///
 /// Programs that ask before they use the configuration of a folder, such as direnv and editors, are left to do so.
 struct RepositoryMetadata {
-    /// What ends a name that was set aside.
+    /// The suffix of a name that was set aside.
     static let suffix = ".set-aside"
 
     /// Names that are set aside in folders whose path ends with these names, all as `folded` has them.
@@ -28,7 +28,7 @@ struct RepositoryMetadata {
         let folder: [[UInt8]]
         /// Names to set aside, folded.
         var names: Set<String>
-        /// Whether only its content shows that Git takes it for a repository.
+        /// True if only its content shows that Git takes it for a repository.
         var isBare = false
     }
 
@@ -110,14 +110,14 @@ struct RepositoryMetadata {
     private static let maxEntries = 20_000
     private static let maxDepth = 16
 
-    /// Whether there are repositories in a folder that is about to be sent, as far as a look at its first 20,000 entries shows.
+    /// True if there are repositories in a folder that is about to be sent, as far as a look at its first 20,000 entries shows.
     static func isFound(in folder: Int32) -> Bool {
         var left = maxEntries
         return isFound(in: folder, depth: 0, &left)
     }
 
     private static func isFound(in folder: Int32, depth: Int, _ left: inout Int) -> Bool {
-        // What cannot be read is not sent either.
+        // A file that cannot be read is not sent either.
         guard depth < maxDepth, left > 0, let names = try? FolderTree.names(in: folder) else { return false }
         let folded = Set(names.compactMap { self.folded($0.dropLast().map { UInt8(bitPattern: $0) }) })
         if !folded.isDisjoint(with: markers) || isBare(folded) { return true }

@@ -13,7 +13,7 @@ package final class SourceFile: Sendable {
 
     private let descriptor: Descriptor
     private let state: FileState
-    /// Whether it is standard input, which is read elsewhere.
+    /// True if it is standard input, which is read elsewhere.
     private let isInput: Bool
 
     /// Opens a file or a folder; links are followed.
@@ -116,7 +116,7 @@ package final class SourceFile: Sendable {
         }
     }
 
-    /// What a file or folder is called by its path: `.` and `..` have names of their own.
+    /// The name of a file or folder by its path: `.` and `..` have names of their own.
     /// - Returns: nil for the root folder.
     package static func name(of path: String) -> String? {
         let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
@@ -168,10 +168,10 @@ struct FileState: Equatable {
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
     var isFolder: Bool { mode & S_IFMT == S_IFDIR }
 
-    /// Whether a file ends where its size ends. In /proc, sysfs and some FUSE file systems the size is 0, a page or a guess.
+    /// True if a file ends where its size ends. In /proc, sysfs and some FUSE file systems the size is 0, a page or a guess.
     func isSizeTrue(of number: Int32) -> Bool {
         var byte: UInt8 = 0
-        // What cannot be read there is read to its end, which shows the error.
+        // A file that cannot be read there is read to its end, which shows the error.
         if size > 0, pread(number, &byte, 1, off_t(size - 1)) != 1 { return false }
         let behind = pread(number, &byte, 1, off_t(size))
         // A file that grows has a size all the same.

@@ -194,7 +194,7 @@ extension TransferFrame {
 }
 
 extension JSONObject {
-    /// What a sender leaves out; nothing when that is not given.
+    /// The entries that a sender leaves out; none when that is not given.
     fileprivate func omissions() throws(TransferFailure) -> TransferOmissions {
         guard isGiven("omitted") else { return .none }
         let lines = self["omissions"]?.array ?? []

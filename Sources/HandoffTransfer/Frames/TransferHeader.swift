@@ -24,7 +24,7 @@ package struct TransferHeader: Hashable, Sendable {
     package let mode: UInt32?
     /// When the content was changed, in seconds since 1970; nil when unknown.
     package let modified: Int64?
-    /// Whether a folder contains repositories, as far as its sender has looked. Their configuration is set aside in any case.
+    /// True if a folder contains repositories, as far as its sender has looked. Their configuration is set aside in any case.
     package var hasRepository = false
 
     /// Checks the values against each other and against the limits; nil when they cannot be sent.

@@ -41,7 +41,7 @@ package struct ReceiverMachine: Sendable {
     private let route: Route
     private var state = State.waitingForHeader
     private var input = TransferInput()
-    /// What the sender has left out; known before `finish`.
+    /// The entries that the sender has left out; known before `finish`.
     package private(set) var omissions = TransferOmissions.none
     /// What was decided and not yet given to the program.
     private var pending: [ReceiverAction] = []
@@ -56,7 +56,7 @@ package struct ReceiverMachine: Sendable {
         if case .ended = state { true } else { false }
     }
 
-    /// Whether the other side must send next, for which it need not hash anything, and nothing is done here meanwhile.
+    /// True if the other side must send next, for which it need not hash anything, and nothing is done here meanwhile.
     package var awaitsSender: Bool {
         switch state {
         case .waitingForHeader, .waitingForNext, .receivingBytes, .receivingContent, .waitingForComplete: true

@@ -26,7 +26,7 @@ package struct SenderMachine: Sendable {
     package private(set) var sent: Int64 = 0
     private var state = State.idle
     private var input = TransferInput()
-    /// What of the content is left out, once that is known.
+    /// The entries that are left out, once they are known.
     private var omissions = TransferOmissions.none
     /// Whether the other side makes holes.
     private var takesHoles = false

@@ -22,16 +22,16 @@ package final class FolderArchive {
 
     private let writer: TarWriter
     private var parser = TarParser(limits: .unlimited)
-    /// What is compared; nil: everything.
+    /// The part that is compared; nil means everything.
     private let wanted: Beginning?
     private var hasher = SHA256Hasher()
     private var entry: TarEntry?
     /// The digest of the beginning, once all of it was read.
     private var digest: ContentDigest?
-    /// What is sent behind the beginning, and was read already.
+    /// Bytes that are sent behind the beginning, and were read already.
     private var rest: [UInt8] = []
 
-    /// What was compared so far.
+    /// The part that was compared so far.
     package private(set) var beginning = Beginning()
     /// The compared entries without which the others cannot be continued: the folders, and the last file.
     package private(set) var kept: [TarEntry] = []
@@ -39,7 +39,7 @@ package final class FolderArchive {
     package private(set) var position: Int64 = 0
     /// Bytes of the compared files.
     package private(set) var bytes: Int64 = 0
-    /// What of the compared entries version control programs may run.
+    /// The compared entries that version control programs may run.
     private(set) var repositories = RepositoryMetadata()
 
     /// - Parameter wanted: what another device has; nil: all there is, which is what this device has.
@@ -77,10 +77,10 @@ package final class FolderArchive {
         return nil
     }
 
-    /// What was left out so far.
+    /// The entries that were left out so far.
     package var omissions: TransferOmissions { writer.omissions }
 
-    /// What was left out since the last call and why, for the user.
+    /// The entries that were left out since the last call and why, for the user.
     package func takeNotes() -> [String] { writer.takeNotes() }
 
     private func complete() {

@@ -28,7 +28,7 @@ package final class TarWriter {
     private var state = State.walking
     private var notes: [String] = []
     private var skipped = 0
-    /// What was left out so far.
+    /// The entries that were left out so far.
     package private(set) var omissions = TransferOmissions.none
 
     /// Bytes of a file that is kept in memory, since an archive begins with its size.

@@ -9,7 +9,7 @@ package final class NewFile {
     private let path: String
     private var descriptor: Descriptor?
     private var hasName = false
-    /// Whether only the owner may read it. Some file systems give all files the same permissions.
+    /// True if only the owner may read it. Some file systems give all files the same permissions.
     package let isPrivate: Bool
 
     /// Creates it (open(2) with mode 0600, and O_TMPFILE or O_EXCL), without following a link.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the process was started with, as system text (`String.systemBytes`). Read it before other threads could change it.
+/// The arguments of the process, as system text (`String.systemBytes`). Read it before other threads could change it.
 package enum ProcessEnvironment {
     /// The arguments behind the program's name.
     package static var arguments: [String] {

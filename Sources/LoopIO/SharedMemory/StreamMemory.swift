@@ -16,7 +16,7 @@ package final class StreamMemory: @unchecked Sendable {
 
     /// Bytes of a ring that an app makes.
     package static let usualRingSize = 1024 * 1024
-    /// What the daemon accepts, a power of two: with 64 streams, at most 128 MiB.
+    /// The sizes that the daemon accepts, powers of two: with 64 streams, at most 128 MiB.
     private static let ringSizes = 64 * 1024...usualRingSize
     /// The header of each direction: a page.
     private static let headerSize = 4096

@@ -25,7 +25,7 @@ import Testing
                 try expect(account.roster(statements.shuffled(using: &random)), expected, "\(name), seed \(seed)")
             }
             var roster = try account.roster()
-            // What is refused may be offered again: once for each statement is enough for any chain of them.
+            // A refused statement may be offered again: once for each statement is enough for any chain of them.
             for statement in repeatElement(statements.reversed(), count: statements.count).joined() {
                 _ = try roster.merge([statement])
             }

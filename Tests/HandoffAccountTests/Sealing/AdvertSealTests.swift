@@ -166,7 +166,7 @@ import Testing
     @Test func `another member cannot acknowledge for the receiver`() throws {
         let member = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xC3, count: 32)))
         let (position, salt) = (samples.announcement.position, Randomness.bytes(16))
-        // What the member shares with the sender, and with the receiver.
+        // The secrets of the member with the sender, and with the receiver.
         for key in [samples.keyA, samples.keyB] {
             let keys = try PairwiseKeys(device: member, device: key.publicKey, accountID: samples.accountID)
             let forged = keys.acknowledgement(

@@ -14,7 +14,7 @@ import Testing
         pair = try PairwiseKeys(device: samples.keyA, device: samples.keyB.publicKey, accountID: samples.accountID)
     }
 
-    /// How far the reader's clock is ahead, in seconds: the last one shows a time before 1970.
+    /// Seconds by which the reader's clock is ahead: the last one shows a time before 1970.
     private static let differences: [Int64] = [0, 2 * 86_400, 3650 * 86_400, -SealingSamples.unixSeconds - 3600]
 
     private let address = Marks.endpoint(SealingSamples.addressIPv4, port: 24863)

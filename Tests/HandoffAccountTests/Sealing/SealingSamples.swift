@@ -58,7 +58,7 @@ struct SealingSamples {
             datagram, receivers: receivers ?? [labelB], advertKey: keys.advert, publicKey: publicKey)
     }
 
-    /// What both devices share.
+    /// The secrets of both devices.
     var pair: PairwiseKeys {
         get throws { try PairwiseKeys(device: keyB, device: keyA.publicKey, accountID: accountID) }
     }

@@ -36,7 +36,7 @@ import Testing
             hasWebpageURL: false, age: 1)
     }
 
-    /// What the device would publish by the former layout.
+    /// The record of the device by the former layout.
     private static func record(of device: TestDevice, title: String?) throws -> (DeviceID, DiscoveredService) {
         let stored = try device.openState()
         let keys = try #require(stored.account?.held?.keys)

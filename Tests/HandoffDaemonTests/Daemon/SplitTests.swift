@@ -26,7 +26,7 @@ import Timing
         return try #require(BeaconText.marks(in: publication.text))
     }
 
-    /// Whether what a device publishes has a fresh mark for whom it shares these keys with.
+    /// True if what a device publishes has a fresh mark for whom it shares these keys with.
     private static func hasMark(_ device: TestDevice, for keys: PairwiseKeys) throws -> Bool {
         let label = try #require(device.discovery.publication.flatMap { Label(instanceName: $0.instance) })
         let (marks, salt) = try marks(device)

@@ -9,7 +9,7 @@ import Testing
 /// An unknown device that repeats the records of members does not find out whose they are; and devices whose clocks disagree find
 /// each other all the same.
 @Suite struct TrackingTests {
-    /// What a record holds that is copied in one network and repeated in another one.
+    /// The content of a record that is copied in one network and repeated in another one.
     enum Copied: CaseIterable {
         case beacon
         case markOfAnotherEpoch
@@ -17,7 +17,7 @@ import Testing
         case ownBeacon
     }
 
-    /// How long ago it was copied.
+    /// The age of the copy.
     private static let ages: [Duration] = [.seconds(600), .seconds(86_400), .seconds(30 * 86_400)]
 
     /// The record of one device that is copied, and the device, started anew, to which it is repeated.
@@ -81,7 +81,7 @@ import Testing
 
             device.discovery.emit(trap.record(publication))
 
-            // What a record leads to is due within seconds; what the device seals again meanwhile shows that time has passed.
+            // An effect of a record is due within seconds; the records that the device seals meanwhile show that time has passed.
             for _ in 1...2 {
                 let published = device.discovery.publicationCount
                 fleet.pass(.seconds(250))
@@ -164,7 +164,7 @@ import Testing
         let desk = try fleet.device("desk")
         _ = try desk.call(.createAccount)
         let couch = try fleet.device("couch") { $0.clockDifference = difference }
-        // What the desk has sealed for the file is old by now.
+        // The records that the desk has sealed for the file are old by now.
         let file = try desk.exportAccount()
         fleet.pass(.seconds(1200))
 

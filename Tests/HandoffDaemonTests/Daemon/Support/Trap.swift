@@ -22,7 +22,7 @@ final class Trap {
         .service(DiscoveredService(publication, addresses: [SocketAddress(address, port: bound.port)]))
     }
 
-    /// Whether a datagram or a connection has arrived.
+    /// True if a datagram or a connection has arrived.
     var isHit: Bool {
         var wanted = [bound.udp.raw, bound.tcp.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         return poll(&wanted, nfds_t(wanted.count), 0) > 0
