@@ -50,16 +50,17 @@ import Testing
         try fleet.poll("the file is marked") { desk.discovery.publication != before }
         let marked = try #require(desk.discovery.publication)
 
+        // Closed by now, so that the member refuses the call to which its former record leads.
+        try revoke(try #require(try desk.status().tickets.first?.id), by: desk)
+        try fleet.poll("the file is marked no more") { desk.discovery.publication != marked }
+        let unmarked = try #require(desk.discovery.publication)
+        let address = SocketAddress(.loopbackIPv4, port: marked.port)
         try late.beginImport(file)
-        let nobody = SocketAddress(.loopbackIPv4, port: 9)
-        late.discovery.emit(.service(DiscoveredService(marked, addresses: [nobody])))
+        late.discovery.emit(.service(DiscoveredService(marked, addresses: [address])))
         try fleet.poll("the mark is seen") {
             try late.status().warnings.contains { $0.contains("a member is in reach") }
         }
-        try revoke(try #require(try desk.status().tickets.first?.id), by: desk)
-        try fleet.poll("the file is marked no more") { desk.discovery.publication != marked }
-        late.discovery.emit(
-            .service(DiscoveredService(try #require(desk.discovery.publication), addresses: [nobody])))
+        late.discovery.emit(.service(DiscoveredService(unmarked, addresses: [address])))
         try fleet.poll("the file is known to be useless") {
             try late.status().warnings.contains { $0.contains("it was used or closed before") }
         }
