@@ -16,8 +16,10 @@ private func header(
             modified: modified))
 }
 
-private func open(_ output: String, _ header: TransferHeader, isForced: Bool = false) throws -> PartFile {
-    let destination = try Destination(output: output, isForced: isForced)
+private func open(
+    _ output: String, _ header: TransferHeader, isForced: Bool = false, calls: KernelCalls = KernelCalls()
+) throws -> PartFile {
+    let destination = try Destination(output: output, isForced: isForced, calls: calls)
     guard case .file(let part) = try destination.open(header, from: try sender()) else {
         throw TransferFailure(.failed, "no file")
     }
@@ -344,12 +346,10 @@ private func openFailure(
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.nameError = { $0.contains(UInt8(ascii: ":")) ? .invalidArgument : nil }
-        for expected in ["10_30 _all__.txt", "10_30 _all__ (2).txt"] {
-            let destination = try Destination(output: folder.path, calls: calls)
-            let header = try header(name: "10:30 <all>?.txt".replacing("<", with: "<").replacing(">?", with: ">"))
-            guard case .file(let part) = try destination.open(header, from: try sender()) else { return }
+        for expected in ["10_30 _all_.txt", "10_30 _all_ (2).txt"] {
+            let part = try open(folder.path, try header(name: "10:30 <all>.txt"), calls: calls)
             try part.prepare(offset: 0, length: nil)
-            #expect(try part.finish() == folder.file(expected.replacing("__", with: "_")))
+            #expect(try part.finish() == folder.file(expected))
             #expect(part.remarks.count == 1)
         }
     }
@@ -375,8 +375,7 @@ private func openFailure(
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.setsModes = false
-        let destination = try Destination(output: folder.path, calls: calls)
-        guard case .file(let part) = try destination.open(try header(), from: try sender()) else { return }
+        let part = try open(folder.path, try header(), calls: calls)
         try part.prepare(offset: 0, length: 5)
         try part.write([1])
         #expect(try part.finish() == folder.file("a.txt"))
@@ -423,8 +422,7 @@ private func openFailure(
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.renamesOnlyNew = false
-        let destination = try Destination(output: folder.path, calls: calls)
-        guard case .file(let part) = try destination.open(try header(), from: try sender()) else { return }
+        let part = try open(folder.path, try header(), calls: calls)
         try part.prepare(offset: 0, length: 1)
         try part.write([1])
         try folder.write([9], to: "a.txt")

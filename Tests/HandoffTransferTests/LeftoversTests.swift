@@ -26,10 +26,10 @@ import Testing
 
     /// Leaves the part of a file, and of a folder.
     private func interrupt() throws {
-        guard case .file(let file) = try open(.file) else { return }
+        guard case .file(let file) = try open(.file) else { throw TransferFailure(.failed, "no file") }
         try file.prepare(offset: 0, length: 9)
         try file.write([1, 2, 3])
-        guard case .folder(let part) = try open(.folder) else { return }
+        guard case .folder(let part) = try open(.folder) else { throw TransferFailure(.failed, "no folder") }
         try part.prepare(behind: nil)
         try part.write(Array(archive([("x", [1, 2])]).dropLast(1024)))
     }
@@ -59,7 +59,9 @@ import Testing
         leftovers.remember(try #require(destination.folderPath))
         let header = try #require(TransferHeader(kind: .file, name: "a", size: 9, id: try transferID(1)))
         do {
-            guard case .file(let part) = try destination.open(header, from: try sender()) else { return }
+            guard case .file(let part) = try destination.open(header, from: try sender()) else {
+                throw TransferFailure(.failed, "no file")
+            }
             try part.prepare(offset: 0, length: 9)
             try part.write([1, 2, 3])
         }
