@@ -124,42 +124,52 @@ def members(stage):
     return networks, author, reader
 
 
+def attack_reader(stage, number, change=None):
+    """Announces the records of the author, at host 3, or of the reader itself, at host 4, to the reader, after a change of the reader."""
+    networks, author, reader = members(stage)
+    records = networks.record({3: author, 4: reader}[number], number)
+    networks.moved(reader)
+    if change:
+        change(reader)
+    silent(networks.attack(reader, records, f"10.80.0.{number}"))
+
+
 @test("copied beacons of a member lead to no packet", limit=240)
 def beacons(stage):
-    networks, author, reader = members(stage)
-    records = networks.record(author, 3)
-    networks.moved(reader)
-    silent(networks.attack(reader, records, "10.80.0.3"))
+    attack_reader(stage, 3)
+
+
+def rotate(daemon):
+    daemon.start()
+    daemon.ctl("account", "rotate", code=None)
+    daemon.stop()
 
 
 @test("copied records with a mark for a member in another epoch lead to no packet", limit=240)
 def marks(stage):
-    networks, author, reader = members(stage)
-    records = networks.record(author, 3)
-    networks.moved(reader)
-    reader.start()
-    reader.ctl("account", "rotate", code=None)
-    reader.stop()
-    silent(networks.attack(reader, records, "10.80.0.3"))
+    attack_reader(stage, 3, rotate)
 
 
 @test("copied records of this very device lead to no packet", limit=240)
 def own(stage):
-    networks, author, reader = members(stage)
-    records = networks.record(reader, 4)
-    networks.moved(reader)
-    silent(networks.attack(reader, records, "10.80.0.4"))
+    attack_reader(stage, 4)
+
+
+def exported(stage, daemon):
+    """The file of a new account that the device has created."""
+    daemon.start()
+    daemon.ctl("account", "create")
+    file = os.path.join(stage.folder, "account")
+    daemon.ctl("account", "export", file)
+    daemon.stop()
+    return file
 
 
 @test("copied records with a mark for an open ticket lead to no packet of the device that joins by it", limit=240)
 def tickets(stage):
     networks = Networks(stage)
     author, joiner = networks.daemon("author", 3), networks.daemon("joiner", 2)
-    author.start()
-    author.ctl("account", "create")
-    file = os.path.join(stage.folder, "account")
-    author.ctl("account", "export", file)
-    author.stop()
+    file = exported(stage, author)
     records = networks.record(author, 3)
     networks.moved(joiner)
     joiner.start()
@@ -173,11 +183,7 @@ def tickets(stage):
 def joining(stage):
     networks = Networks(stage)
     reader, joiner = networks.daemon("reader", 4), networks.daemon("joiner", 2)
-    reader.start()
-    reader.ctl("account", "create")
-    file = os.path.join(stage.folder, "account")
-    reader.ctl("account", "export", file)
-    reader.stop()
+    file = exported(stage, reader)
     joiner.start()
     # It continues joining after the command has timed out, and after each start.
     joiner.ctl("account", "import", file, code=None)

@@ -26,16 +26,31 @@ def record(owner, kind, data, flush=False, lifetime=120):
     return owner + struct.pack("!HHIH", kind, 0x8001 if flush else 1, lifetime, len(data)) + data
 
 
-def announcement(service, number):
-    instance = struct.pack("!Q", number).hex().encode() + os.urandom(8).hex().encode()
-    full, host = name(instance, service, b"_tcp", b"local"), name(instance, b"local")
-    text = b"".join(bytes([len(part)]) + part for part in [b"v=1"] + [b"b%d=" % part + os.urandom(228) for part in range(3)]
-                    + [b"m=" + os.urandom(128)])
+def announcement(service, instance, text, host, address, port):
+    """All records of an instance, as one packet. `address` has 4 bytes."""
+    full, host = name(instance, service, b"_tcp", b"local"), name(host, b"local")
     records = [
         record(name(service, b"_tcp", b"local"), PTR, full), record(full, TXT, text, True),
-        record(full, SRV, struct.pack("!HHH", 0, 0, 24863) + host, True),
-        record(host, A, bytes([10, 80, 0, number % 200 + 20]), True)]
+        record(full, SRV, struct.pack("!HHH", 0, 0, port) + host, True), record(host, A, address, True)]
     return struct.pack("!HHHHHH", 0, 0x8400, 0, len(records), 0, 0) + b"".join(records)
+
+
+def multicast_socket(address):
+    """A socket that sends from this address and the port of multicast DNS to the link of the address."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    sock.bind((address, PORT))
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 255)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
+    return sock
+
+
+def new_instance(service, number):
+    instance = struct.pack("!Q", number).hex().encode() + os.urandom(8).hex().encode()
+    text = b"".join(bytes([len(part)]) + part for part in [b"v=1"] + [b"b%d=" % part + os.urandom(228) for part in range(3)]
+                    + [b"m=" + os.urandom(128)])
+    return announcement(service, instance, text, instance, bytes([10, 80, 0, number % 200 + 20]), 24863)
 
 
 def query(number):
@@ -44,20 +59,15 @@ def query(number):
 
 
 KINDS = {
-    "ours": [lambda number: announcement(b"_handoff", number)],
-    "others": [lambda number: announcement(b"_other", number)],
+    "ours": [lambda number: new_instance(b"_handoff", number)],
+    "others": [lambda number: new_instance(b"_other", number)],
     "queries": [query],
 }
 KINDS["mixed"] = [make for makes in list(KINDS.values()) for make in makes]
 
 
 def main(kind, rate, address):
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    sock.bind((address, PORT))
-    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 255)
-    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
+    sock = multicast_socket(address)
     makes, begin, sent, told = KINDS[kind], time.monotonic(), 0, 0
     print("flooding", flush=True)
     while True:

@@ -351,12 +351,18 @@ sys.stdin.read()
 """
 
 
-@test("apps that take all connections of their socket leave the user's tools theirs")
-def greedy_apps(stage):
+def with_app_socket(stage):
+    """A daemon with a socket for apps, and the path of that socket."""
     daemon = stage.daemon("one", start=False)
     apps = os.path.join(daemon.folder, "apps", "app.socket")
     os.mkdir(os.path.dirname(apps), 0o700)
     daemon.start("--app-socket", apps)
+    return daemon, apps
+
+
+@test("apps that take all connections of their socket leave the user's tools theirs")
+def greedy_apps(stage):
+    daemon, apps = with_app_socket(stage)
     for _ in range(5):
         app = subprocess.Popen([sys.executable, "-c", HOLD, apps], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         stage.processes.append(app)
@@ -367,10 +373,7 @@ def greedy_apps(stage):
 
 @test("at the app socket nothing takes the place of a program of Handoff: by its id, its types, or its reports")
 def reserved_names(stage):
-    daemon = stage.daemon("one", start=False)
-    apps = os.path.join(daemon.folder, "apps", "app.socket")
-    os.mkdir(os.path.dirname(apps), 0o700)
-    daemon.start("--app-socket", apps)
+    daemon, apps = with_app_socket(stage)
 
     def is_refused(method, **parameters):
         try:
