@@ -86,9 +86,7 @@ package enum CommandLineParser {
             options.hasDesktop = false
             return
         }
-        // Of scalars: a value may begin with a mark, which makes one character with the sign.
-        let parts = word.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { String($0) }
+        let parts = word.splitOption
         let name = parts.first ?? word
         guard let option = Option.allCases.first(where: { $0.word == name }) else {
             let flags = [Self.noDesktop, Self.checkConfiguration, "--help", "--version"]

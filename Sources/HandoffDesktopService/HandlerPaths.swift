@@ -53,9 +53,7 @@ package struct HandlerPaths: Sendable, Equatable {
     /// language. Relative paths are ignored,
     /// as the XDG Base Directory Specification demands.
     package init(environment: [String: String]) {
-        func folder(_ name: String) -> String? {
-            environment[name].flatMap { $0.hasPrefix("/") ? Self.trimmed($0) : nil }
-        }
+        func folder(_ name: String) -> String? { Self.folder(name, in: environment) }
         let home = folder("HOME")
         let configurationHome = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
         let configuration = configurationHome.map { $0 + "/handoff" }
@@ -89,17 +87,20 @@ package struct HandlerPaths: Sendable, Equatable {
 
     /// The folders for data, the user's own first.
     static func dataFolders(environment: [String: String]) -> [String] {
-        func folder(_ name: String) -> String? {
-            environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
-        }
         let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
         let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { trimmed(String($0)) }
-        let own = folder("XDG_DATA_HOME") ?? folder("HOME").map { $0 + "/.local/share" }
+        let own =
+            folder("XDG_DATA_HOME", in: environment) ?? folder("HOME", in: environment).map { $0 + "/.local/share" }
         var data: [String] = []
         for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < maxData {
             data.append(path)
         }
         return data
+    }
+
+    /// The folder that a variable names; nil for a relative path.
+    private static func folder(_ name: String, in environment: [String: String]) -> String? {
+        environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
     }
 
     private static func trimmed(_ path: String) -> String {

@@ -124,13 +124,15 @@ package enum BeaconSeal {
     ) throws(SealError) -> OpenedBeacon {
         let (salt, opened) = try unseal(strings, label, labelKey, beaconKey)
         let announcement = try text(label).verify(opened, behind: headCount) { publicKey($0.deviceID) }
-        let period = opened.prefix(periodCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        let tags = (0..<maxAddresses).map { place in
-            Array(opened.dropFirst(periodCount + place * tagCount).prefix(tagCount))
+        var reader = ByteReader(opened)
+        do throws(ByteError) {
+            let period = Period(number: try reader.u32())
+            let tags = try (0..<maxAddresses).map { _ throws(ByteError) in try reader.bytes(tagCount) }
+            return OpenedBeacon(
+                announcement: announcement, period: period, salt: salt, label: label, beaconKey: beaconKey, tags: tags)
+        } catch {
+            throw .malformed
         }
-        return OpenedBeacon(
-            announcement: announcement, period: Period(number: period), salt: salt, label: label, beaconKey: beaconKey,
-            tags: tags)
     }
 
     /// The live device that has signed a beacon in the layout of a former version of this protocol, without period and addresses: a

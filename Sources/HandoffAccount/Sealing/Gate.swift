@@ -204,10 +204,11 @@ package struct Knock: Sendable {
     /// The number of the call, if the tag was made with this key; nil for a boot that no device has.
     package mutating func serial(with key: SecretBytes) -> Gate.Serial? {
         hashes += 1
-        let bytes = Gate.xor(serial, Gate.serialMask(key, greeting))
-        let boot = Gate.number(bytes)
-        guard (1...Position.maxBoot).contains(boot) else { return nil }
-        return Gate.Serial(boot: boot, call: bytes.suffix(4).reduce(0) { $0 << 8 | UInt32($1) })
+        var reader = ByteReader(Gate.xor(serial, Gate.serialMask(key, greeting)))
+        guard let boot = try? reader.u64(), let call = try? reader.u32(), (1...Position.maxBoot).contains(boot) else {
+            return nil
+        }
+        return Gate.Serial(boot: boot, call: call)
     }
 }
 

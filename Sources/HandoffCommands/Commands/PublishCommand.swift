@@ -119,12 +119,10 @@ enum PublishSubject: Equatable {
     /// Usual extensions. A text that ends with another one is taken for a type, with a word of advice where it has few parts.
     private static let fileExtensions: Set<String> = [
         "7z", "avi", "avif", "bmp", "bz2", "c", "conf", "cpp", "css", "csv", "deb", "doc", "docx", "epub", "flac",
-        "gif", "gz",
-        "h", "heic", "htm", "html", "iso", "jpeg", "jpg", "js", "json", "key", "log", "m4a", "md", "mkv", "mov", "mp3",
-        "mp4",
-        "odp", "ods", "odt", "ogg", "pdf", "png", "ppt", "pptx", "py", "rar", "rpm", "rtf", "sh", "svg", "swift", "tar",
-        "tex",
-        "tgz", "tif", "tiff", "txt", "wav", "webm", "webp", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zip", "zst",
+        "gif", "gz", "h", "heic", "htm", "html", "iso", "jpeg", "jpg", "js", "json", "key", "log", "m4a", "md",
+        "mkv", "mov", "mp3", "mp4", "odp", "ods", "odt", "ogg", "pdf", "png", "ppt", "pptx", "py", "rar", "rpm",
+        "rtf", "sh", "svg", "swift", "tar", "tex", "tgz", "tif", "tiff", "txt", "wav", "webm", "webp", "xls",
+        "xlsx", "xml", "xz", "yaml", "yml", "zip", "zst",
     ]
     /// Domains of the top with more than two letters in which types are often named.
     private static let domains: Set<String> = ["app", "com", "dev", "edu", "gov", "net", "org"]

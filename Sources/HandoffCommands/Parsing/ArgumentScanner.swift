@@ -69,9 +69,7 @@ struct ArgumentScanner {
     private mutating func take(
         _ text: String, among options: [OptionSpecification], command: String?
     ) throws(UsageError) {
-        // Of scalars: a value may begin with a mark, which makes one character with the sign.
-        let parts = text.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { String($0) }
+        let parts = text.splitOption
         let written = parts.first ?? text
         let name = written == "-h" ? "--help" : written
         guard let option = options.first(where: { $0.name == name }) else {

@@ -63,9 +63,7 @@ package final class Destination {
         switch place {
         case .standardOutput: return nil
         case .inside(let folder), .named(let folder, _, _):
-            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink("/proc/self/fd/\(folder.raw)", &buffer, buffer.count)
-            return count > 0 ? String(systemBytes: buffer[..<count]) : nil
+            return FolderListing.target(ofLink: "/proc/self/fd/\(folder.raw)")
         }
     }
 
@@ -174,10 +172,7 @@ package final class Destination {
         // A link to a file stays one: its target is replaced.
         guard let resolved = realpath(output.systemPath, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
-        let (parent, name) = split(
-            String(
-                systemBytes: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
-            ))
+        let (parent, name) = split(String(systemPath: resolved))
         return .named(try folder(parent, shown, action, calls), name, isFile: true)
     }
 

@@ -25,7 +25,7 @@ enum FolderTree {
             let start = UnsafeRawPointer(entry).advanced(by: nameOffset)
             let room = max(0, Int(entry.pointee.d_reclen) - nameOffset)
             let bytes = UnsafeRawBufferPointer(start: start, count: room)
-            let name = bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
+            let name = bytes.prefix { $0 != 0 }.nullTerminated
             let dot = CChar(bitPattern: UInt8(ascii: "."))
             if name != [dot, 0], name != [dot, dot, 0] { names.append(name) }
         }
@@ -42,7 +42,7 @@ enum FolderTree {
     ) throws(Errno) -> Descriptor {
         if calls.opensBeneath {
             do throws(Errno) {
-                let text = path.joined(separator: [UInt8(ascii: "/")]).map { CChar(bitPattern: $0) } + [0]
+                let text = path.joined(separator: [UInt8(ascii: "/")]).nullTerminated
                 return Descriptor(
                     owning: try SystemCall.retrying { clinux_open_beneath(folder, text, flags | O_NOFOLLOW, 0) })
             } catch {
@@ -59,7 +59,7 @@ enum FolderTree {
     }
 
     private static func open(_ name: [UInt8], in folder: Int32, flags: Int32) throws(Errno) -> Descriptor {
-        let text = name.map { CChar(bitPattern: $0) } + [0]
+        let text = name.nullTerminated
         return Descriptor(
             owning: try SystemCall.retrying { openat(folder, text, flags | O_NOFOLLOW | O_CLOEXEC) })
     }

@@ -122,10 +122,7 @@ package struct Leftovers: Sendable {
     private var remembered: [(link: String, path: String)] {
         let names = (try? FolderListing.names(in: links, limit: Self.maxFolders)) ?? []
         return names.compactMap { link in
-            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink("\(links)/\(link)".systemPath, &buffer, buffer.count)
-            guard count > 0 else { return nil }
-            return (link, String(systemBytes: buffer[..<count]))
+            FolderListing.target(ofLink: "\(links)/\(link)").map { (link, $0) }
         }
     }
 

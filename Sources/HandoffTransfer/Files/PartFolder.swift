@@ -206,7 +206,7 @@ package final class PartFolder {
             guard here == nil else { return try reopen(entry, in: parent) }
             try names.give(entry, in: parent) { (bytes) throws(Errno) in
                 if let error = folder.calls.nameError?(bytes) { throw error }
-                let name = bytes.map { CChar(bitPattern: $0) } + [0]
+                let name = bytes.nullTerminated
                 switch entry.kind {
                 case .folder:
                     try SystemCall.retrying { mkdirat(parent, name, 0o700) }
@@ -254,7 +254,7 @@ package final class PartFolder {
         // It may have its final mode already. Where modes cannot be set, opening it shows what is possible.
         _ = fchmod(opened.raw, isFolder ? 0o700 : 0o600)
         guard !isFolder else { return folders.append(entry) }
-        let name = (entry.components.last ?? []).map { CChar(bitPattern: $0) } + [0]
+        let name = (entry.components.last ?? []).nullTerminated
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC
         let writable = Descriptor(owning: try SystemCall.retrying { openat(parent, name, flags) })
         file = (entry, name, SharedDescriptor(writable))

@@ -30,7 +30,7 @@ struct ReceivedNames {
         }
         if refusal == .exists {
             // If the file system ignores case, two names that differ are the same.
-            let text = name.map { CChar(bitPattern: $0) } + [0]
+            let text = name.nullTerminated
             if !given.contains(entry.path), try FolderTree.names(in: folder).contains(text) { throw .exists }
         } else if !FileName.isRefusal(refusal) {
             throw refusal
@@ -47,16 +47,16 @@ struct ReceivedNames {
                 throw refusal
             }
             if entry.kind == .folder { renamed[entry.path] = Array(new.utf8) }
-            given.insert(Self.path(entry.components.dropLast() + [Array(new.utf8)]))
-            return renames.add("\(Self.text(entry.components)) has the name \(VisibleText.escape(new)) here")
+            given.insert(TarEntry.path(of: entry.components.dropLast() + [Array(new.utf8)]))
+            return renames.add("\(TarEntry.text(of: entry.components)) has the name \(VisibleText.escape(new)) here")
         }
         throw refusal
     }
 
     /// Notes that something in a folder was renamed.
     mutating func setAside(_ old: [UInt8], as new: [UInt8], in folder: [[UInt8]]) {
-        renamed[Self.path(folder + [old])] = new
-        metadata.add("\(Self.text(folder + [old])) is set aside as \(Self.text([new]))")
+        renamed[TarEntry.path(of: folder + [old])] = new
+        metadata.add("\(TarEntry.text(of: folder + [old])) is set aside as \(TarEntry.text(of: [new]))")
     }
 
     /// The components under which a folder is found that was sent with these.
@@ -76,14 +76,6 @@ struct ReceivedNames {
             + "rename what is set aside only if you trust the sender"
         return renames.lines("the file system refuses a name: ")
             + (metadata.isEmpty ? [] : [warning]) + metadata.lines("")
-    }
-
-    private static func path(_ components: [[UInt8]]) -> [UInt8] {
-        Array(components.joined(separator: [UInt8(ascii: "/")]))
-    }
-
-    private static func text(_ components: [[UInt8]]) -> String {
-        components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
     }
 }
 

@@ -75,10 +75,10 @@ struct RepositoryMetadata {
     }
 
     private static func setAside(_ name: [UInt8], in number: Int32) throws(Errno) -> [UInt8] {
-        let old = name.map { CChar(bitPattern: $0) } + [0]
+        let old = name.nullTerminated
         for attempt in 1...9999 {
             let new = name + Array((attempt == 1 ? suffix : "\(suffix) (\(attempt))").utf8)
-            let path = new.map { CChar(bitPattern: $0) } + [0]
+            let path = new.nullTerminated
             var status = stat()
             // Nothing else changes a folder that is being received.
             guard fstatat(number, path, &status, AT_SYMLINK_NOFOLLOW) != 0 else { continue }

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// A file or folder in an archive.
 package struct TarEntry: Equatable, Sendable {
     /// What may be in an archive.
@@ -27,7 +29,15 @@ package struct TarEntry: Equatable, Sendable {
     }
 
     /// Its path, with slashes.
-    var path: [UInt8] { Array(components.joined(separator: [UInt8(ascii: "/")])) }
+    var path: [UInt8] { Self.path(of: components) }
+
+    /// A path by its components, with slashes.
+    static func path(of components: [[UInt8]]) -> [UInt8] { Array(components.joined(separator: [UInt8(ascii: "/")])) }
+
+    /// The same for people.
+    static func text(of components: [[UInt8]]) -> String {
+        components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
+    }
 }
 
 extension TarEntry {

@@ -188,16 +188,12 @@ package final class TarWriter {
 
     private func skip(_ components: [[UInt8]], _ reason: String) {
         skipped += 1
-        omissions.add("\(Self.text(components)): \(reason)")
+        omissions.add("\(TarEntry.text(of: components)): \(reason)")
         if notes.count < Self.noteLimit { notes.append("\(shown(components)) is left out: \(reason)") }
     }
 
     private func shown(_ components: [[UInt8]]) -> String {
-        "\(top)/\(Self.text(components))"
-    }
-
-    private static func text(_ components: [[UInt8]]) -> String {
-        components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
+        "\(top)/\(TarEntry.text(of: components))"
     }
 }
 

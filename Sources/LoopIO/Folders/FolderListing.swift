@@ -26,6 +26,13 @@ package enum FolderListing {
         try SystemCall.retrying { mkdir(path.systemPath, 0o777) }
     }
 
+    /// The path that a symbolic link leads to (readlink(2)); nil for what is none, and above PATH_MAX.
+    package static func target(ofLink path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path.systemPath, &buffer, buffer.count)
+        return count > 0 && count < buffer.count ? String(systemBytes: buffer[..<count]) : nil
+    }
+
     /// Whether there is a folder at this path (stat(2)); links are followed.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()

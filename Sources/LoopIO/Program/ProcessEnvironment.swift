@@ -5,17 +5,13 @@ import Glibc
 package enum ProcessEnvironment {
     /// The arguments behind the program's name.
     package static var arguments: [String] {
-        (0..<clinux_argument_count()).dropFirst().compactMap { clinux_argument($0).map(text) }
-    }
-
-    private static func text(_ bytes: UnsafePointer<CChar>) -> String {
-        String(systemBytes: UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) })
+        (0..<clinux_argument_count()).dropFirst().compactMap { clinux_argument($0).map { String(systemPath: $0) } }
     }
 
     /// The value of a variable (getenv(3)); nil when it is not set.
     package static func value(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
-        return text(value)
+        return String(systemPath: value)
     }
 
     /// All variables; of one that is set twice, the first.
@@ -42,17 +38,14 @@ package enum ProcessEnvironment {
     /// By what the process was started, where that is absolute (getauxval(3)): needs no /proc.
     private static var executedPath: String? {
         guard let name = clinux_executed_path() else { return nil }
-        return name.pointee == CChar(bitPattern: UInt8(ascii: "/")) ? text(name) : nil
+        return name.pointee == CChar(bitPattern: UInt8(ascii: "/")) ? String(systemPath: name) : nil
     }
 
     /// The program that has started this process, absolute; nil when the system does not say, as of one in a sandbox.
     package static var parentProgram: String? { program(of: "\(getppid())") }
 
     private static func program(of process: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        return String(systemBytes: buffer[..<count].map { UInt8(bitPattern: $0) })
+        FolderListing.target(ofLink: "/proc/\(process)/exe")
     }
 
     /// Whether a descriptor is a socket (fstat(2)).

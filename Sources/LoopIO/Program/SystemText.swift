@@ -1,3 +1,5 @@
+import Glibc
+
 /// Text that stands for bytes of the system: arguments, variables and paths, which need not be UTF-8.
 ///
 /// A byte that is no UTF-8 is the scalar U+10FE00 plus its value, of a private area. Bytes that are the UTF-8 of such a scalar are
@@ -36,6 +38,11 @@ extension String {
         self = String(scalars)
     }
 
+    /// The text that stands for a C string.
+    package init(systemPath path: UnsafePointer<CChar>) {
+        self.init(systemBytes: UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) })
+    }
+
     /// The bytes that the text stands for.
     package var systemBytes: [UInt8] {
         guard hasEscapes else { return Array(utf8) }
@@ -51,12 +58,23 @@ extension String {
     }
 
     /// The bytes for a call of the system, with a NUL behind them.
-    package var systemPath: [CChar] { (systemBytes + [0]).map { CChar(bitPattern: $0) } }
+    package var systemPath: [CChar] { systemBytes.nullTerminated }
 
     /// The text for people and other devices: U+FFFD for what is no UTF-8.
     package var systemTextRepaired: String {
         hasEscapes ? String(decoding: systemBytes, as: UTF8.self) : self
     }
 
+    /// The option of a word of the command line, and behind the first `=` its value, if it has one.
+    package var splitOption: [String] {
+        // Of scalars: a value may begin with a mark, which makes one character with the sign.
+        unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+    }
+
     private var hasEscapes: Bool { unicodeScalars.contains { Self.escapes.contains($0.value) } }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes for a call of the system, with a NUL behind them.
+    package var nullTerminated: [CChar] { map { CChar(bitPattern: $0) } + [0] }
 }
