@@ -2,7 +2,6 @@
 
 import datetime
 import hashlib
-import hmac
 import socket
 import struct
 

@@ -29,7 +29,7 @@ MULTICAST_DNS = 5353
 class Networks:
     """The two networks. In the first one, host 2 is the joiner's, host 3 the author's and host 4 the reader's."""
 
-    def __init__(self, stage, reader_number=4):
+    def __init__(self, stage):
         self.stage = stage
         self.first = Lab(stage, 4, "--no-avahi", "--ipv4-only", name="a")
         self.second = Lab(stage, 2, "--no-avahi", "--ipv4-only", name="b")
@@ -84,15 +84,13 @@ class Networks:
                 found.append(({6: "TCP", 17: "UDP"}[protocol], ports[1], socket.inet_ntoa(target)))
         return found
 
-    def attack(self, daemon, records, original, begin=None):
+    def attack(self, daemon, records, original):
         """Announces the records at all ages from both addresses to a device; answers what the unknown host got for them."""
         replays, got = 0, {}
         for address in (OWN, original):
             for age in AGES:
                 daemon.clock.set(age)
                 daemon.start()
-                if begin:
-                    begin()
                 before = len(self.answered())
                 self.replay(records, address)
                 replays += len(records)

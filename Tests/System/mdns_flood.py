@@ -49,7 +49,7 @@ def multicast_socket(address):
 def new_instance(service, number):
     instance = struct.pack("!Q", number).hex().encode() + os.urandom(8).hex().encode()
     text = b"".join(bytes([len(part)]) + part for part in [b"v=1"] + [b"b%d=" % part + os.urandom(228) for part in range(3)]
-                    + [b"m=" + os.urandom(128)])
+                    + [b"m=" + os.urandom(240)])
     return announcement(service, instance, text, instance, bytes([10, 80, 0, number % 200 + 20]), 24863)
 
 

@@ -175,8 +175,10 @@ def reload(stage):
         daemon.process.send_signal(signal.SIGHUP)
 
     def lines():
-        """Lines that a call adds to the log: one at the level debug, and none at the others."""
+        """Lines that calls add to the log: one each at the level debug, and none at the others."""
         before = logged(daemon)
+        daemon.is_well()
+        # The line is written when the connection has ended, which the daemon sees before the next connection.
         daemon.is_well()
         return logged(daemon)[len(before):]
 
