@@ -32,7 +32,7 @@ MOST_STEPS = 400
 # How to strike, at which calls, and each how many of them in the gate.
 LASTING = faults.FILES | faults.KINDS["reply"]
 WAYS = {
-    "kill": dict(how="kill", kinds=LASTING),
+    "kill": dict(how="kill", kinds=LASTING, stride=2),
     "power": dict(how="power", kinds=LASTING),
     "kill at sending": dict(how="kill", kinds=faults.KINDS["send"], stride=3),
     "tear": dict(how="tear", kinds=faults.KINDS["write"] | faults.STREAMS, stride=3),
