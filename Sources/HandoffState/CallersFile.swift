@@ -14,7 +14,7 @@ package struct CallersFile: Sendable, Equatable {
         self.latest = latest
     }
 
-    /// Reads a file. A line that is invalid is ignored: recorded calls of its device may open once more, and the daemon starts.
+    /// Reads a file whose checksum was right. Lines of another form, which this version does not write, are skipped.
     package init(decoding bytes: [UInt8]) {
         var latest: [DeviceID: Gate.Serial] = [:]
         for line in bytes.split(separator: UInt8(ascii: "\n")) {

@@ -91,6 +91,7 @@ struct FolderAccess: ~Copyable {
         try limits.ignoringRefusal(of: Self.synchronizedFiles) { () throws(Errno) in
             try SystemCall.retrying { fileSync(number) }
         }
+        try SystemCall.flush(number)
     }
 
     private static let synchronizedFiles = "synchronized files"
@@ -126,6 +127,7 @@ struct FolderAccess: ~Copyable {
         try limits.ignoringRefusal(of: Self.synchronizedFiles) { () throws(Errno) in
             try SystemCall.retrying { fdatasync(number) }
         }
+        try SystemCall.flush(number)
     }
 
     /// The last bytes of a file, at most `limit` of them; nil if there is none.

@@ -38,10 +38,11 @@ final class OutputPump {
         return waiting <= Self.high
     }
 
-    /// Calls back once everything is written, or could not be.
+    /// Calls back once everything is written and stored, or could not be.
     func empty(_ then: @escaping (Result<Void, TransferFailure>) -> Void) {
         isEmptied = then
-        loop.later { [weak self] in self?.checkEmpty() }
+        waiting += 1
+        worker.run({ try StandardStream.output.finish() }, on: loop) { [weak self] in self?.wrote(1, $0) }
     }
 
     private func wrote(_ count: Int, _ result: Result<Void, any Error>) {

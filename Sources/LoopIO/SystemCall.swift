@@ -19,6 +19,16 @@ package enum SystemCall {
         }
     }
 
+    /// Throws the error that close(2) would return: network and FUSE file systems report a full disk there. Closing any descriptor of
+    /// a file has this effect, so a duplicate is closed.
+    package static func flush(_ descriptor: Int32) throws(Errno) {
+        let copy = try retrying { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+        guard close(copy) != 0 else { return }
+        // The number is released even after EINTR.
+        let error = Errno.current
+        if error != .interrupted { throw error }
+    }
+
     /// Makes reads and writes of a descriptor return instead of wait (fcntl(2), O_NONBLOCK).
     package static func setNonBlocking(_ descriptor: Int32) throws(Errno) {
         let flags = try retrying { fcntl(descriptor, F_GETFL) }

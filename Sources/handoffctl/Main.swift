@@ -8,6 +8,13 @@ struct Main {
     static func main() {
         let console = Console.standard(outputFailed: { exit(ExitStatus.failed.rawValue) })
         let arguments = ProcessEnvironment.arguments
-        exit(Program.run(arguments, .ofProcess, console, .standard).rawValue)
+        let status = Program.run(arguments, .ofProcess, console, .standard)
+        do throws(Errno) {
+            try StandardStream.output.finish()
+        } catch {
+            console.writeDiagnostics("handoffctl: cannot store what was written to standard output: \(error)\n")
+            exit(ExitStatus.failed.rawValue)
+        }
+        exit(status.rawValue)
     }
 }

@@ -1,6 +1,7 @@
 """Files and folders as disks have them: large, special, changing, on full disks, and cut in the middle."""
 
 import os
+import shlex
 import subprocess
 import time
 
@@ -79,6 +80,22 @@ def full(stage):
             expect("no space left" in failed.errors, f"{name}: {failed}")
             left = [entry for entry in os.listdir(disk.path) if not entry.startswith(".")]
             expect(left == [], f"{name}: it has its name: {left}")
+
+
+@test("a full disk is a failure also of an account file and of standard output")
+def full_output(stage):
+    origin, taker = pair(stage)
+    offer = publish(stage, stage.file("a", "a" * 5000))
+    disk = fuse(stage, "flush", fails=["flush"])
+    file = os.path.join(disk.path, "account")
+    failed = origin.ctl("account", "export", file, code=1)
+    expect("no space left" in failed.errors and not os.path.exists(file), f"the file is there: {failed}")
+    for words in (["list"], ["continue", offer.id, "--output", "-"]):
+        # The shell opens the file, as for people, so that nothing else closes it.
+        command = shlex.join([os.path.join(BIN, "handoffctl"), "--socket", taker.socket, *words])
+        failed = subprocess.run(["sh", "-c", f"exec {command} >{shlex.quote(disk.path)}/{words[0]}"], stderr=subprocess.PIPE,
+                                text=True, timeout=60)
+        expect(failed.returncode == 1 and "no space left" in failed.stderr, f"{words}: {failed}")
 
 
 @test("a folder whose receiver was killed continues where it was", limit=180)

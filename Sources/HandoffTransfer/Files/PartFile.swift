@@ -120,7 +120,7 @@ package final class PartFile {
                 remarks.append(FileMode.remark)
             }
             try SystemCall.retrying { fsync(raw) }
-            try FileWriting.flush(raw)
+            try SystemCall.flush(raw)
             let (name, isRefused) = try naming.give(name, to: part, isFolder: false, in: folder)
             given = name
             if isRefused { nameReason = FileName.refused }
@@ -175,16 +175,6 @@ enum FileWriting {
                 written += try SystemCall.retrying { Glibc.write(number, rest.baseAddress, rest.count) }
             }
         }
-    }
-
-    /// Returns the error that close(2) would return: network and FUSE file systems report a full disk there. Each descriptor of a
-    /// file that is closed has this effect, so a second one is closed.
-    static func flush(_ number: Int32) throws(Errno) {
-        let copy = try SystemCall.retrying { fcntl(number, F_DUPFD_CLOEXEC, 0) }
-        // Not again after EINTR: the number is released.
-        guard close(copy) != 0 else { return }
-        let error = Errno.current
-        if error != .interrupted { throw error }
     }
 
     /// Sets when the content was changed (futimens(3)), as far as the file system can say it.

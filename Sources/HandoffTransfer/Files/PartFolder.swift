@@ -240,7 +240,7 @@ package final class PartFolder {
             let raw = file.descriptor.raw
             try seal(raw, mode: file.entry.mode, modified: file.entry.modified)
             if !isSyncedAsWhole { try SystemCall.retrying { fsync(raw) } }
-            try FileWriting.flush(raw)
+            try SystemCall.flush(raw)
         } catch {
             throw .system("cannot write \(shown(file.entry))", error)
         }

@@ -39,6 +39,7 @@ package final class NewFile {
         guard let number = descriptor?.raw else { return }
         try StandardStream.write(bytes, to: number)
         try SystemCall.retrying { fsync(number) }
+        try SystemCall.flush(number)
         if !hasName {
             try SystemCall.retrying { clinux_name_file(number, path.systemPath) }
             hasName = true

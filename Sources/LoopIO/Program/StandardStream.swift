@@ -23,6 +23,15 @@ package enum StandardStream: Int32, Sendable {
         try Self.write(bytes, to: rawValue)
     }
 
+    /// Throws the error that the end of the process would lose: some file systems report a full disk when a file is closed.
+    package func finish() throws(Errno) {
+        do throws(Errno) {
+            try SystemCall.flush(rawValue)
+        } catch .badDescriptor {
+            // The program was started without this stream.
+        }
+    }
+
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
         var rest = bytes[...]
         while !rest.isEmpty {
