@@ -75,9 +75,8 @@ import Testing
             defer { fleet.end() }
             let (publication, start) = try Self.copy(copied, fleet)
             let device = try start(age)
-            // Beacons name the port; in a mark's record it may be any.
-            let port = copied == .beacon || copied == .ownBeacon ? publication.port : 0
-            let trap = try Trap(isElsewhere: isElsewhere, port: port)
+            // Beacons and marks count for the port of their record.
+            let trap = try Trap(isElsewhere: isElsewhere, port: publication.port)
 
             device.discovery.emit(trap.record(publication))
 
@@ -98,8 +97,7 @@ import Testing
         defer { fleet.end() }
         let (publication, start) = try Self.copy(copied, fleet)
         let device = try start(.zero)
-        let port = copied == .beacon || copied == .ownBeacon ? publication.port : 0
-        let trap = try Trap(isElsewhere: true, port: port)
+        let trap = try Trap(isElsewhere: true, port: publication.port)
 
         device.discovery.emit(trap.record(publication))
 
@@ -108,6 +106,36 @@ import Testing
         try fleet.poll("time passes") { device.discovery.publicationCount > published }
         for _ in 1...3 { _ = try device.status() }
         #expect(!trap.isHit)
+    }
+
+    @Test func `a new epoch does not change the times at which records are sealed`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        func seals(_ seconds: Int64) throws -> Int {
+            let before = desk.discovery.publicationCount
+            fleet.pass(.seconds(seconds))
+            for _ in 1...3 { _ = try desk.status() }
+            return desk.discovery.publicationCount - before
+        }
+        // The first record under a label is sealed again after 1 and 3 s, and then every 4 minutes.
+        try fleet.poll("the record") { desk.discovery.publication != nil }
+        while try seals(10) > 0 {}
+        var instance: String?
+        var count = 0
+
+        // The label changes at a random moment of the 3 minutes after a new epoch: then the next epoch shows the times.
+        repeat {
+            let before = desk.discovery.publicationCount
+            _ = try desk.call(.rotateKey)
+            try fleet.poll("the record of the new epoch") { desk.discovery.publicationCount > before }
+            instance = desk.discovery.publication?.instance
+            count = 0
+            for _ in 1...4 { count += try seals(1) }
+        } while desk.discovery.publication?.instance != instance
+
+        #expect(count == 0)
     }
 
     /// Two days, ten years, and a time before 1970, in seconds.
