@@ -66,6 +66,40 @@ def watchdog(stage):
                   lambda: machine.show("SubState", "NRestarts") == {"SubState": "running", "NRestarts": "1"}, within=40)
 
 
+@test("a mistake in the configuration is shown, starts nothing again, and is over once it is corrected", limit=240)
+def mistake(stage):
+    machine = Machines(stage, 1).machines[0]
+    file = "/home/alice/.config/handoff/handoffd.conf"
+
+    def configure(text):
+        machine.user("sh", "-c", f"mkdir -p {os.path.dirname(file)} && printf %s '{text}' >{file}")
+
+    def status():
+        return machine.systemctl("status", "handoffd.service", code=None).output
+
+    configure("titles = perhaps")
+    machine.systemctl("enable", "--now", "handoffd.socket")
+    asked = machine.ctl("status", code=None)
+    expect(asked.code != 0 and "titles" in asked.errors, f"a waiting command gets no reason: {asked}")
+    machine.until("the end of the start", lambda: machine.show("ActiveState")["ActiveState"] == "failed")
+    shown = machine.show("NRestarts", "ExecMainStatus")
+    expect(shown == {"NRestarts": "0", "ExecMainStatus": "78"}, f"started again: {shown}")
+    expect(file in status() and "titles" in status(), f"no reason: {status()}")
+    sockets = machine.systemctl("show", "handoffd.socket", "--property=ActiveState").output.strip()
+    expect(sockets == "ActiveState=active", f"the socket: {sockets}")
+
+    configure("titles = no")
+    machine.ctl("status")
+    configure("titles = perhaps")
+    refused = machine.systemctl("reload", "handoffd.service", code=None)
+    expect(refused.code != 0, "the reload of a mistake succeeded")
+    expect("titles" in status(), f"no reason: {status()}")
+    machine.ctl("status")
+    configure("titles = yes")
+    machine.systemctl("reload", "handoffd.service")
+    expect(machine.show("SubState", "NRestarts") == {"SubState": "running", "NRestarts": "0"}, "it was restarted")
+
+
 @test("without user namespaces the service runs with the sandbox drop-in masked", limit=240)
 def masked(stage):
     machine = Machines(stage, 1).machines[0]
