@@ -112,6 +112,11 @@ def is_outside(machine, pid):
     expect(not same, f"the daemon is not confined: {same} are as outside")
 
 
+def known_app(machine, id):
+    """What `apps` shows of one app; the package brings an app of its own."""
+    return next(line for line in machine.ctl("apps").lines if line["id"] == id)
+
+
 @test("an app that does not run is started by its desktop entry, outside of the sandbox, also where the call starts the daemon",
       limit=300)
 def by_entry(stage):
@@ -133,7 +138,7 @@ def by_entry(stage):
     content = noted(taker, record, "continue")["content"]
     expect(content["userInfo"] == {"page": 3} and content["title"] == "Draft", f"wrong: {content}")
     offer.wait("continued", deviceName="m2")
-    known = taker.ctl("apps").line
+    known = known_app(taker, "org.example.my-Editor")
     expect(known["running"] and known["verified"] is True, f"the system does not confirm it: {known}")
 
     # It outlives the daemon, which only the socket starts then.
@@ -162,7 +167,7 @@ def by_bus(stage):
     expect(noted(taker, record, "continue")["content"]["userInfo"] == {"page": 4}, "wrong activity")
     offer.wait("continued", deviceName="m2")
     # The bus has started it, in a unit that names no app.
-    known = taker.ctl("apps").line
+    known = known_app(taker, id)
     expect(known["running"] and known["verified"] is False, f"wrong: {known}")
     taker.ctl("continue")
     noted(taker, record, "continue", count=2)
