@@ -101,6 +101,27 @@ import Testing
         await stop()
     }
 
+    @Test func `a refused publication is an impairment, and running is not told before`() async {
+        script.state.withLock { $0.groupError = .refused("not permitted") }
+        thread.send(.publish(Self.publication))
+        start()
+        let text = "this device is not announced: avahi-daemon returned 'not permitted'"
+        await collector.wait { $0 == .state(.avahi, .impaired(text)) }
+        await stop()
+        #expect(!collector.events.contains(.state(.avahi, .running)))
+    }
+
+    @Test func `a bus that forbids to publish is an impairment from the second time`() async {
+        script.state.withLock { $0.groupError = .disconnected("not allowed") }
+        thread.send(.publish(Self.publication))
+        start()
+        let text = "this device is not announced: avahi-daemon returned 'not allowed'"
+        await collector.wait { $0 == .state(.avahi, .impaired(text)) }
+        await script.wait(for: "open", count: 4)
+        await stop()
+        #expect(collector.events.count { $0 == .state(.avahi, .impaired(text)) } == 1)
+    }
+
     @Test func `closes a library that does not answer`() async {
         script.state.withLock { $0.groupError = .disconnected("no answer") }
         thread.send(.publish(Self.publication))
