@@ -86,6 +86,7 @@ import Testing
 
     @Test func `hears nothing of stopped browsers`() async throws {
         start([.waiting("not there")])
+        await collector.wait { $0 == .state(.avahi, .unavailable("not there")) }
         play(try Self.known, .allForNow(Self.browse))
         play(.running)
         await collector.wait { $0 == .state(.avahi, .running) }
