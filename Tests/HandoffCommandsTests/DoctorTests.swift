@@ -166,12 +166,13 @@ import Testing
     }
 
     @Test func `an Avahi that does not announce the device is a problem, with the setting that is the cause`() throws {
+        let cause = "this device is not announced: avahi-daemon returned 'not permitted'"
+        let lines = "[publish]\n#disable-publishing=no\ndisable-user-service-publishing = yes\n"
         let check = try only("discovery") { facts in
-            facts.status?.discoveryState = "impaired: this device is not announced: avahi-daemon returned 'not permitted'"
-            facts.machine.avahiConfiguration = .text("[publish]\n#disable-publishing=no\ndisable-user-service-publishing = yes\n")
+            facts.status?.discoveryState = "impaired: \(cause)"
+            facts.machine.avahiConfiguration = .text(lines)
         }
-        #expect(check.state == .problem)
-        #expect(check.message == "this device is not announced: avahi-daemon returned 'not permitted'")
+        #expect(check.state == .problem && check.message == cause)
         #expect(
             check.remedy
                 == "set discovery = auto in handoffd.conf; or change disable-user-service-publishing in "

@@ -18,9 +18,9 @@ extension Doctor {
         }
         let impaired = "impaired: "
         if status.discoveryState.hasPrefix(impaired) {
+            let remedy = name == "avahi" ? avahiRemedy(machine.avahiConfiguration.content) : "see the daemon's log"
             return DoctorCheck(
-                "discovery", .problem, String(status.discoveryState.dropFirst(impaired.count)),
-                remedy: name == "avahi" ? avahiRemedy(machine.avahiConfiguration.content) : "the daemon's log says more")
+                "discovery", .problem, String(status.discoveryState.dropFirst(impaired.count)), remedy: remedy)
         }
         guard status.discoveryState == "running" else {
             let remedy =
@@ -93,10 +93,10 @@ extension Doctor {
         let found = ConfigurationText.lines(text ?? "").compactMap { line in
             restrictions.first { line.filter { !$0.isWhitespace }.hasPrefix($0 + "=") }
         }
-        let change =
-            found.isEmpty
-            ? "" : "; or change \(found.joined(separator: ", ")) in /etc/avahi/avahi-daemon.conf and restart avahi-daemon"
-        return "set discovery = auto in handoffd.conf" + change
+        let auto = "set discovery = auto in handoffd.conf"
+        guard !found.isEmpty else { return auto }
+        let names = found.joined(separator: ", ")
+        return "\(auto); or change \(names) in /etc/avahi/avahi-daemon.conf and restart avahi-daemon"
     }
 
     /// Whether a line of the configuration says that nobody else may bind port 5353.

@@ -35,7 +35,8 @@ package final class LocalAddresses {
     private func open() {
         descriptor = clinux_netlink_open(0)
         guard descriptor >= 0 else {
-            if !hasFailed { logger.error("Cannot follow this machine's addresses", ["error": Errno.current.description]) }
+            let error = Errno.current.description
+            if !hasFailed { logger.error("Cannot follow this machine's addresses", ["error": error]) }
             hasFailed = true
             retryTimer?.set(loop.now + LocalAddresses.retryInterval)
             return

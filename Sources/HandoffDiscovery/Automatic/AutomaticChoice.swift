@@ -42,7 +42,8 @@ package struct AutomaticChoice: Sendable {
     /// Avahi is there, or not, or does not do its work.
     package mutating func avahiChanged(_ avahi: DiscoveryState, at now: MonotonicInstant) -> [Action] {
         switch (state, avahi) {
-        case (_, .starting), (.avahi, .running), (.lost, .unavailable), (.embedded, .unavailable), (.embedded, .impaired):
+        case (_, .starting), (.avahi, .running), (.lost, .unavailable), (.embedded, .unavailable),
+            (.embedded, .impaired):
             return []
         case (.starting, .running), (.lost, .running):
             state = .avahi
