@@ -52,6 +52,28 @@ def aliases(stage):
     origin.is_well()
 
 
+@test("a network that appears while there are no descriptors does not end the daemon", limit=120)
+def appears(stage):
+    lab = Lab(stage, 1, "--no-avahi")
+    lab.hosts[0].link("down")
+    origin = stage.daemon("origin", host=lab.hosts[0], discovery="embedded", interface="br7")
+    origin.ctl("account", "create")
+    pid = str(origin.process.pid)
+    used = max(int(name) for name in os.listdir(f"/proc/{pid}/fd")) + 1
+    subprocess.run(["prlimit", f"--nofile={used}:4096", "--pid", pid], check=True, timeout=10)
+    for words in ("link add br7 type bridge", "link set br7 up", "address add 10.81.0.1/24 dev br7"):
+        done = lab.hosts[0].run("ip", *words.split())
+        expect(done.code == 0, str(done))
+    lab.hosts[0].link("up")
+    time.sleep(3)
+    expect(origin.process.poll() is None, f"it ended with {origin.process.poll()}")
+    subprocess.run(["prlimit", "--nofile=4096", "--pid", pid], check=True, timeout=10)
+    limit = time.monotonic() + 30
+    while (status := origin.ctl("status").line)["discoveryState"] != "running":
+        expect(time.monotonic() < limit, f"discovery is {status['discoveryState']}")
+        time.sleep(0.1)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--send"]:
         send_aliases(sys.argv[2])
