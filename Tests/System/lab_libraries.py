@@ -1,15 +1,14 @@
 """Conditions on which a library would end the daemon, on simulated hosts. Needs root."""
 
 import os
-import socket
 import struct
 import subprocess
 import sys
 import time
 
-from harness import ROOT, Lab, expect, main, test
+from harness import Lab, expect, main, test
 
-CNAME, TYPE = 5, "com.example.editing"
+CNAME = 5
 
 
 def alias(owner, target, lifetime=10):
