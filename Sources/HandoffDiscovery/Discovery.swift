@@ -61,6 +61,9 @@ package enum DiscoveryState: Sendable, Equatable {
     case starting
     /// The state while it finds and publishes.
     case running
+    /// The state while it runs, and does not announce this device or does not find others; it continues trying. The text gives the
+    /// cause, as a fragment for a message.
+    case impaired(String)
     /// The state while it cannot; it goes on trying. The text says why, as a fragment for a message.
     case unavailable(String)
 }

@@ -22,9 +22,10 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     private let loop: DiscoveryLoop
     private let options: DiscoveryOptions
+    private let logger: Logger
     private let transport: AvahiProtocol
-    /// Nil when libavahi-core is not installed.
-    fileprivate let functions: cavahicore?
+    /// Nil until it is opened, and when libavahi-core is not installed.
+    fileprivate private(set) var functions: cavahicore?
     private var server: OpaquePointer?
     private var serverContext: Context?
     private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
@@ -37,13 +38,12 @@ final class AvahiServerLibrary: MulticastLibrary {
     let hears = true
 
     init(loop: DiscoveryLoop, options: DiscoveryOptions, logger: Logger) {
-        functions = AvahiServerLibrary.load()
         self.loop = loop
         self.options = options
+        self.logger = logger
         let protocols = (options.useIPv4, options.useIPv6 && !options.isLoopbackOnly)
         transport = AvahiProtocol(
             protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
-        if let functions { AvahiLog.forward(to: logger, functions) }
         gate = PacketGate(serviceType: options.serviceType)
         // Raw only because the C module is no part of the loop's interface.
         let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
@@ -65,6 +65,15 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     func open() {
         close()
+        // Before the library is loaded, which needs a descriptor, too.
+        if let error = DescriptorReserve.shortage() {
+            events = [.lost("\(error)")]
+            return
+        }
+        if functions == nil, let loaded = AvahiServerLibrary.load() {
+            functions = loaded
+            AvahiLog.forward(to: logger, loaded)
+        }
         guard let functions else {
             events = [.waiting("libavahi-core is not installed")]
             return

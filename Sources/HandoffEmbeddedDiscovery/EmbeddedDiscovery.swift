@@ -20,11 +20,12 @@ package final class EmbeddedDiscovery: Discovery {
     }
 
     package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
-        let isStarted = thread.start { [options, logger] loop in
+        let report: @Sendable (String) -> Void = { [kind] in onEvent(.state(kind, .unavailable($0))) }
+        let isStarted = thread.start(onShortage: report) { [options, logger] loop in
             let library = AvahiServerLibrary(loop: loop, options: options, logger: logger)
             return MulticastDriver(loop: loop, library: library, options: options, logger: logger, onEvent: onEvent)
         }
-        if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
+        if !isStarted { report("no thread for it") }
     }
 
     package var ownAddresses: [IPAddress] { options.presentAddresses }

@@ -15,6 +15,8 @@ extension Backoff {
 
     /// The responder of multicast DNS, which went away.
     package static var responder: Backoff { Backoff(first: .milliseconds(200), longest: .seconds(10)) }
+    /// A publication that the responder refuses.
+    package static var publication: Backoff { Backoff(first: .seconds(5), longest: .seconds(320)) }
     /// The name of a configured address, which could not be looked up.
     package static var nameLookup: Backoff { Backoff(first: .seconds(1), longest: .seconds(60)) }
 

@@ -165,6 +165,20 @@ import Testing
         #expect(try only("discovery") { $0.status?.discovery = "static" }.state == .warning)
     }
 
+    @Test func `an Avahi that does not announce the device is a problem, with the setting that is the cause`() throws {
+        let cause = "this device is not announced: avahi-daemon returned 'not permitted'"
+        let lines = "[publish]\n#disable-publishing=no\ndisable-user-service-publishing = yes\n"
+        let check = try only("discovery") { facts in
+            facts.status?.discoveryState = "impaired: \(cause)"
+            facts.machine.avahiConfiguration = .text(lines)
+        }
+        #expect(check.state == .problem && check.message == cause)
+        #expect(
+            check.remedy
+                == "set discovery = auto in handoffd.conf; or change disable-user-service-publishing in "
+                + "/etc/avahi/avahi-daemon.conf and restart avahi-daemon")
+    }
+
     @Test func `without a network nothing says that devices are found`() throws {
         let check = try only("network") { $0.diagnosis?.network = false }
         #expect(check.state == .problem && check.message.hasPrefix("no network: "))

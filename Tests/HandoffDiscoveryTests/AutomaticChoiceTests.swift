@@ -37,6 +37,19 @@ struct AutomaticChoiceTests {
         #expect(actions == [[], [.startEmbedded]])
     }
 
+    @Test func `starts embedded immediately when avahi announces nothing, until it does`() {
+        let impaired = DiscoveryState.impaired("not permitted")
+        for before in [[], [.running], [.running, Self.gone]] as [[DiscoveryState]] {
+            var choice = AutomaticChoice(at: Self.start)
+            for state in before { _ = choice.avahiChanged(state, at: Self.start) }
+            #expect(choice.avahiChanged(impaired, at: Self.start) == [.startEmbedded])
+            #expect(choice.avahiChanged(Self.gone, at: Self.start) == [])
+            #expect(choice.avahiChanged(impaired, at: Self.start) == [])
+            #expect(choice.current == .embedded && choice.deadline == nil)
+            #expect(choice.avahiChanged(.running, at: Self.start) == [.stopEmbedded])
+        }
+    }
+
     @Test func `waits out a restart`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(.running, at: Self.start)

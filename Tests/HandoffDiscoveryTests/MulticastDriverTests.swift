@@ -86,6 +86,7 @@ import Testing
 
     @Test func `hears nothing of stopped browsers`() async throws {
         start([.waiting("not there")])
+        await collector.wait { $0 == .state(.avahi, .unavailable("not there")) }
         play(try Self.known, .allForNow(Self.browse))
         play(.running)
         await collector.wait { $0 == .state(.avahi, .running) }
@@ -99,6 +100,30 @@ import Testing
         start()
         await collector.wait { $0 == .conflict(instance: "own") }
         await stop()
+    }
+
+    @Test func `a refused publication is an impairment, also when the library was opened again`() async {
+        script.state.withLock { $0.groupError = .refused("not permitted") }
+        thread.send(.publish(Self.publication))
+        start()
+        let text = "this device is not announced: avahi-daemon returned 'not permitted'"
+        await collector.wait { $0 == .state(.avahi, .impaired(text)) }
+        collector.clear()
+        play(.lost("gone"))
+        await script.wait(for: "browse instances", count: 2)
+        await stop()
+        #expect(!collector.events.contains { if case .state = $0 { true } else { false } })
+    }
+
+    @Test func `a bus that forbids to publish is an impairment from the second time`() async {
+        script.state.withLock { $0.groupError = .disconnected("not allowed") }
+        thread.send(.publish(Self.publication))
+        start()
+        let text = "this device is not announced: avahi-daemon returned 'not allowed'"
+        await collector.wait { $0 == .state(.avahi, .impaired(text)) }
+        await script.wait(for: "open", count: 4)
+        await stop()
+        #expect(collector.events.count { $0 == .state(.avahi, .impaired(text)) } == 1)
     }
 
     @Test func `closes a library that does not answer`() async {

@@ -37,6 +37,14 @@ import Timing
         #expect((1024...1064).contains(taken))
     }
 
+    @Test(arguments: ["_handoff._tcp.local", "member1._handoff._tcp.local", "host-of-member1.local", "other.local"])
+    mutating func `a packet with an alias is not read, not even a member's`(owner: String) {
+        var packet = PlayedPacket.announcement("member1")
+        packet.add(owner, .instances, target: owner, isAlias: true)
+        #expect(!admits(packet))
+        #expect(admits(.announcement("member1")))
+    }
+
     @Test
     mutating func `what is to be kept for long costs more`() {
         let taken = (0..<1000).count { admits(.announcement("stranger\($0)", lifetime: 9000)) }

@@ -29,12 +29,12 @@ struct PlayedPacket {
 
     mutating func add(
         _ owner: String, _ kind: RecordQuery.Kind, lifetime: UInt32 = 120, target: String? = nil,
-        data: [UInt8] = [1, 2, 3, 4]
+        data: [UInt8] = [1, 2, 3, 4], isAlias: Bool = false
     ) {
         records += 1
         bytes.replaceSubrange(6..<8, with: [UInt8(records >> 8), UInt8(records & 0xff)])
         name(owner)
-        u16(Int(kind.rawValue))
+        u16(isAlias ? 5 : Int(kind.rawValue))
         u16(1)
         u16(Int(lifetime >> 16))
         u16(Int(lifetime & 0xffff))

@@ -236,11 +236,33 @@ struct PublicationPlanTests {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
-        plan.failed(4, at: Self.start)
+        plan.failed(4, "not permitted", at: Self.start)
+        #expect(plan.failure == "not permitted")
         #expect(plan.step(at: Self.start) == [.free(4)])
         #expect(plan.deadline == Self.start + PublicationPlan.retryInterval)
         #expect(plan.step(at: Self.start + .milliseconds(4999)) == [])
         #expect(Self.made(plan.step(at: Self.start + .seconds(5))) == [5])
+        // The next attempt is later, and the failure is known until one succeeds.
+        plan.failed(5, "not permitted", at: Self.start + .seconds(5))
+        #expect(plan.step(at: Self.start + .seconds(5)) == [.free(5)])
+        #expect(plan.deadline == Self.start + .seconds(15))
+        plan.libraryLost()
+        #expect(Self.made(plan.step(at: Self.start + .seconds(6))) == [6, 7, 8, 9])
+        #expect(plan.failure == "not permitted" && !plan.isAnnounced)
+        plan.established(9)
+        #expect(plan.failure == nil && plan.isAnnounced)
+    }
+
+    @Test func `the failure of one address hides no device, that of all does`() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        _ = plan.step(at: Self.start)
+        for id in [1, 2] as [UInt64] { plan.failed(id, "too many objects", at: Self.start) }
+        #expect(plan.failure == nil)
+        plan.failed(3, "too many objects", at: Self.start)
+        #expect(plan.failure == "too many objects")
+        _ = plan.setPublication(nil)
+        #expect(plan.failure == nil)
     }
 
     @Test(arguments: [

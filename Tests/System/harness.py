@@ -358,8 +358,9 @@ class Host:
     def run(self, *words, within=30, input=None):
         return run([*self.prefix, *words], dict(os.environ), within, input)
 
-    def avahi(self, what):
-        self.lab.command("avahi", self.name, what)
+    def avahi(self, what, *lines):
+        """`lines`: `SECTION/KEY=VALUE` for the configuration of an avahi-daemon that starts."""
+        self.lab.command("avahi", self.name, what, *lines)
 
     def link(self, what):
         self.lab.command("link", self.name, what)

@@ -16,6 +16,12 @@ extension Doctor {
                 "discovery", .warning, "devices are looked for in known networks alone, and this one is not known",
                 remedy: "handoffctl network trust, if you trust it")
         }
+        let impaired = "impaired: "
+        if status.discoveryState.hasPrefix(impaired) {
+            let remedy = name == "avahi" ? avahiRemedy(machine.avahiConfiguration.content) : "see the daemon's log"
+            return DoctorCheck(
+                "discovery", .problem, String(status.discoveryState.dropFirst(impaired.count)), remedy: remedy)
+        }
         guard status.discoveryState == "running" else {
             let remedy =
                 name == "avahi"
@@ -76,6 +82,21 @@ extension Doctor {
                     remedy: rename)
             ]
         }
+    }
+
+    /// What makes Avahi announce this device, or does without it.
+    private static func avahiRemedy(_ text: String?) -> String {
+        let restrictions = [
+            "disable-user-service-publishing", "disable-publishing", "allow-interfaces", "deny-interfaces",
+            "objects-per-client-max", "entries-per-entry-group-max",
+        ]
+        let found = ConfigurationText.lines(text ?? "").compactMap { line in
+            restrictions.first { line.filter { !$0.isWhitespace }.hasPrefix($0 + "=") }
+        }
+        let auto = "set discovery = auto in handoffd.conf"
+        guard !found.isEmpty else { return auto }
+        let names = found.joined(separator: ", ")
+        return "\(auto); or change \(names) in /etc/avahi/avahi-daemon.conf and restart avahi-daemon"
     }
 
     /// Whether a line of the configuration says that nobody else may bind port 5353.

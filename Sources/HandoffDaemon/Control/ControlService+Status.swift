@@ -85,8 +85,10 @@ extension ControlService {
             let name = VisibleText.escape(core.snapshot.name(of: id))
             return "\(name) (\(id.short)) uses another version of the protocol: update Handoff there"
         }
-        if case .unavailable(let reason) = core.discoveryStates.state(of: core.discovery.kind) {
-            warnings.append("discovery is not available: \(reason)")
+        switch core.discoveryStates.state(of: core.discovery.kind) {
+        case .starting, .running: break
+        case .impaired(let reason): warnings.append(reason)
+        case .unavailable(let reason): warnings.append("discovery is not available: \(reason)")
         }
         return warnings
     }

@@ -12,6 +12,8 @@ struct DiscoveryStates {
         switch state {
         case .starting: log.debug("Discovery starts", ["kind": kind.rawValue])
         case .running: log.info("Discovery runs", ["kind": kind.rawValue])
+        case .impaired(let reason):
+            log.notice("Discovery is impaired", ["kind": kind.rawValue, "reason": reason])
         case .unavailable(let reason):
             log.notice("Discovery is not available", ["kind": kind.rawValue, "reason": reason])
         }
@@ -25,6 +27,7 @@ struct DiscoveryStates {
         switch state(of: kind) {
         case .starting: "starting"
         case .running: "running"
+        case .impaired(let reason): "impaired: \(reason)"
         case .unavailable(let reason): "unavailable: \(reason)"
         }
     }

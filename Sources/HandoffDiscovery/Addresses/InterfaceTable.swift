@@ -8,6 +8,7 @@ package struct InterfaceTable: Sendable, Equatable {
         var name: String
         var isUsable: Bool
         var isLoopback: Bool
+        var isMulticast: Bool
     }
 
     private var links: [UInt32: Link] = [:]
@@ -20,7 +21,10 @@ package struct InterfaceTable: Sendable, Equatable {
         switch change {
         case .link(let index, let name, let flags):
             // IFF_UP, and IFF_RUNNING: a cable is in or the network is joined. IFF_LOOPBACK.
-            links[index] = Link(name: name, isUsable: flags & 0x41 == 0x41, isLoopback: flags & 0x8 != 0)
+            // IFF_MULTICAST without IFF_POINTOPOINT.
+            links[index] = Link(
+                name: name, isUsable: flags & 0x41 == 0x41, isLoopback: flags & 0x8 != 0,
+                isMulticast: flags & 0x1010 == 0x1000)
         case .linkGone(let index):
             links[index] = nil
             addresses = addresses.filter { $0.key.interface != index }
@@ -49,6 +53,11 @@ package struct InterfaceTable: Sendable, Equatable {
 
     /// Whether an interface is the machine's loopback.
     package func isLoopback(_ index: UInt32) -> Bool { links[index]?.isLoopback == true }
+
+    /// Whether an interface is for multicast to several hosts, and not the machine's loopback.
+    package func isMulticast(_ index: UInt32) -> Bool {
+        links[index].map { $0.isMulticast && !$0.isLoopback } ?? false
+    }
 
     /// Whether an interface is up and connected.
     package func isUsable(_ index: UInt32) -> Bool { links[index]?.isUsable == true }

@@ -2,18 +2,23 @@ import CLinux
 import Glibc
 package import HandoffLog
 import LoopIO
+import Timing
 
 /// Follows the links and addresses of this machine over rtnetlink(7). Nobody else does: Avahi keeps the addresses of
 /// its own host name current, not those of ours. Lives on a discovery thread.
 package final class LocalAddresses {
     private static let receiveSize = 65536
+    /// How long to wait before the next attempt to get a descriptor.
+    private static let retryInterval = Duration.seconds(5)
 
     private let loop: DiscoveryLoop
     private let logger: Logger
     private let onChange: (InterfaceTable) -> Void
-    private let descriptor: Int32
+    private var descriptor: Int32 = -1
+    private var retryTimer: DiscoveryTimer?
     private var table = InterfaceTable()
     private var reported: InterfaceTable?
+    private var hasFailed = false
     private var sequence: UInt32 = 0
     /// The kind of the dump that runs, since the kernel runs one at a time; nil: the table is whole.
     private var dumping: UInt16?
@@ -23,9 +28,17 @@ package final class LocalAddresses {
         self.loop = loop
         self.logger = logger
         self.onChange = onChange
-        self.descriptor = clinux_netlink_open(0)
+        retryTimer = loop.timer { [weak self] in self?.open() }
+        open()
+    }
+
+    private func open() {
+        descriptor = clinux_netlink_open(0)
         guard descriptor >= 0 else {
-            logger.error("Cannot follow this machine's addresses", ["error": Errno.current.description])
+            let error = Errno.current.description
+            if !hasFailed { logger.error("Cannot follow this machine's addresses", ["error": error]) }
+            hasFailed = true
+            retryTimer?.set(loop.now + LocalAddresses.retryInterval)
             return
         }
         loop.watch(descriptor) { [unowned self] in receive() }

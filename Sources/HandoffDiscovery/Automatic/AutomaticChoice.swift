@@ -39,10 +39,11 @@ package struct AutomaticChoice: Sendable {
         }
     }
 
-    /// Avahi is there, or not.
+    /// Avahi is there, or not, or does not do its work.
     package mutating func avahiChanged(_ avahi: DiscoveryState, at now: MonotonicInstant) -> [Action] {
         switch (state, avahi) {
-        case (_, .starting), (.avahi, .running), (.lost, .unavailable), (.embedded, .unavailable):
+        case (_, .starting), (.avahi, .running), (.lost, .unavailable), (.embedded, .unavailable),
+            (.embedded, .impaired):
             return []
         case (.starting, .running), (.lost, .running):
             state = .avahi
@@ -51,7 +52,8 @@ package struct AutomaticChoice: Sendable {
             // At once: beside it, we would take its unicast answers.
             state = .avahi
             return [.stopEmbedded]
-        case (.starting, .unavailable):
+        case (.starting, .unavailable), (.starting, .impaired), (.avahi, .impaired), (.lost, .impaired):
+            // Its configuration is the cause, so that waiting does not help.
             state = .embedded
             return [.startEmbedded]
         case (.avahi, .unavailable):

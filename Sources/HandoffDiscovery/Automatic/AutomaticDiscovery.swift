@@ -27,12 +27,13 @@ package final class AutomaticDiscovery: Discovery {
     package var kind: DiscoveryKind { current.withLock { $0 } }
 
     package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
-        let isStarted = thread.start { [thread, current, avahi, embedded, logger] loop in
+        let report: @Sendable (String) -> Void = { onEvent(.state(.none, .unavailable($0))) }
+        let isStarted = thread.start(onShortage: report) { [thread, current, avahi, embedded, logger] loop in
             AutomaticRole(
                 loop: loop, avahi: avahi, embedded: embedded, logger: logger, thread: thread, current: current,
                 onEvent: onEvent)
         }
-        if !isStarted { onEvent(.state(.none, .unavailable("no thread for it"))) }
+        if !isStarted { report("no thread for it") }
     }
 
     package var ownAddresses: [IPAddress] { avahi.ownAddresses }

@@ -23,6 +23,7 @@ final class AutomaticRole: DiscoveryRole {
     private let current: Locked<DiscoveryKind>
     private let onEvent: @Sendable (DiscoveryEvent) -> Void
     private var choice: AutomaticChoice
+    private var avahiState = DiscoveryState.starting
     private var services = MergedServices()
     private var embedded: (any Discovery)?
     private var embeddedNumber: UInt32 = 0
@@ -100,9 +101,12 @@ final class AutomaticRole: DiscoveryRole {
     private func take(_ event: DiscoveryEvent, from kind: DiscoveryKind) {
         switch event {
         case .state(_, let state):
-            if kind == .avahi { perform(choice.avahiChanged(state, at: loop.now)) }
+            if kind == .avahi {
+                avahiState = state
+                perform(choice.avahiChanged(state, at: loop.now))
+            }
             guard kind == choice.current else { return }
-            current.withLock { $0 = state == .running ? kind : .none }
+            current.withLock { $0 = state == .starting ? .none : kind }
             onEvent(event)
         case .service(let service):
             onEvent(.service(services.add(service, from: kind)))
@@ -127,14 +131,22 @@ final class AutomaticRole: DiscoveryRole {
             sweepTimer?.set(nil)
             switch action {
             case .startEmbedded:
-                logger.notice("Discovery goes on without avahi-daemon")
+                logger.notice("Discovery continues without avahi-daemon", ["reason": reason])
                 start(makeEmbedded())
             case .stopEmbedded:
-                logger.notice("Discovery goes on with avahi-daemon")
+                logger.notice("Discovery continues with avahi-daemon")
                 embedded?.stop {}
                 embedded = nil
                 embeddedNumber += 1
             }
+        }
+    }
+
+    /// Why avahi-daemon is not used.
+    private var reason: String {
+        switch avahiState {
+        case .starting, .running: "avahi-daemon does not reply"
+        case .impaired(let reason), .unavailable(let reason): reason
         }
     }
 

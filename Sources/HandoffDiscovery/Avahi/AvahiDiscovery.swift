@@ -15,12 +15,13 @@ package final class AvahiDiscovery: Discovery {
     }
 
     package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
-        let isStarted = thread.start { [options, logger] loop in
+        let report: @Sendable (String) -> Void = { [kind] in onEvent(.state(kind, .unavailable($0))) }
+        let isStarted = thread.start(onShortage: report) { [options, logger] loop in
             MulticastDriver(
                 loop: loop, library: AvahiLibrary(loop: loop, options: options), options: options, logger: logger,
                 onEvent: onEvent)
         }
-        if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
+        if !isStarted { report("no thread for it") }
     }
 
     package var ownAddresses: [IPAddress] { options.presentAddresses }

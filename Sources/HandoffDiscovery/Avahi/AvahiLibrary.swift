@@ -20,8 +20,8 @@ final class AvahiLibrary: MulticastLibrary {
 
     private let loop: DiscoveryLoop
     private let transport: AvahiProtocol
-    /// Nil when libavahi-client is not installed.
-    private let functions: cavahi_client?
+    /// Nil until it is opened, and when libavahi-client is not installed.
+    private var functions: cavahi_client?
     private var client: OpaquePointer?
     private var clientContext: Context?
     private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
@@ -31,7 +31,6 @@ final class AvahiLibrary: MulticastLibrary {
     let kind = DiscoveryKind.avahi
 
     init(loop: DiscoveryLoop, options: DiscoveryOptions) {
-        functions = AvahiLibrary.load()
         self.loop = loop
         transport =
             options.useIPv4 == options.useIPv6
@@ -42,6 +41,12 @@ final class AvahiLibrary: MulticastLibrary {
 
     func open() {
         close()
+        // Before the library is loaded, which needs a descriptor, too.
+        if let error = DescriptorReserve.shortage() {
+            events = [.lost("\(error)")]
+            return
+        }
+        if functions == nil { functions = AvahiLibrary.load() }
         guard let functions else {
             events = [.waiting("libavahi-client is not installed")]
             return
@@ -179,6 +184,8 @@ final class AvahiLibrary: MulticastLibrary {
             AVAHI_ERR_TIMEOUT:
             // D-Bus errors without a name of Avahi's, such as no reply within 25 s, come as DBUS_ERROR.
             return .disconnected(text)
+        case AVAHI_ERR_TOO_MANY_CLIENTS, AVAHI_ERR_TOO_MANY_OBJECTS, AVAHI_ERR_TOO_MANY_ENTRIES:
+            return .limited(text)
         default:
             return .refused(text)
         }

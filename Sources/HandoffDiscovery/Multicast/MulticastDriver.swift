@@ -28,6 +28,14 @@ package final class MulticastDriver: DiscoveryRole {
     private let onEvent: @Sendable (DiscoveryEvent) -> Void
     private var directory: ServiceDirectory
     private var plan: PublicationPlan
+    private var check: AnnouncementCheck
+    /// The names of the interfaces on which this device is to be announced.
+    private var announceable: [UInt32: String] = [:]
+    private let options: DiscoveryOptions
+    /// Attempts to publish, one after the other, in which the library had to be closed.
+    private var interruptions = 0
+    /// Why other devices are not found; nil while they are.
+    private var browseFailure: String?
     private var addresses: LocalAddresses?
     private var usable: [LocalAddress]?
     private var connection = Connection.closed
@@ -54,6 +62,8 @@ package final class MulticastDriver: DiscoveryRole {
         self.onEvent = onEvent
         directory = ServiceDirectory(options: options, hears: library.hears)
         plan = PublicationPlan(options: options)
+        check = AnnouncementCheck(needsEcho: library.kind == .avahi)
+        self.options = options
     }
 
     package func start() {
@@ -99,10 +109,11 @@ package final class MulticastDriver: DiscoveryRole {
             if case .running = connection {
                 browse()
                 perform(plan.step(at: loop.now))
+                tellIfRunning()
             }
             events = library.takeEvents()
         } while !events.isEmpty
-        planTimer?.set(isRunning ? plan.deadline : nil)
+        planTimer?.set(isRunning ? [plan.deadline, check.deadline].compactMap { $0 }.min() : nil)
         if !directory.isCrowded {
             rotateTimer?.set(nil)
         } else if rotateTimer?.deadline == nil {
@@ -116,6 +127,25 @@ package final class MulticastDriver: DiscoveryRole {
         if case .running = connection { true } else { false }
     }
 
+    /// Tells that the library runs, or what keeps it from its work.
+    private func tellIfRunning() {
+        guard isRunning else { return }
+        check.update(
+            isEstablished: plan.isAnnounced, interfaces: plan.isPublishing ? Set(announceable.keys) : [], at: loop.now)
+        tell(obstacle.map { .impaired($0) } ?? .running)
+    }
+
+    /// What keeps this device from being found, or from finding others.
+    private var obstacle: String? {
+        let name = library.kind == .avahi ? "avahi-daemon" : "libavahi-core"
+        if let reason = plan.failure { return "this device is not announced: \(name) returned '\(reason)'" }
+        if check.isHidden {
+            let interfaces = announceable.values.sorted().joined(separator: ", ")
+            return "this device is not announced: \(name) does not use the interfaces \(interfaces)"
+        }
+        return browseFailure.map { "other devices are not found: \(name) returned '\($0)'" }
+    }
+
     private func open() {
         connection = .opening
         library.open()
@@ -124,6 +154,10 @@ package final class MulticastDriver: DiscoveryRole {
     private func interfacesChanged(_ table: InterfaceTable) {
         directory.setInterfaces(table)
         plan.setInterfaces(table)
+        announceable = [:]
+        for local in table.published(by: options) where table.isMulticast(local.interface) {
+            announceable[local.interface] = table.name(of: local.interface)
+        }
         // The first table is no change.
         if let usable, usable != table.usable { onEvent(.networkChanged) }
         usable = table.usable
@@ -142,13 +176,13 @@ package final class MulticastDriver: DiscoveryRole {
         case .running:
             guard !isRunning else { return }
             connection = .running(since: loop.now)
-            tell(.running)
         case .waiting(let reason):
             connection = .waiting
             tell(.unavailable(reason))
         case .lost(let reason):
             lose(reason)
         case .appeared(let query, let link, let data):
+            if query.kind == .instances, plan.isOwn(data) { check.echoed(on: link.interface) }
             if browsed.contains(query) { directory.appeared(query, on: link, data: data) }
         case .vanished(let query, let link, let data):
             if browsed.contains(query) { directory.vanished(query, on: link, data: data) }
@@ -157,15 +191,20 @@ package final class MulticastDriver: DiscoveryRole {
         case .heard(let packet, let link, let source):
             directory.heard(packet, on: link, from: source)
         case .browserFailed(let query, let reason):
-            refuse(query, reason)
+            refuse(query, .refused(reason))
         case .groupEstablished(let id):
+            interruptions = 0
             plan.established(id)
         case .groupCollided(let id):
             if let instance = plan.collided(id) { onEvent(.conflict(instance: instance)) }
         case .groupFailed(let id, let reason):
-            logger.notice("Cannot publish for now", ["by": library.kind.rawValue, "reason": reason])
-            plan.failed(id, at: loop.now)
+            publishingFailed(id, reason)
         }
+    }
+
+    private func publishingFailed(_ id: UInt64, _ reason: String) {
+        logger.debug("Cannot publish for now", ["by": library.kind.rawValue, "reason": reason])
+        plan.failed(id, reason, at: loop.now)
     }
 
     /// Closes the library and tries again after a while, twice as long each time unless it ran for long.
@@ -176,7 +215,7 @@ package final class MulticastDriver: DiscoveryRole {
         }
         forgetLibrary()
         openTimer?.set(loop.now + backoff.next())
-        tell(.unavailable(reason))
+        tell(obstacle.map { .impaired($0) } ?? .unavailable(reason))
     }
 
     /// Tells the owner and the log of a new state, and not again at every attempt.
@@ -187,6 +226,7 @@ package final class MulticastDriver: DiscoveryRole {
         switch state {
         case .starting: logger.debug("Discovery starts", ["by": kind])
         case .running: logger.info("Discovery is running", ["by": kind])
+        case .impaired(let reason): logger.info("Discovery is impaired", ["by": kind, "reason": reason])
         case .unavailable(let reason): logger.info("Discovery is not available", ["by": kind, "reason": reason])
         }
         onEvent(.state(library.kind, state))
@@ -201,6 +241,7 @@ package final class MulticastDriver: DiscoveryRole {
         mustBrowse = true
         directory.libraryLost()
         plan.libraryLost()
+        check.libraryLost()
         mustSweep = true
         sweepTimer?.set(nil)
     }
@@ -224,13 +265,17 @@ package final class MulticastDriver: DiscoveryRole {
             } catch .disconnected(let reason) {
                 lose(reason)
             } catch {
-                refuse(query, error.reason)
+                refuse(query, error)
             }
         }
+        if refused.isEmpty { browseFailure = nil }
     }
 
-    private func refuse(_ query: RecordQuery, _ reason: String) {
-        logger.notice("Cannot browse for now", ["kind": "\(query.kind)", "reason": reason])
+    private func refuse(_ query: RecordQuery, _ error: MulticastError) {
+        logger.debug("Cannot browse for now", ["kind": "\(query.kind)", "reason": error.reason])
+        // A single name that is refused does not matter: others on the network choose names.
+        if case .limited = error { browseFailure = error.reason }
+        if query.kind == .instances { browseFailure = error.reason }
         if browsed.remove(query) != nil { call { () throws(MulticastError) in try library.stopBrowsing(query) } }
         refused.insert(query)
         if retryTimer?.deadline == nil { retryTimer?.set(loop.now + PublicationPlan.retryInterval) }
@@ -255,13 +300,17 @@ package final class MulticastDriver: DiscoveryRole {
 
     private func fail(_ action: PublicationPlan.Action, _ error: MulticastError) {
         switch (action, error) {
+        case (.make(let id, _, _), .disconnected(let reason)):
+            interruptions += 1
+            // Once is a restart of avahi-daemon. A bus that forbids the call closes nothing, but fails each time.
+            if interruptions > 1 { plan.failed(id, reason, at: loop.now) }
+            lose(reason)
         case (_, .disconnected(let reason)):
             lose(reason)
         case (.make(let id, _, _), .collision), (.update(let id, _, _), .collision):
             if let instance = plan.collided(id) { onEvent(.conflict(instance: instance)) }
-        case (.make(let id, _, _), .refused(let reason)), (.update(let id, _, _), .refused(let reason)):
-            logger.notice("Cannot publish for now", ["by": library.kind.rawValue, "reason": reason])
-            plan.failed(id, at: loop.now)
+        case (.make(let id, _, _), _), (.update(let id, _, _), _):
+            publishingFailed(id, error.reason)
         case (.free, _):
             // It is gone, which is all that was wanted.
             logger.debug("Cannot withdraw", ["by": library.kind.rawValue, "reason": error.reason])

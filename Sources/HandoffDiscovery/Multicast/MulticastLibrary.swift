@@ -73,11 +73,13 @@ package enum MulticastError: Error, Equatable, Sendable {
     case collision(String)
     /// This one call failed; another may work later.
     case refused(String)
+    /// A limit of avahi-daemon's configuration is reached.
+    case limited(String)
 
     /// Avahi's text.
     package var reason: String {
         switch self {
-        case .disconnected(let reason), .collision(let reason), .refused(let reason): reason
+        case .disconnected(let reason), .collision(let reason), .refused(let reason), .limited(let reason): reason
         }
     }
 }

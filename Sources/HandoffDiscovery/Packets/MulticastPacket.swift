@@ -18,7 +18,11 @@ package struct MulticastPacket: Sendable, Equatable {
     package let isResponse: Bool
     /// The records of a response, of all sections; those of a question are not read.
     package let records: [Record]
+    /// Whether a record of a response is an alias (CNAME). No device of this protocol announces one.
+    package let hasAlias: Bool
 
+    /// The number of the kind CNAME (RFC 1035 section 3.2.2).
+    private static let alias = UInt16(5)
     /// More records than any packet of ours has; one with more is not read.
     package static let maxRecords = 64
 
@@ -28,6 +32,7 @@ package struct MulticastPacket: Sendable, Equatable {
         isResponse = bytes[2] & 0x80 != 0
         guard isResponse else {
             records = []
+            hasAlias = false
             return
         }
         var reader = Reader(bytes: bytes, offset: 4)
@@ -40,11 +45,13 @@ package struct MulticastPacket: Sendable, Equatable {
             guard reader.name() != nil, reader.skip(4) else { return nil }
         }
         var records: [Record] = []
+        var hasAlias = false
         for _ in 0..<count {
             guard let owner = reader.name(), let number = reader.u16(), reader.skip(2), let lifetime = reader.u32(),
                 let length = reader.u16()
             else { return nil }
             let kind = UInt8(exactly: number).flatMap(RecordQuery.Kind.init)
+            hasAlias = hasAlias || number == Self.alias
             var inside = reader
             guard reader.skip(Int(length)) else { return nil }
             let target = kind == .instances ? inside.name()?.text : nil
@@ -54,6 +61,7 @@ package struct MulticastPacket: Sendable, Equatable {
                     data: kind.flatMap { Self.data(of: $0, from: &inside, to: reader.offset) }))
         }
         self.records = records
+        self.hasAlias = hasAlias
     }
 
     /// What a record says, in the form of records that stand by themselves.

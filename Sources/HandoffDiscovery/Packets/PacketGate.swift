@@ -51,6 +51,8 @@ package struct PacketGate: Sendable {
     /// The same for a packet that was taken apart.
     package mutating func admits(_ packet: MulticastPacket, at now: MonotonicInstant) -> Bool {
         guard packet.isResponse else { return questions.admit(at: now) }
+        // libavahi-core 0.8 follows aliases without a limit, and asserts that no two of them lead to one name.
+        guard !packet.hasAlias else { return false }
         let instances = packet.records.compactMap(instance)
         guard !instances.isEmpty else { return false }
         // In floating point, since a lifetime is any number.

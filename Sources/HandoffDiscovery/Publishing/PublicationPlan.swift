@@ -37,8 +37,8 @@ package struct PublicationPlan: Sendable {
     package static let overlap = (least: Duration.seconds(1), most: Duration.seconds(3))
     /// The least time between two updates of the text: at shorter ones Avahi falls silent for seconds.
     package static let textInterval = Duration.milliseconds(250)
-    /// How long a group that could not be made is left alone.
-    package static let retryInterval = Duration.seconds(5)
+    /// How long a query that was refused is left alone, and at first a group that was.
+    package static let retryInterval = Backoff.publication.first
     /// The most addresses to publish on one interface, and on all: each is a group of the 1,024 objects of a client.
     package static let addressCap = (interface: 8, total: 64)
 
@@ -52,6 +52,8 @@ package struct PublicationPlan: Sendable {
     private var lastID: UInt64 = 0
     private var textAllowed = MonotonicInstant(nanoseconds: 0)
     private var refused: [PublicationGroup: MonotonicInstant] = [:]
+    /// The groups that failed and have not been announced since, with the reason and the number of failures.
+    private var failures: [PublicationGroup: (reason: String, count: Int)] = [:]
     private var conflicted: Set<String> = []
 
     /// - Parameter options: as for `ServiceDirectory`.
@@ -81,7 +83,7 @@ package struct PublicationPlan: Sendable {
         addresses = table.published(by: options)
     }
 
-    /// Avahi is gone, and all groups with it.
+    /// Avahi is gone, and all groups with it. Failures stay known until the groups are announced.
     package mutating func libraryLost() {
         groups = []
         refused = [:]
@@ -92,6 +94,7 @@ package struct PublicationPlan: Sendable {
     package mutating func established(_ id: UInt64) {
         guard let index = groups.firstIndex(where: { $0.id == id }), groups[index].state == .announcing else { return }
         groups[index].state = .announced
+        failures[groups[index].content] = nil
     }
 
     /// Somebody else has one of the group's names. Returns the instance that conflicts; it is not published again
@@ -106,9 +109,36 @@ package struct PublicationPlan: Sendable {
     }
 
     /// The group could not be made, changed or kept; it is to be freed by this plan, and tried again later.
-    package mutating func failed(_ id: UInt64, at now: MonotonicInstant) {
-        guard let index = groups.firstIndex(where: { $0.id == id }) else { return }
-        refused[groups[index].content] = now + PublicationPlan.retryInterval
+    package mutating func failed(_ id: UInt64, _ reason: String, at now: MonotonicInstant) {
+        guard let content = groups.first(where: { $0.id == id })?.content else { return }
+        let count = (failures[content]?.count ?? 0) + 1
+        failures[content] = (reason, count)
+        refused[content] = now + Backoff.publication.delay(after: count)
+    }
+
+    /// Why others cannot find this device: a group of the service failed, or those of all addresses. Nil once they are announced.
+    package var failure: String? {
+        guard !failures.isEmpty else { return nil }
+        let desired = desiredGroups
+        let addresses = desired.filter { if case .address = $0 { true } else { false } }
+        let services = desired.dropFirst(addresses.count)
+        if let reason = services.lazy.compactMap({ failures[$0]?.reason }).first { return reason }
+        let reasons = addresses.compactMap { failures[$0]?.reason }
+        return reasons.count == addresses.count ? reasons.first : nil
+    }
+
+    /// Whether there is something to announce.
+    package var isPublishing: Bool { publication != nil }
+
+    /// Whether the library has announced the present service.
+    package var isAnnounced: Bool { groups.contains { isService($0) && $0.state == .announced } }
+
+    /// Whether a name in wire form is that of an instance of this device.
+    package func isOwn(_ name: [UInt8]) -> Bool {
+        groups.contains {
+            guard case .service(let instance, _, _, _) = $0.content else { return false }
+            return DomainName("\(instance).\(serviceName.text)")?.wire == name
+        }
     }
 
     /// When `step` is due again without any change; nil: never.
@@ -126,7 +156,9 @@ package struct PublicationPlan: Sendable {
     /// What to do now.
     package mutating func step(at now: MonotonicInstant) -> [Action] {
         refused = refused.filter { $0.value > now }
-        let desired = desiredGroups.filter { refused[$0] == nil }
+        let all = desiredGroups
+        if !failures.isEmpty { failures = failures.filter { all.contains($0.key) } }
+        let desired = all.filter { refused[$0] == nil }
         var actions = retire(allBut: Set(desired), at: now)
         for content in desired where !groups.contains(where: { $0.content == content }) {
             lastID += 1

@@ -18,8 +18,11 @@ package final class StaticDiscovery: Discovery {
     }
 
     package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
-        let isStarted = thread.start { [logger] loop in StaticRole(loop: loop, logger: logger, onEvent: onEvent) }
-        if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
+        let report: @Sendable (String) -> Void = { [kind] in onEvent(.state(kind, .unavailable($0))) }
+        let isStarted = thread.start(onShortage: report) { [logger] loop in
+            StaticRole(loop: loop, logger: logger, onEvent: onEvent)
+        }
+        if !isStarted { report("no thread for it") }
     }
 
     /// One more peer; a known one is not told again.

@@ -9,21 +9,24 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
         var commands: [Command] = []
         var isOpen = true
         var isStarted = false
+        /// eventfd(2) that wakes the loop; negative while there was no descriptor for it. It is closed with this object, so no command can
+        /// wake a descriptor that is something else by now; the thread holds this object while it runs.
+        var wake = clinux_eventfd()
     }
+
+    /// How long the thread waits before it tries again to get descriptors, in milliseconds.
+    private static var retryInterval: Int32 { 1000 }
 
     private let inbox = Locked(Inbox())
     private let name: String
-    /// eventfd(2) that wakes the loop. It is as old as this object and closed with it, so no command can wake a
-    /// descriptor that is something else by now; the thread holds this object while it runs.
-    private let wake: Int32
 
     /// - Parameter name: at most 15 bytes, for debuggers.
     package init(name: String) {
         self.name = name
-        self.wake = clinux_eventfd()
     }
 
     deinit {
+        let wake = inbox.withLock { $0.wake }
         if wake >= 0 { close(wake) }
     }
 
@@ -31,25 +34,33 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
     /// - Returns: whether there is a thread that takes it.
     @discardableResult
     package func send(_ command: Command) -> Bool {
-        let isRunning = inbox.withLock { inbox in
+        let (isRunning, wake) = inbox.withLock { inbox in
             if inbox.isOpen { inbox.commands.append(command) }
-            return inbox.isOpen && inbox.isStarted
+            return (inbox.isOpen && inbox.isStarted, inbox.wake)
         }
-        var one: UInt64 = 1
-        // It fails only when the counter is full, and then the loop is awake already.
-        if wake >= 0 { _ = write(wake, &one, MemoryLayout.size(ofValue: one)) }
+        DiscoveryThread.signal(wake)
         return isRunning
     }
 
+    private static func signal(_ wake: Int32) {
+        var one: UInt64 = 1
+        // It fails only when the counter is full, and then the loop is awake already.
+        if wake >= 0 { _ = write(wake, &one, MemoryLayout.size(ofValue: one)) }
+    }
+
     /// Starts the thread; called once.
-    /// - Parameter makeRole: called on the thread. The role is released when `DiscoveryLoop.finish` was called.
-    /// - Returns: false when there are no resources for it.
-    package func start(_ makeRole: @escaping @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>) -> Bool {
-        guard wake >= 0 else { return false }
+    /// - Parameters:
+    ///   - onShortage: called on the thread, at most once, when there are no descriptors for its loop. It retries every second.
+    ///   - makeRole: called on the thread. The role is released when `DiscoveryLoop.finish` was called.
+    /// - Returns: false when no thread can be created.
+    package func start(
+        onShortage: @escaping @Sendable (String) -> Void = { _ in },
+        _ makeRole: @escaping @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>
+    ) -> Bool {
         inbox.withLock { $0.isStarted = true }
         do {
             // Nobody joins it: it may be stuck in a call to a hanging Avahi when the program ends.
-            _ = try OwnedThread(name: name) { self.run(makeRole) }
+            _ = try OwnedThread(name: name) { self.run(onShortage, makeRole) }
             return true
         } catch {
             closeInbox()
@@ -57,14 +68,16 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
         }
     }
 
-    private func run(_ makeRole: @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>) {
+    private func run(
+        _ onShortage: @Sendable (String) -> Void, _ makeRole: @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>
+    ) {
         // Signals are for the thread that asked for them.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, nil)
-        guard let loop = DiscoveryLoop() else { return closeInbox() }
+        let (loop, wake) = waitForLoop(onShortage)
         let role = makeRole(loop)
-        loop.watch(wake) { [inbox, wake] in
+        loop.watch(wake) { [inbox] in
             var count: UInt64 = 0
             _ = read(wake, &count, MemoryLayout.size(ofValue: count))
             let commands = inbox.withLock { inbox in
@@ -79,6 +92,25 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
         role.end()
         // Watches go before the descriptors that the role owns.
         withExtendedLifetime(role) { loop.close() }
+    }
+
+    /// The loop and the descriptor that wakes it, as soon as there are descriptors for them.
+    private func waitForLoop(_ onShortage: @Sendable (String) -> Void) -> (DiscoveryLoop, wake: Int32) {
+        var isReported = false
+        while true {
+            let wake = inbox.withLock { inbox in
+                if inbox.wake < 0 { inbox.wake = clinux_eventfd() }
+                return inbox.wake
+            }
+            if wake >= 0, let loop = DiscoveryLoop() {
+                // For commands that found nothing to wake.
+                DiscoveryThread.signal(wake)
+                return (loop, wake)
+            }
+            if !isReported { onShortage("\(Errno.current)") }
+            isReported = true
+            poll(nil, 0, DiscoveryThread.retryInterval)
+        }
     }
 
     private func closeInbox() {
