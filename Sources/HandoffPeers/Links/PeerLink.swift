@@ -198,10 +198,12 @@ package final class PeerLink {
         }
     }
 
-    /// The same a second from now, once for all that is sent until then: the other side takes 20 requests a second.
+    /// The same a second from now, if the other machine has not acknowledged all that was sent until then.
     package func checkAliveSoon() {
         guard checkTimer?.isArmed != true else { return }
-        checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in checkAlive() }
+        checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in
+            if isUnacknowledged { checkAlive() }
+        }
     }
 
     /// Whether the other machine has not acknowledged all that was sent, which its kernel does within milliseconds.
