@@ -75,4 +75,21 @@ import Testing
         await collector.wait(for: peer.instance)
         await discovery.stopped()
     }
+
+    /// Waits that double with each refresh would take more than a minute, and a device stay offline for as long.
+    @Test(.timeLimit(.minutes(1)))
+    func `each refresh of an address is answered soon, however many there were`() async throws {
+        let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
+        let collector = EventCollector()
+        let discovery = StaticDiscovery(
+            peers: [peer], logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
+        discovery.start(collector.handler)
+        await collector.wait(for: peer.instance)
+        for _ in 0..<7 {
+            collector.clear()
+            discovery.refresh(instance: peer.instance)
+            await collector.wait(for: peer.instance)
+        }
+        await discovery.stopped()
+    }
 }

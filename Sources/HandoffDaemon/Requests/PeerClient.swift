@@ -206,7 +206,11 @@ final class PeerClient {
     func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
         guard let link = pool.link(to: device) else { return completion(false) }
         // A new connection begins with it.
-        if link.isEstablished { return completion(link.sayHello()) }
+        if link.isEstablished {
+            completion(link.sayHello())
+            // Where datagrams do not arrive, the connection may carry nothing either: then it ends, and the device is probed.
+            return link.checkAliveSoon()
+        }
         link.whenEstablished(completion)
     }
 

@@ -21,7 +21,7 @@ final class StaticRole: DiscoveryRole {
         var backoff = Backoff.nameLookup
     }
 
-    /// The shortest time between two look-ups of a name that somebody waits for; each call asks for one.
+    /// The shortest time between two look-ups of a name; each call asks for one.
     static let spacing = Duration.milliseconds(500)
 
     private let loop: DiscoveryLoop
@@ -57,11 +57,11 @@ final class StaticRole: DiscoveryRole {
             onEvent(.removed(instance: peer.instance))
         case .refresh(let instance):
             guard let entry = entries[instance], entry.due == nil else { return }
-            postpone(instance)
+            // Whoever calls there counts the failed calls; here only those of look-ups count.
+            entries[instance]?.due = earliest(entry)
         case .lookUp(let instance):
             guard let entry = entries[instance], entry.peer.address == nil else { return }
-            let earliest = max(loop.now, entry.lookedUp.map { $0 + Self.spacing } ?? loop.now)
-            entries[instance]?.due = entry.due.map { min($0, earliest) } ?? earliest
+            entries[instance]?.due = entry.due.map { min($0, earliest(entry)) } ?? earliest(entry)
         case .stop(let done):
             loop.finish()
             done()
@@ -84,6 +84,10 @@ final class StaticRole: DiscoveryRole {
 
     func end() {}
 
+    private func earliest(_ entry: Entry) -> MonotonicInstant {
+        max(loop.now, entry.lookedUp.map { $0 + Self.spacing } ?? loop.now)
+    }
+
     private func postpone(_ instance: String) {
         guard var entry = entries[instance] else { return }
         entry.due = loop.now + entry.backoff.next()
@@ -101,7 +105,7 @@ final class StaticRole: DiscoveryRole {
             return
         }
         let service = DiscoveredService(instance: instance, port: entry.peer.port, addresses: addresses)
-        if service != entry.told { entries[instance]?.backoff.reset() }
+        entries[instance]?.backoff.reset()
         entries[instance]?.told = service
         // Also without a change: whoever asked for a refresh waits for a reason to dial again.
         onEvent(.service(service))

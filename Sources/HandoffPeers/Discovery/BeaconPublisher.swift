@@ -52,6 +52,9 @@ final class BeaconPublisher {
         self.port = port
     }
 
+    /// The addresses with which the record is published now.
+    var ownAddresses: [IPAddress] { discovery.ownAddresses }
+
     /// The label is another one: the host name changes with it, and the next announcement goes out at once.
     func labelChanged() {
         host = Base32.encode(Randomness.bytes(Label.byteCount))

@@ -18,12 +18,16 @@ package struct OwnLabels {
     /// Former labels that are honoured at a time: a cable that is pulled and put back changes the network several times
     /// within seconds, and the others have heard of the first label only.
     static let maxFormer = 4
+    /// Labels by which lost devices may know this one that are kept.
+    private static let maxFormerForLost = 16
     /// Labels of this start that are remembered, to tell a record of one's own from that of another machine: years of them.
     private static let maxRemembered = 65_536
 
     private var present: Held?
     /// Former labels, the latest first.
     private var former: [(held: Held, ends: MonotonicInstant)] = []
+    /// The former labels by which a lost device may know this one, the latest first.
+    private var formerForLost: [(label: Label, ends: MonotonicInstant)] = []
     /// Calls by the static label.
     package private(set) var staticCalls: StaticCalls
     private var remembered: Set<Label> = []
@@ -47,6 +51,8 @@ package struct OwnLabels {
         if let present {
             former.insert((present, now.advanced(by: Self.overlap)), at: 0)
             former.removeLast(max(0, former.count - Self.maxFormer))
+            formerForLost.insert((present.label, now.advanced(by: PeerTable.searchLimit)), at: 0)
+            formerForLost.removeLast(max(0, formerForLost.count - Self.maxFormerForLost))
         }
         let label = Label.random(labelKey: keys.label)
         present = Held(label: label, gateKey: keys.gate)
@@ -58,6 +64,7 @@ package struct OwnLabels {
     package mutating func clear() {
         present = nil
         former = []
+        formerForLost = []
     }
 
     /// Takes the parties that may call as they are now.
@@ -69,6 +76,11 @@ package struct OwnLabels {
     package func receivers(now: MonotonicInstant) -> [Label] {
         guard let present else { return [] }
         return [present.label] + former.filter { now < $0.ends }.map(\.held.label)
+    }
+
+    /// The former labels under which a new advert of a lost device is accepted: it may have missed all later ones.
+    func receiversForLost(now: MonotonicInstant) -> [Label] {
+        formerForLost.filter { now < $0.ends }.map(\.label)
     }
 
     /// Hashes that judging one caller costs at most, whoever it is.

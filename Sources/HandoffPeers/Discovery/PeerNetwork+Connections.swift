@@ -25,8 +25,10 @@ extension PeerNetwork {
             // It may have let this device in, and the connection may have broken before the account key came.
             ways.append(self.way(way.label, way.addresses, pairwise.gate, .pair))
         }
-        if let peer = table[id], let label = peer.label, let held = snapshot.held {
-            let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
+        let lost = table.lost[id]
+        if let peer = table[id] ?? lost?.peer, let label = peer.label, let held = snapshot.held {
+            let known = lost?.addresses(at: now) ?? peer.candidates.ranked.map(\.address)
+            let addresses = known.compactMap(SocketAddress.init)
             guard !addresses.isEmpty else { return ways }
             if label != ways.first?.label, let pairwise {
                 let hint = snapshot.isHeld(label) ? Gate.Hint.device(snapshot.own, epoch: held.gate) : .pair

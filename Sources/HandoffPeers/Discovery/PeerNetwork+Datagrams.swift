@@ -19,7 +19,8 @@ extension PeerNetwork {
                 publicKey: snapshot.memberKey)
         } catch {
             // Strangers, replays and members of another epoch: silence, and no log that they could fill.
-            return
+            guard error == .notGenuine, let found = openFromLost(bytes, keys) else { return }
+            opened = found
         }
         remember(local, for: address)
         switch opened {
@@ -32,6 +33,19 @@ extension PeerNetwork {
         }
     }
 
+    /// Opens an advert of a lost device that knows this one by a label of some time ago only.
+    ///
+    /// It has to be newer than all that was received of the device: a recorded one that another host repeats gets no answer, which
+    /// would show that the former label and the present one are of one device.
+    private func openFromLost(_ bytes: [UInt8], _ keys: EpochKeys) -> OpenedDatagram? {
+        guard !table.lost.isEmpty else { return nil }
+        let opened = try? AdvertSeal.open(
+            bytes, receivers: labels.receiversForLost(now: loop.now), advertKey: keys.advert,
+            publicKey: snapshot.memberKey)
+        guard case .advert(let announcement, _, _) = opened, table.isNewOfLost(announcement) else { return nil }
+        return opened
+    }
+
     /// Takes an acknowledgement. It proves an address if the advert was sent there, arrived there, and is answered from there;
     /// a member that forwards adverts and acknowledgements has another address than the device.
     private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
@@ -40,11 +54,13 @@ extension PeerNetwork {
             let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
         else { return }
         let proved = target == source && target.hostInIPv6 == acknowledgement.host ? target : nil
-        guard table.receivedAcknowledgement(of: acknowledgement.position, from: id, proving: proved, at: now) else {
-            return
+        let changes = table.recover(id, at: now)
+        if !changes.isEmpty { log.info("Device is online", ["device": id.short, "via": "acknowledgement"]) }
+        if table.receivedAcknowledgement(of: acknowledgement.position, from: id, proving: proved, at: now) {
+            perform(machine.receivedAcknowledgement(from: id, peers: table, at: now))
+            tellIfAllKnow()
         }
-        perform(machine.receivedAcknowledgement(from: id, peers: table, at: now))
-        tellIfAllKnow()
+        handle(changes)
     }
 
     private func received(_ announcement: Announcement, label: Label, _ arrival: AdvertArrival) {

@@ -44,6 +44,7 @@ extension PeerNetwork {
     ///   - port: the port with which it is published.
     func composeBeacon(for addresses: [IPAddress], port: UInt16) -> (label: Label, text: [[UInt8]])? {
         guard farewell != .sleep, !isSilent, !isCloned, let label = publishedLabel else { return nil }
+        noteAddresses(addresses)
         let hosts = addresses.prefix(BeaconSeal.maxAddresses).map(\.bytes)
         let moment = moment
         let salt = Randomness.bytes(16)
@@ -65,6 +66,11 @@ extension PeerNetwork {
             log.fault("Cannot seal the beacon", ["error": "\(error)"])
             return nil
         }
+    }
+
+    /// Ends the search for lost devices once this device is in another network.
+    func noteAddresses(_ addresses: [IPAddress]) {
+        if searchNetworks.hasMoved(to: addresses) { table.forgetLost() }
     }
 
     /// A live member has this label. If the key of another epoch made it, its record was taken for that of an unknown device.
@@ -126,7 +132,8 @@ extension PeerNetwork {
         noteKeyHolder(announcement.deviceID)
         missing.heard(announcement.deviceID)
         let reception = table.receivedBeacon(
-            announcement, label: label, instance: service.instance, addresses: addresses, isTimely: isTimely, at: now)
+            announcement, label: label, instance: service.instance, addresses: addresses, isTimely: isTimely,
+            freshUntil: opened.period.validity(at: moment.unixSeconds).map { now + .seconds($0) }, at: now)
         guard reception != .own, let peer = table[announcement.deviceID] else { return }
         if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)

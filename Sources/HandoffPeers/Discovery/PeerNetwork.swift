@@ -67,6 +67,8 @@ package final class PeerNetwork {
     package internal(set) var outdated: Set<DeviceID> = []
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     package private(set) var isCloned = false
+    /// The networks in which devices were lost.
+    var searchNetworks = SearchNetworks()
     /// When a record of this very device was last answered.
     var lastGreetedTwin: MonotonicInstant?
     /// From which of our addresses to answer, by where datagrams came from.
@@ -262,7 +264,12 @@ package final class PeerNetwork {
     /// Our addresses have changed: a new label, once they have settled.
     func networkChanged() {
         guard networkTimer?.isArmed != true else { return }
-        networkTimer = loop.timer(after: Self.settling) { [unowned self] in renewLabel() }
+        networkTimer = loop.timer(after: Self.settling) { [unowned self] in
+            noteAddresses(beacons.ownAddresses)
+            renewLabel()
+            machine.networkChanged(at: now)
+            rearm()
+        }
     }
 
     /// Says what there is to say, if the others do not know it yet.
@@ -295,6 +302,7 @@ package final class PeerNetwork {
         guard farewell != .goodbye else { return }
         farewell = .goodbye
         onAllKnow = nil
+        table.forgetLost()
         say()
     }
 
@@ -306,6 +314,7 @@ package final class PeerNetwork {
         guard farewell == nil else { return }
         farewell = .sleep
         onAllKnow = completion
+        table.forgetLost()
         say()
         // The record would stay in the others' caches, and the beacon says less than the advert has told them.
         beacons.withdraw()
@@ -334,6 +343,7 @@ package final class PeerNetwork {
         guard isSilent else { return renewLabel() }
         beacons.withdraw()
         // They were found in another network.
+        table.forgetLost()
         for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
         sightings = [:]
         unopened = [:]
@@ -372,8 +382,7 @@ package final class PeerNetwork {
             case .useConnection(let id): deliverByConnection(to: id)
             case .renew: if farewell != .sleep { say(renewed: .other) }
             case .depart(let id, let reason):
-                handle(table.remove(id, because: reason))
-                machine.forget(id)
+                handle(table.lose(id, because: reason, at: now))
             }
         }
         rearm()
@@ -393,6 +402,7 @@ package final class PeerNetwork {
             case .gone(let id, let reason):
                 changed.insert(id)
                 machine.forget(id)
+                machine.lost(id, peers: table, at: now)
                 log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
             }
         }

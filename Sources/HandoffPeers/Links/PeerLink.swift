@@ -70,6 +70,7 @@ package final class PeerLink {
     /// What was said last of this device; nil before.
     private var lastSaid: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
+    private var checkTimer: LoopTimer?
     /// Runs while statements wait that came above the limit.
     private var mergeTimer: LoopTimer?
     private var waitingStatements = 0
@@ -194,6 +195,14 @@ package final class PeerLink {
         request(PeerMethod.activities, [:], timeout: Self.timeoutForAnswer) { [self] outcome in
             isChecking = false
             if outcome == .timedOut { close(.late) }
+        }
+    }
+
+    /// The same a second from now, if the other machine has not acknowledged all that was sent until then.
+    package func checkAliveSoon() {
+        guard checkTimer?.isArmed != true else { return }
+        checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in
+            if isUnacknowledged { checkAlive() }
         }
     }
 
@@ -353,6 +362,7 @@ package final class PeerLink {
         hasEnded = true
         timer = nil
         helloTimer = nil
+        checkTimer = nil
         mergeTimer = nil
         dial = nil
         patience = nil

@@ -20,6 +20,8 @@ package final class StaticPeers {
         /// What its name stood for last.
         var addresses: [SocketAddress] = []
         var failures = 0
+        /// When the first of these failures happened.
+        var failingSince: MonotonicInstant?
         var isCalling = false
         var timer: LoopTimer?
     }
@@ -90,6 +92,7 @@ package final class StaticPeers {
     package func networkChanged() {
         for address in entries.keys {
             entries[address]?.failures = 0
+            entries[address]?.failingSince = nil
             entries[address]?.timer = nil
         }
         review()
@@ -151,6 +154,7 @@ package final class StaticPeers {
                 guard isEstablished else { return call(address, calls.dropFirst()) }
                 entries[address]?.isCalling = false
                 entries[address]?.failures = 0
+                entries[address]?.failingSince = nil
                 entries[address]?.device = first.device
                 entries[address]?.last = first.device
             }
@@ -159,8 +163,14 @@ package final class StaticPeers {
 
     private func retry(_ address: StaticAddress) {
         guard let entry = entries[address], entry.timer?.isArmed != true else { return }
-        let wait = Backoff.roster.delay(after: entry.failures + 1)
+        let since = entry.failingSince ?? loop.now
+        // A device that announced that it leaves or sleeps also announces its return.
+        let hasLeft = entry.last.map(network.table.hasLeft) ?? false
+        let wait =
+            hasLeft
+            ? Backoff.roster.delay(after: entry.failures + 1) : SearchDelay.delay(after: since.duration(to: loop.now))
         entries[address]?.failures += 1
+        entries[address]?.failingSince = since
         entries[address]?.timer = loop.timer(after: wait, accuracy: .milliseconds(200)) { [unowned self] in
             discovery.refresh(instance: Self.instance(address))
         }

@@ -132,15 +132,18 @@ struct GreetingLimit: Sendable, Equatable {
     /// Time between two adverts to one unproved address of one device.
     static let interval = Duration.seconds(30)
 
+    /// The same for an address that the device proved before a call failed there.
+    private static let intervalAfterProof = SearchDelay.shortest
+
     /// Entries that are kept; beyond it nothing is sent to new unproved addresses, and nothing is lost but time.
     static let maxCount = 1024
 
     private var sent: [Key: MonotonicInstant] = [:]
 
     /// When the next advert may go to the address; nil for now.
-    func nextAllowed(_ device: DeviceID, _ address: PeerAddress, at now: MonotonicInstant) -> MonotonicInstant? {
-        guard let last = sent[Key(device: device, address: address)] else { return nil }
-        let next = last + Self.interval
+    func nextAllowed(_ device: DeviceID, _ candidate: Candidate, at now: MonotonicInstant) -> MonotonicInstant? {
+        guard let last = sent[Key(device: device, address: candidate.address)] else { return nil }
+        let next = last + (candidate.wasProved ? Self.intervalAfterProof : Self.interval)
         return next > now ? next : nil
     }
 
@@ -150,13 +153,13 @@ struct GreetingLimit: Sendable, Equatable {
     }
 
     /// True when an advert may go to the address now, which is noted.
-    mutating func admit(_ device: DeviceID, _ address: PeerAddress, at now: MonotonicInstant) -> Bool {
-        guard nextAllowed(device, address, at: now) == nil else { return false }
+    mutating func admit(_ device: DeviceID, _ candidate: Candidate, at now: MonotonicInstant) -> Bool {
+        guard nextAllowed(device, candidate, at: now) == nil else { return false }
         if sent.count >= Self.maxCount {
             sent = sent.filter { $0.value + Self.interval > now }
             guard sent.count < Self.maxCount else { return false }
         }
-        sent[Key(device: device, address: address)] = now
+        sent[Key(device: device, address: candidate.address)] = now
         return true
     }
 }

@@ -20,7 +20,9 @@ extension AdvertMachine {
 
     /// A call to every address of the device failed: with one unanswered probe it is gone.
     package mutating func callFailed(to id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
+        searches[id]?.isCalling = false
         guard let peer = peers[id] else { return [] }
+        if deliveries[id]?.state == .byConnection { deliveries[id]?.state = .settled }
         switch deliveries[id]?.probe {
         case .calling:
             return peer.connectionCount == 0 ? depart(peer) : []
@@ -90,7 +92,7 @@ extension AdvertMachine {
         if let label = peer.label {
             let ranked = peer.candidates.ranked
             let proved = ranked.first { $0.proved != nil }?.address
-            let target = proved ?? ranked.map(\.address).first { greetings.admit(id, $0, at: now) }
+            let target = proved ?? ranked.first { greetings.admit(id, $0, at: now) }?.address
             if let target { actions = [.send(to: target, device: id, label: label)] }
         }
         if steps == 0 { deliveries[id]?.lastProbe = now }

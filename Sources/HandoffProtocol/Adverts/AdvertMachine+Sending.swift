@@ -34,10 +34,10 @@ extension AdvertMachine {
             return []
         }
         let proved = ranked.filter { $0.proved != nil }.map(\.address)
-        let others = ranked.filter { $0.proved == nil }.map(\.address).prefix(Self.maxGreetings)
+        let others = ranked.filter { $0.proved == nil }.prefix(Self.maxGreetings)
         var targets = Array(count >= 2 ? proved[...] : proved.prefix(breadth))
         if proved.isEmpty || count >= 2 {
-            targets += others.filter { greetings.admit(id, $0, at: now) }
+            targets += others.filter { greetings.admit(id, $0, at: now) }.map(\.address)
         }
         // Nothing is proved, and no address may be greeted again so soon: an open connection spares the wait.
         if targets.isEmpty, peer.connectionCount > 0 { return useConnection(peer) }
@@ -54,9 +54,9 @@ extension AdvertMachine {
     /// Greets the addresses of a device that became known after the first greeting.
     mutating func greetMore(_ peer: Peer, at now: MonotonicInstant) -> [AdvertAction] {
         guard let label = peer.label else { return [] }
-        let addresses = peer.candidates.ranked.filter { $0.proved == nil }.prefix(Self.maxGreetings).map(\.address)
-        return addresses.filter { greetings.admit(peer.deviceID, $0, at: now) }
-            .map { .send(to: $0, device: peer.deviceID, label: label) }
+        let others = peer.candidates.ranked.filter { $0.proved == nil }.prefix(Self.maxGreetings)
+        return others.filter { greetings.admit(peer.deviceID, $0, at: now) }
+            .map { .send(to: $0.address, device: peer.deviceID, label: label) }
     }
 
     /// Gives the present advert to a connection, where there can be one.
@@ -89,8 +89,8 @@ extension AdvertMachine {
             return .awaiting(count: count + 1, due: now + wait)
         }
         if !targets.isEmpty { return .greeting(due: now + Self.greetingPatience) }
-        let addresses = peer.candidates.ranked.prefix(Self.maxGreetings).map(\.address)
-        let next = addresses.compactMap { greetings.nextAllowed(peer.deviceID, $0, at: now) }.min()
+        let candidates = peer.candidates.ranked.prefix(Self.maxGreetings)
+        let next = candidates.compactMap { greetings.nextAllowed(peer.deviceID, $0, at: now) }.min()
         guard let next else { return .settled }  // No address at all: the next discovery sends.
         return .coalescing(due: next)
     }

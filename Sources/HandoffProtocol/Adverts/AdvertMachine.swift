@@ -29,6 +29,7 @@ package struct AdvertMachine: Sendable {
 
     var deliveries: [DeviceID: Delivery] = [:]
     var greetings = GreetingLimit()
+    var searches: [DeviceID: Search] = [:]
 
     /// Age at which the present announcement is renewed now.
     private var renewal: Duration { savesPower ? Self.slowRenewal : Self.renewal }
@@ -44,14 +45,15 @@ package struct AdvertMachine: Sendable {
         lastChange = now
     }
 
-    /// The next moment at which ``deadlinePassed(peers:at:)`` has something to do; nil while nobody is there.
+    /// The next moment at which ``deadlinePassed(peers:at:)`` has something to do; nil while no device is online or searched for.
     package func nextDeadline(peers: PeerTable) -> MonotonicInstant? {
-        guard peers.count > 0 else { return nil }
+        guard peers.count > 0 || !peers.lost.isEmpty else { return nil }
         let renewal = lastChange + renewal
-        return deliveries.reduce(renewal) { next, entry in
+        let next = deliveries.reduce(renewal) { next, entry in
             guard let deadline = entry.value.deadline, peers.contains(entry.key) else { return next }
             return min(next, deadline)
         }
+        return searches.reduce(next) { peers.lost[$1.key] == nil ? $0 : min($0, $1.value.due) }
     }
 
     /// True when every device has the present advert, as a goodbye waits for.
@@ -118,7 +120,12 @@ package struct AdvertMachine: Sendable {
         case .stale, .own:
             return []
         case .repeated:
-            return acknowledge(announcement, label: label, arrival, at: now)
+            let answer = acknowledge(announcement, label: label, arrival, at: now)
+            // Datagrams of the device arrive, so the present advert, which no repeat or call could deliver, may get through.
+            guard let peer = peers[id], !has(peer, peers), !isUnderWay(id),
+                deliveries[id]?.lastSent.map({ $0 + SearchDelay.shortest <= now }) ?? true
+            else { return answer }
+            return answer + send(to: peer, count: 0, at: now)
         case .new(let isFirst, _):
             deliveries[id]?.probe = nil
             let answer = acknowledge(announcement, label: label, arrival, at: now)
@@ -172,7 +179,9 @@ package struct AdvertMachine: Sendable {
             actions += advance(peer, at: now)
             actions += advanceProbe(peer, at: now)
         }
-        if peers.count > 0, lastChange + renewal <= now {
+        actions += advanceSearches(peers: peers, at: now)
+        // Also where all are lost: a lost device that receives nothing new of this one for ten minutes ignores what is repeated.
+        if peers.count > 0 || !peers.lost.isEmpty, lastChange + renewal <= now {
             lastChange = now  // Asked for once, even if the driver is slow.
             actions.append(.renew)
         }

@@ -43,13 +43,21 @@ package struct CandidateSet: Sendable, Equatable {
     }
 
     /// Takes what mDNS says now as all that it says: addresses that only it named are forgotten, unless proved.
-    mutating func replaceAnnounced(_ addresses: [PeerAddress], at now: MonotonicInstant) {
+    ///
+    /// - Parameter freshUntil: until when the record is fresh by its period; nil if it is not.
+    mutating func replaceAnnounced(
+        _ addresses: [PeerAddress], freshUntil: MonotonicInstant? = nil, at now: MonotonicInstant
+    ) {
         for index in candidates.indices where !addresses.contains(candidates[index].address) {
             candidates[index].sources.remove(.mdns)
+            candidates[index].freshUntil = nil
         }
         candidates.removeAll { $0.sources.isEmpty && $0.proved == nil }
         for address in addresses.prefix(Self.maxCount) {
             add(address, source: .mdns, at: now)
+        }
+        for index in candidates.indices where addresses.contains(candidates[index].address) {
+            candidates[index].freshUntil = freshUntil
         }
     }
 
@@ -69,6 +77,7 @@ package struct CandidateSet: Sendable, Equatable {
         }
         for index in candidates.indices where candidates[index].address == address {
             candidates[index].proved = now
+            candidates[index].wasProved = true
         }
     }
 
@@ -113,6 +122,12 @@ package struct Candidate: Sendable, Equatable {
     /// When the device last proved that it is there, by a TLS handshake or an acknowledged advert; nil if never, or
     /// since a try failed.
     package internal(set) var proved: MonotonicInstant?
+
+    /// Whether the device has ever proved that it is there.
+    var wasProved = false
+
+    /// Until when the record that names it is fresh; nil if none does.
+    var freshUntil: MonotonicInstant?
 
     /// When it became known.
     let added: MonotonicInstant

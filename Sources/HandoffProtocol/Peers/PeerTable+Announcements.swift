@@ -8,9 +8,10 @@ extension PeerTable {
     ///   - instance: name of the service that carried it, to be told again in ``instanceRemoved(_:)``.
     ///   - addresses: the addresses in the records of that service, already filtered; their ports do not matter.
     ///   - isTimely: whether its period is one of the present ones here, so that this device's records are fresh there, too.
+    ///   - freshUntil: until when the record is fresh by its period; nil if it is not.
     package mutating func receivedBeacon(
         _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], isTimely: Bool = true,
-        at now: MonotonicInstant
+        freshUntil: MonotonicInstant? = nil, at now: MonotonicInstant
     ) -> Reception {
         // A record of our own may be an old one that some cache repeats: it proves nothing, unlike an advert.
         guard announcement.deviceID != own else { return .own }
@@ -19,7 +20,8 @@ extension PeerTable {
         peer.readsRecords = isTimely
         switch reception {
         case .new, .repeated:
-            peer.candidates.replaceAnnounced(addresses.compactMap { $0.withPort(peer.port) }, at: now)
+            peer.candidates.replaceAnnounced(
+                addresses.compactMap { $0.withPort(peer.port) }, freshUntil: freshUntil, at: now)
             peer.note(instance: instance)
         case .stale:
             // The advert may have overtaken the record; that the service is there is news all the same.
@@ -54,6 +56,7 @@ extension PeerTable {
     ///
     /// - Returns: the device whose present service it was; nil for others and for services under former labels.
     package mutating func instanceRemoved(_ instance: String) -> DeviceID? {
+        for id in lost.keys { lost[id]?.peer.instances.remove(instance) }
         guard let id = device(ofInstance: instance), var peer = peers[id] else { return nil }
         peer.instances.remove(instance)
         peers[id] = peer
@@ -88,6 +91,7 @@ extension PeerTable {
     ) -> Reception {
         let id = announcement.deviceID
         if let farewell = announcement.farewell {
+            lost[id] = nil
             let position = announcement.position
             traces[id] = Trace(
                 boot: position.boot, seq: position.seq, heard: heard, isFinal: true,
@@ -96,6 +100,7 @@ extension PeerTable {
         }
         var peer = Peer(announcement, label: label, heard: heard)
         peer.offers = Peer.offers(announcement.activities, received: now, expires: heard + lifetime)
+        endSearch(for: &peer)
         peers[id] = peer
         traces[id] = nil
         var changes: [PeerChange] = [.appeared(id)]

@@ -27,6 +27,7 @@ extension PeerTable {
         } else {
             var peer = Peer(id, hello, at: now)
             if let trace = traces[id], trace.boot == hello.boot { peer.seq = trace.seq }
+            endSearch(for: &peer)
             peers[id] = peer
             traces[id] = nil
             changes = [.appeared(id), .moreToFetch(id)]
@@ -113,6 +114,7 @@ extension PeerTable {
     private mutating func take(
         _ farewell: Farewell, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
+        lost[id] = nil
         guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
         peers[id]?.boot = hello.boot
         peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)

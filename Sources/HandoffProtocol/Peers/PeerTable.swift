@@ -51,6 +51,9 @@ package struct PeerTable: Sendable {
     /// At most one for every device of the roster; ``retain(_:)`` drops the others.
     var traces: [DeviceID: Trace] = [:]
 
+    /// The devices that are searched for.
+    package internal(set) var lost: [DeviceID: LostDevice] = [:]
+
     /// An empty table of device `own`, whose announcements are at `ownPosition`.
     package init(own: DeviceID, ownPosition: Position, lifetime: Duration = maxLifetime) {
         self.lifetime = lifetime
@@ -94,6 +97,11 @@ package struct PeerTable: Sendable {
         traces[id]?.asleep
     }
 
+    /// Whether a device announced that it leaves or sleeps, and nothing newer of it has arrived.
+    package func hasLeft(_ id: DeviceID) -> Bool {
+        traces[id]?.isFinal == true
+    }
+
     /// The device whose service has this instance name.
     package func device(ofInstance name: String) -> DeviceID? {
         peers.values.first { $0.instances.contains(name) }?.deviceID
@@ -114,16 +122,21 @@ package struct PeerTable: Sendable {
             }
             if let end = peer.firstExpiry { next = min(next ?? end, end) }
         }
+        for device in lost.values {
+            let end = device.since + Self.searchLimit
+            next = min(next ?? end, end)
+        }
         return next
     }
 
     /// Forgets what was not renewed in time; a device with an open connection stays, without stale offers.
     package mutating func expire(at now: MonotonicInstant) -> [PeerChange] {
         var changes: [PeerChange] = []
+        lost = lost.filter { now < $0.value.since + Self.searchLimit }
         for id in peers.keys.sorted() {
             guard var peer = peers[id] else { continue }
             if peer.connectionCount == 0, peer.renewed + lifetime <= now {
-                changes += remove(id, because: .silent)
+                changes += lose(id, because: .silent, at: now)
                 continue
             }
             let valid = peer.offers.filter { $0.expires > now }
@@ -153,6 +166,7 @@ package struct PeerTable: Sendable {
         let leaving = peers.keys.filter { !live.contains($0) }.sorted()
         let changes = leaving.flatMap { remove($0, because: .removed) }
         traces = traces.filter { live.contains($0.key) }
+        lost = lost.filter { live.contains($0.key) }
         return changes
     }
 }
