@@ -194,13 +194,15 @@ package struct CallError: Error {
     /// No network is meant, or several are.
     package static func noSuchNetwork(_ message: String) -> CallError { .control(.noSuchNetwork, message) }
 
-    /// An address cannot be read.
-    package static func invalidAddress(_ address: String) -> CallError {
+    /// An address cannot be read, or not be called.
+    /// - Parameter reason: why not, where more is known than that.
+    package static func invalidAddress(_ address: String, _ reason: String? = nil) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
             parameters: [
                 "address": .string(address),
-                "message": .string("not an address: allowed are host:port, address:port and [IPv6 address]:port"),
+                "message": .string(
+                    reason ?? "not an address: allowed are host:port, address:port and [IPv6 address]:port"),
             ])
     }
 

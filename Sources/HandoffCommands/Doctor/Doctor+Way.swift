@@ -45,7 +45,8 @@ extension Doctor {
                 ?? ControlDiagnosis.Member(
                     device: device.id, name: device.name, online: device.online, heard: device.heard))
         // Here it is the one thing that is asked about.
-        return DoctorCheck("network", device.online ? check.state : .problem, check.message, remedy: check.remedy)
+        return DoctorCheck(
+            "network", check.state == .ok ? .ok : .problem, check.message, remedy: check.remedy)
     }
 
     private static func receiving(from device: ControlDevice, _ name: String, _ status: ControlStatus) -> [DoctorCheck]

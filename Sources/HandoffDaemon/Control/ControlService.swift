@@ -2,9 +2,11 @@ import HandoffControl
 import HandoffControlServer
 import HandoffDesktop
 import HandoffDesktopClient
+import HandoffDiscovery
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPairingService
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
@@ -65,7 +67,7 @@ final class ControlService {
             case .leaveAccount: try account.leave(call)
             case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
-            case .addPeer: try changePeers(call, { $0.adding($1) }, { $0.add($1) })
+            case .addPeer: try changePeers(call, { $0.adding($1) }, { $0.add($1) }, isNew: true)
             case .removePeer: try changePeers(call, { $0.removing($1) }, { $0.remove($1) })
             case .listActivities: try list(call)
             case .listPublished:
@@ -103,10 +105,12 @@ final class ControlService {
     /// Stores a change of the configured addresses, then acts on it.
     private func changePeers(
         _ call: ControlCall, _ change: (PeersFile, StaticAddress) -> PeersFile,
-        _ apply: @escaping (StaticPeers, StaticAddress) -> Void
+        _ apply: @escaping (StaticPeers, StaticAddress) -> Void, isNew: Bool = false
     ) throws {
         let text = try Fields(call.parameters).text("address")
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
+        // A former version has accepted others, which can still be removed.
+        if isNew { _ = try StaticPeer(given: address) }
         let changed = change(core.peersFile, address)
         // What is added twice is there; what is removed twice was another one perhaps.
         guard changed != core.peersFile || changed.addresses.contains(address) else {

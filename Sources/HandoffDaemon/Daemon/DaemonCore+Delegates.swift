@@ -27,7 +27,10 @@ extension DaemonCore: LinkPoolDelegate {
         network.ways(to: device, isForRoster: isForRoster)
     }
 
-    func callIsSlow(to device: DeviceID) { staticPeers.lookAgain(for: device) }
+    func callIsSlow(to device: DeviceID) {
+        staticPeers.lookAgain(for: device)
+        network.requestAcknowledgement(of: device)
+    }
 
     func nobodyAnswered(_ device: DeviceID, at address: SocketAddress) {
         network.unanswered(device, at: address)

@@ -39,6 +39,7 @@ extension PeerNetwork {
         guard let keys = missing.pairwise.keys[.device(id)],
             let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
         else { return }
+        noteKeyHolder(id)
         let proved = target == source && target.hostInIPv6 == acknowledgement.host ? target : nil
         guard table.receivedAcknowledgement(of: acknowledgement.position, from: id, proving: proved, at: now) else {
             return
