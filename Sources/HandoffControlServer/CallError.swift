@@ -174,6 +174,17 @@ package struct CallError: Error {
             ])
     }
 
+    /// A text means several devices.
+    package static func ambiguous(_ identifier: String, _ devices: [DeviceID], _ names: DeviceNames) -> CallError {
+        let labels = devices.map { VisibleText.escape(names.fullLabel(of: $0)) }.joined(separator: ", ")
+        return CallError(
+            name: ControlErrorName.ambiguousIdentifier.rawValue,
+            parameters: [
+                "identifier": .string(identifier), "candidates": .array(devices.map { .string($0.hex) }),
+                "message": .string("\(identifier) fits \(devices.count) devices: \(labels); name one by its id"),
+            ])
+    }
+
     /// - Parameter reason: why it is none, where more is known than that.
     package static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
         CallError(

@@ -126,6 +126,12 @@ import Testing
         let (status, run) = try Self.run("nobody", Self.desk())
         #expect(status == .failed)
         #expect(run.diagnostics.contains("handoffctl list"))
+        var twin = Self.desk()
+        twin.name = "here"
+        let (ambiguous, refused) = try Self.run("here", twin)
+        #expect(ambiguous == .failed)
+        #expect(
+            refused.diagnostics.contains("it fits: here (") && refused.diagnostics.contains("here (\(twin.id.short))"))
         let (own, other) = try Self.run("here", Self.desk())
         #expect(own == .wrongUsage)
         #expect(other.diagnostics.contains("handoffctl doctor"))

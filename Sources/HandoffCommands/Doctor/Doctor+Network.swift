@@ -233,7 +233,7 @@ extension Doctor {
     }
 
     static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {
-        let name = "\(member.name) (\(member.device.short))"
+        let name = DeviceText.label(member.name, member.device)
         let remedy =
             "see whether it is on and in the same network; where multicast does not reach: handoffctl peer add HOST:PORT"
         guard member.online else {

@@ -14,7 +14,7 @@ extension Doctor {
         _ status: ControlStatus,
         _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {
-        let name = DeviceText.label(device.name, device.id.short)
+        let name = DeviceText.label(device.name, device.id)
         return [account(status), membership(of: device, name), reach(device, name, diagnosis)]
             + receiving(from: device, name, status)
             + (activity.map { offer($0) } ?? self.offers(offers.filter { $0.device == device.id }, of: name))

@@ -216,21 +216,14 @@ final class ControlService {
         guard core.accountStore.state != nil else {
             throw CallError(AccountStore.Refusal.noAccount)
         }
+        let names = core.snapshot.names
+        let source = asked.from.map(names.choose)
+        if case .ambiguous(let devices)? = source { throw CallError.ambiguous(asked.from ?? "", devices, names) }
         func isMeant(_ offer: RemoteOffer) -> Bool {
             (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
-                && (asked.from.map {
-                    let name = core.network.origin(of: offer.device).deviceName
-                    return OfferSelection.means($0, id: offer.device, name: name)
-                } ?? true)
+                && (source.map { $0 == .one(offer.device) } ?? true)
         }
-        let present = offers()
-        if let from = asked.from,
-            case .ambiguous(let devices) = DeviceSelection.choose(
-                from, among: Set(present.map(\.device)), name: { core.network.origin(of: $0).deviceName })
-        {
-            throw CallError.ambiguous(from, devices.map(\.hex), of: "devices")
-        }
-        var fitting = present.filter(isMeant)
+        var fitting = offers().filter(isMeant)
         if prefix == nil, !take {
             // Who names none means one that can be opened, though another may be newer.
             let openable = fitting.filter { (try? recipient(of: $0.activity).get()) != nil }

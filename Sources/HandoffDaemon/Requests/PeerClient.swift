@@ -52,7 +52,7 @@ final class PeerClient {
         _ activity: ActivityID, from device: DeviceID, versions: VersionRange?, timeout: Duration,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) -> FetchHandle {
-        let name = accountStore.snapshot.name(of: device)
+        let name = accountStore.snapshot.label(of: device)
         let question = Question(
             device: device, method: PeerMethod.continueActivity, activity: activity, versions: versions)
         return ask(question, timeout: timeout) { result in
@@ -78,7 +78,7 @@ final class PeerClient {
         of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
     ) -> FetchHandle {
-        let name = accountStore.snapshot.name(of: device)
+        let name = accountStore.snapshot.label(of: device)
         let question = Question(
             device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
         return ask(question, timeout: Self.timeoutForTicket) { result in
@@ -129,7 +129,7 @@ final class PeerClient {
     ) {
         guard !handle.isCancelled else { return }
         let device = question.device
-        let name = accountStore.snapshot.name(of: device)
+        let name = accountStore.snapshot.label(of: device)
         guard accountStore.snapshot.peerKey(device) != nil else {
             return completion(.failure(.notMember(device: name)))
         }
@@ -196,7 +196,7 @@ final class PeerClient {
     func asleep(_ device: DeviceID) -> HandoffFailure? {
         asleepSince(device).map { since in
             .peerAsleep(
-                device: accountStore.snapshot.name(of: device),
+                device: accountStore.snapshot.label(of: device),
                 since: LocalTime.short(Double(since), now: Double(wallClock.unixSeconds)))
         }
     }
@@ -240,7 +240,7 @@ final class PeerClient {
         let begun = loop.now
         return streamDialer.dial(way.target(device, snapshot)) { [weak self] result in
             guard let self else { return }
-            let name = accountStore.snapshot.name(of: device)
+            let name = accountStore.snapshot.label(of: device)
             switch result {
             case .failure(let error):
                 for failure in error.failures where failure.hadNoAnswer {
