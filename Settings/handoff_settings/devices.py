@@ -28,12 +28,11 @@ class DeviceRow(Row):
         self.add_suffix(self._rename)
         self.add_suffix(self._remove)
 
-    def show_device(self, device: values.Device, called_alike: bool) -> None:
+    def show_device(self, device: values.Device) -> None:
         self.device = device
         show_kind(self._icon, device.kind)
-        shown = visible(device.name)
-        # The number tells those apart that look alike.
-        self.show(shown, "  ·  ".join(_state(device) + ([short(device.id)] if called_alike else [])))
+        shown = visible(device.label)
+        self.show(shown, "  ·  ".join(_state(device)))
         self._remove.set_visible(not device.is_self)
         name(self._rename, f"Rename {shown}")
         name(self._remove, f"Remove {shown}")
@@ -66,7 +65,7 @@ class DevicesPage(Page):
     def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
         super().__init__()
         self._model, self._tell = model, tell
-        self._rows = Rows(lambda _: DeviceRow(self), lambda row, item: row.show_device(*item))
+        self._rows = Rows(lambda _: DeviceRow(self), lambda row, device: row.show_device(device))
         self.heading("Devices", "They see what each other offers, and nobody else does.")
         self._add = button(
             "_Add a Device…", self.pair, "suggested-action", "pill", halign=Gtk.Align.CENTER, margin_top=6
@@ -79,8 +78,7 @@ class DevicesPage(Page):
     def refresh(self) -> None:
         """Shows what the model has."""
         devices = self._model.devices
-        looks = [visible(each.name).casefold() for each in devices]
-        self._rows.show_all((each.id, (each, looks.count(look) > 1)) for each, look in zip(devices, looks))
+        self._rows.show_all((each.id, each) for each in devices)
         self._alone.set_visible(len(devices) < 2)
 
     def _failed(self, failure: Failure) -> None:
@@ -101,7 +99,7 @@ class DevicesPage(Page):
         """Asks for another name."""
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(),
-            heading=f"Rename {visible(device.name)}",
+            heading=f"Rename {visible(device.label)}",
             body="All your devices see the name.",
         )
         entry = Gtk.Entry(text=device.name, activates_default=True)
@@ -127,7 +125,7 @@ class DevicesPage(Page):
 
     def remove(self, device: values.Device) -> None:
         """Asks, and takes a device out."""
-        shown = visible(device.name)
+        shown = visible(device.label)
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(),
             heading=f"Remove {shown}?",
@@ -140,7 +138,7 @@ class DevicesPage(Page):
         dialog.set_default_response("cancel")
         admitted = [each for each in self._model.devices if each.admitted_by == device.id and not each.is_self]
         checks = [
-            (each, Gtk.CheckButton(label=f"Remove {visible(each.name)} too, which it has let in")) for each in admitted
+            (each, Gtk.CheckButton(label=f"Remove {visible(each.label)} too, which it has let in")) for each in admitted
         ]
         if checks:
             box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
@@ -156,12 +154,12 @@ class DevicesPage(Page):
         dialog.present()
 
     def _remove(self, device: values.Device, dropped: list[str]) -> None:
-        shown = visible(device.name)
+        shown = visible(device.label)
 
         def reply(results: dict) -> None:
             left = values.texts(results, "waiting")
             if results.get("event") == "removed" and left:
-                names = [visible(found.name) for found in map(self._model.device, left) if found]
+                names = [visible(found.label) for found in map(self._model.device, left) if found]
                 self._tell(f"{shown} was removed. {', '.join(names) or len(left)} will hear of it when in reach")
             elif not left:
                 self._tell(f"{shown} was removed, and all devices know it")

@@ -90,6 +90,8 @@ class Device:
 
     id: str
     name: str
+    # What is shown: the name, with the beginning of the id where another device has a name like it.
+    label: str
     kind: str
     is_self: bool
     online: bool
@@ -108,6 +110,7 @@ class Device:
         return cls(
             _text(fields, "id"),
             _text(fields, "name"),
+            _text(fields, "label") or _text(fields, "name"),
             _text(fields, "kind"),
             _flag(fields, "self"),
             _flag(fields, "online"),

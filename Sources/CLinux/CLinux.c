@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -298,6 +299,21 @@ int clinux_clock_is_synchronized(void) {
     memset(&state, 0, sizeof state);
     if (adjtimex(&state) == -1) return -1;
     return (state.status & STA_UNSYNC) == 0;
+}
+
+int clinux_packet_size(const char *interface) {
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    if (strlen(interface) >= sizeof request.ifr_name) {
+        errno = ENODEV;
+        return -1;
+    }
+    memcpy(request.ifr_name, interface, strlen(interface));
+    int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    int result = ioctl(descriptor, SIOCGIFMTU, &request);
+    close(descriptor);
+    return result < 0 ? -1 : request.ifr_mtu;
 }
 
 int clinux_unacknowledged(int descriptor) {

@@ -24,7 +24,7 @@ extension ConfigurationKey {
         case .networks: Self.set(&configuration.networks, NetworkPolicy(rawValue: text))
         case .advertise: Self.set(&configuration.advertise, AdvertisePolicy(rawValue: text))
         case .titles: Self.set(&configuration.titles, ValueText.truth(text))
-        case .peer: Self.add(StaticAddress(text), to: &configuration.peers)
+        case .peer: Self.add(StaticAddress(text).flatMap { $0.needsZone ? nil : $0 }, to: &configuration.peers)
         case .payloadLimit:
             Self.set(
                 &configuration.payloadLimit, ValueText.byteCount(text, in: Limits.payloadAdvice...Limits.payloadMaximum)

@@ -46,7 +46,9 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .networks: "one of: " + Self.words(NetworkPolicy.allCases.map(\.rawValue))
         case .advertise: "one of: " + Self.words(AdvertisePolicy.allCases.map(\.rawValue))
         case .titles: "'yes' or 'no'"
-        case .peer: "host:port, address:port or [IPv6 address]:port, with a port from 1 to 65535"
+        case .peer:
+            "host:port, address:port or [IPv6 address]:port, with a port from 1 to 65535, and a link-local address with its "
+                + "interface: [fe80::1%eth0]:24863"
         case .payloadLimit: "a size from 3 KiB to 960 KiB, in bytes or with the unit KiB or MiB"
         case .saveAnswer: "a time from 50 ms to 10 s, with the unit ms, s, min or h"
         case .refresh: "a time from 1 s to 1 h, with the unit ms, s, min or h"

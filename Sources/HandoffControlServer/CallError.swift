@@ -174,6 +174,17 @@ package struct CallError: Error {
             ])
     }
 
+    /// A text means several devices.
+    package static func ambiguous(_ identifier: String, _ devices: [DeviceID], _ names: DeviceNames) -> CallError {
+        let labels = devices.map { VisibleText.escape(names.fullLabel(of: $0)) }.joined(separator: ", ")
+        return CallError(
+            name: ControlErrorName.ambiguousIdentifier.rawValue,
+            parameters: [
+                "identifier": .string(identifier), "candidates": .array(devices.map { .string($0.hex) }),
+                "message": .string("\(identifier) fits \(devices.count) devices: \(labels); name one by its id"),
+            ])
+    }
+
     /// - Parameter reason: why it is none, where more is known than that.
     package static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
         CallError(
@@ -194,13 +205,15 @@ package struct CallError: Error {
     /// No network is meant, or several are.
     package static func noSuchNetwork(_ message: String) -> CallError { .control(.noSuchNetwork, message) }
 
-    /// An address cannot be read.
-    package static func invalidAddress(_ address: String) -> CallError {
+    /// An address cannot be read, or not be called.
+    /// - Parameter reason: why not, where more is known than that.
+    package static func invalidAddress(_ address: String, _ reason: String? = nil) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
             parameters: [
                 "address": .string(address),
-                "message": .string("not an address: allowed are host:port, address:port and [IPv6 address]:port"),
+                "message": .string(
+                    reason ?? "not an address: allowed are host:port, address:port and [IPv6 address]:port"),
             ])
     }
 

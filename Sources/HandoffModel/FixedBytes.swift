@@ -50,6 +50,14 @@ extension FixedBytes {
         String(hex.prefix(7))
     }
 
+    /// How long the beginnings of these ids must be so that all of them differ; at least seven digits.
+    package static func distinctLength(_ ids: some Sequence<Self>) -> Int {
+        let all = Set(ids.map(\.hex))
+        var length = 7
+        while length < byteCount * 2, Set(all.map { $0.prefix(length) }).count < all.count { length += 1 }
+        return length
+    }
+
     /// Hexadecimal in groups of eight digits, for people who compare two screens.
     package var grouped: String {
         stride(from: 0, to: bytes.count, by: 4)

@@ -63,6 +63,15 @@ extension HandoffFailure {
             code: connectionUnavailableCode, reason: "peerUnreachable", message: "\(device) does not answer (asleep?)")
     }
 
+    /// Datagrams of the other device arrive, and nothing answers a call to it: it runs, and TCP is blocked.
+    package static func connectionsBlocked(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: connectionUnavailableCode, reason: "peerUnreachable",
+            message:
+                "announcements of \(device) arrive, but connections to it fail: a firewall on one of the two devices "
+                + "probably blocks TCP")
+    }
+
     /// The other device has said that it goes to sleep; the moment is as a person reads it.
     package static func peerAsleep(device: String, since: String) -> HandoffFailure {
         HandoffFailure(

@@ -35,6 +35,24 @@ package struct StaticAddress: Sendable, Hashable {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
+    /// Whether it is an IPv6 address of one link (`fe80::/10`) without an interface behind a `%`: it cannot be called, since every
+    /// interface has such addresses (RFC 4007).
+    package var needsZone: Bool {
+        let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bare = parts.first, bare.contains(":"), let group = bare.split(separator: ":").first,
+            !bare.hasPrefix(":"), let prefix = UInt16(group, radix: 16), (0xFE80...0xFEBF).contains(prefix)
+        else { return false }
+        return parts.count < 2 || parts[1].isEmpty
+    }
+
+    /// What is missing in an address that needs a zone, and what to write instead.
+    package var zoneAdvice: String {
+        let bare = host.prefix { $0 != "%" }
+        return
+            "a link-local address needs the interface that leads to the device: [\(bare)%INTERFACE]:\(port), such as "
+            + "[\(bare)%eth0]:\(port)"
+    }
+
     /// Whether a byte may stand in a host name, or in a bracketed address with its scope.
     private static func isHostByte(_ byte: UInt8, inBrackets: Bool) -> Bool {
         switch byte {

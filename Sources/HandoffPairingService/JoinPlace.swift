@@ -1,6 +1,7 @@
 import HandoffControl
-import HandoffControlServer
-import HandoffDiscovery
+package import HandoffControlServer
+package import HandoffDiscovery
+package import HandoffModel
 import HandoffPairing
 
 /// Where the user says that the inviting device is.
@@ -14,8 +15,8 @@ enum JoinPlace {
     /// - Throws: `PairingFailure` when it cannot be right, `CallError` for an address.
     static func read(_ request: JoinRequest) throws -> (given: JoinSecret.Given, place: JoinPlace) {
         let address = try request.address.map { text in
-            guard let peer = StaticPeer(text: text) else { throw CallError.invalidAddress(text) }
-            return peer
+            guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
+            return try StaticPeer(given: address)
         }
         if let text = request.link {
             guard let link = PairingLink(text) else { throw PairingFailure.badLink }
@@ -26,5 +27,20 @@ enum JoinPlace {
         }
         guard let code = PairingCode(request.code ?? "") else { throw PairingFailure.badCode }
         return (.code(code), address.map { .known([$0]) } ?? .anywhere)
+    }
+}
+
+extension StaticPeer {
+    /// The peer at an address that a user has given now.
+    /// - Throws: `CallError` with the reason when no device can be called there.
+    package init(given address: StaticAddress) throws(CallError) {
+        if address.needsZone { throw .invalidAddress(address.text, address.zoneAdvice) }
+        guard let peer = StaticPeer(text: address.text) else {
+            throw .invalidAddress(
+                address.text,
+                "no device can be called there: it is neither a host name nor a unicast address, or it names an interface "
+                    + "that this machine does not have")
+        }
+        self = peer
     }
 }

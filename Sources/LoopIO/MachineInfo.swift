@@ -44,6 +44,15 @@ package enum MachineInfo {
     /// How many bytes this process may keep out of swap (RLIMIT_MEMLOCK); nil without a limit.
     package static var lockedMemoryLimit: Int? { limit(__RLIMIT_MEMLOCK) }
 
+    /// Whether this process has the rights of the administrator (geteuid(2)).
+    package static var isAdministrator: Bool { geteuid() == 0 }
+
+    /// The largest packets that an interface carries, in bytes (netdevice(7), SIOCGIFMTU); nil when there is none of this name.
+    package static func packetSize(ofInterface name: String) -> Int? {
+        let size = clinux_packet_size(name)
+        return size > 0 ? Int(size) : nil
+    }
+
     /// Whether this process is in a user namespace in which not all users of the machine are (user_namespaces(7)).
     package static var isInUserNamespace: Bool {
         guard let map = try? LocalFile.read("/proc/self/uid_map", limit: 65_536).bytes else { return false }

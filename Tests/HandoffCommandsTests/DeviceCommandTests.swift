@@ -102,6 +102,16 @@ import Testing
         #expect(run.daemon.methods == ["ListDevices", "ListDevices"])
     }
 
+    @Test(arguments: [["device", "remove", "--yes"], ["device", "rename"]])
+    func `a name that this device shares with another one is refused with both ids`(_ words: [String]) throws {
+        var other = Self.laptop
+        other.name = "Desk"
+        let daemon = Self.daemon([Self.desk, other, Self.phone])
+        let operands = words + ["Desk"] + (words.last == "rename" ? ["x"] : [])
+        #expect(try run.run(operands, answer: daemon) == .failed)
+        #expect(run.diagnostics.contains("  it fits: Desk (1a1a1a1), Desk (3f3f3f3)\n"), "\(run.diagnostics)")
+    }
+
     // MARK: account leave
 
     private static func leaving(told: [DeviceID]) -> (FakeDaemon.Call) -> Void {

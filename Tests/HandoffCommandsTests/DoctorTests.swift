@@ -354,7 +354,9 @@ import Testing
         ("# tcp dport 24863 accept\n# udp dport { 5353, 24863 } accept", false),
         ("ct state invalid drop\nct state established,related accept\niif lo accept\ntcp dport ssh accept", false),
         ("ip saddr 192.168.0.0/16 accept", nil),
-        ("tcp dport 24863 drop\ntcp dport 24863 accept\nudp dport { 5353, 24863 } accept", nil),
+        ("tcp dport 24863 drop\ntcp dport 24863 accept\nudp dport { 5353, 24863 } accept", false),
+        ("tcp dport 24863 accept\nudp dport { 5353, 24863 } accept\ntcp dport 24000-25000 drop", true),
+        ("meta l4proto { tcp, udp } th dport { 5353, 24863 } counter packets 3 bytes 180 accept", true),
         ("jump more", nil), ("tcp dport @mine accept", nil), ("tcp dport { accept", nil), ("}", false),
         ("tcp dport 9-1 accept", nil), ("tcp dport - accept", nil), ("{{{{", nil), ("accept", true),
     ]
@@ -372,6 +374,62 @@ import Testing
             }
             """
         #expect(NftablesText.allows(24_863, text) == expected)
+    }
+
+    /// What `nft list ruleset` lists, and whether it lets the port and multicast DNS in.
+    private static let live: [(String, DoctorCheck.State)] = [
+        ("", .ok), ("tcp dport 22 drop", .ok),
+        ("tcp dport 24863 counter packets 12 bytes 720 drop", .problem),
+        ("meta l4proto { tcp, udp } th dport 24000-25000 reject with icmpx port-unreachable", .problem),
+        ("meta l4proto tcp drop", .problem), ("ip protocol udp reject", .problem),
+        ("udp dport 5353 drop", .problem), ("counter packets 0 bytes 0 drop", .problem),
+        ("ip saddr 192.0.2.1 drop", .warning), ("jump filter_INPUT", .warning),
+        ("ip saddr @banned drop", .warning),
+    ]
+
+    @Test(arguments: live)
+    func `rules in the kernel count though nothing is saved`(_ rule: String, _ expected: DoctorCheck.State) throws {
+        let text = """
+            table ip nat {
+                chain PREROUTING {
+                    type nat hook prerouting priority dstnat; policy accept;
+                    fib daddr type local counter packets 9 bytes 540 jump DOCKER
+                }
+            }
+            table inet filter {
+                set banned {
+                    type ipv4_addr
+                    elements = { 192.0.2.7, 192.0.2.8 }
+                }
+                chain input {
+                    type filter hook input priority filter; policy accept;
+                    \(rule)
+                }
+            }
+            """
+        let check = try only("firewall") { $0.machine.liveRules = .text(text) }
+        #expect(check.state == expected, "\(check)")
+        #expect(expected == .ok || check.message.contains("the kernel (nftables)"))
+    }
+
+    @Test func `rules in the kernel that were not read are no proof that there are none`() throws {
+        let hidden = try only("firewall") { $0.machine.liveRules = .hidden("only the administrator may see them") }
+        #expect(hidden.state == .warning && hidden.message.contains("not read: only the administrator"))
+        #expect(hidden.remedy?.contains("sudo nft list ruleset") == true)
+        #expect(try only("firewall") { $0.machine.liveRules = .text("") }.state == .ok)
+        // What is saved says more.
+        let saved = try only("firewall") { facts in
+            facts.machine.liveRules = .hidden("x")
+            facts.machine.ufw = .text("ENABLED=yes")
+        }
+        #expect(saved.message.contains("ufw"))
+    }
+
+    @Test func `packets that are too small for the record are told`() throws {
+        let checks = found("network") { $0.machine.packetSizes = ["eth0": 1500, "ppp0": 576, "wg0": 1280] }
+        #expect(checks.map(\.state) == [.warning])
+        #expect(checks.first?.message.contains("ppp0 have at most 576 bytes") == true)
+        #expect(checks.first?.remedy?.contains("mtu 1280") == true)
     }
 
     @Test func `nftables without a chain for input lets all in`() throws {

@@ -160,6 +160,16 @@ import Testing
         (["peer", "add", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
         (["peer", "add", "desk:0"], "address 'desk:0' is not of the form HOST:PORT or [ADDRESS]:PORT"),
         (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (
+            ["peer", "add", "[fe80::1]:24863"],
+            "address '[fe80::1]:24863' has no interface: a link-local address needs the interface that leads to the device: "
+                + "[fe80::1%INTERFACE]:24863, such as [fe80::1%eth0]:24863"
+        ),
+        (
+            ["join", "--peer", "[fe80::1%]:1"],
+            "address '[fe80::1%]:1' has no interface: a link-local address needs the interface that leads to the device: "
+                + "[fe80::1%INTERFACE]:1, such as [fe80::1%eth0]:1"
+        ),
         (["handle", "a", "--exec", ""], "--exec is empty"),
         (["account", "export", ""], "FILE is empty"),
         (["account", "export"], "'account export' needs FILE|-"),

@@ -88,7 +88,8 @@ import Timing
         #expect(
             run.objects == [
                 [
-                    "version": 1, "id": .string(device.id.hex), "name": "desk", "kind": "desktop", "self": true,
+                    "version": 1, "id": .string(device.id.hex), "name": "desk", "label": nil, "kind": "desktop",
+                    "self": true,
                     "online": true, "current": true, "unfinished": false, "admittedBy": nil, "heard": nil,
                     "asleepSince": nil,
                 ]

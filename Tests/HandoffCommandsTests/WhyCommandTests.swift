@@ -67,6 +67,20 @@ import Testing
         #expect(Self.states(silent)["offers"] == .warning, "it is well, and has nothing")
     }
 
+    @Test func `connections that fail while announcements arrive are a problem with a firewall as its likely cause`()
+        throws
+    {
+        let desk = Self.desk()
+        let member = ControlDiagnosis.Member(
+            device: desk.id, name: desk.name, online: true, heard: 1, trouble: "192.0.2.1:24863: no answer in time")
+        let diagnosis = ControlDiagnosis(
+            stateFolder: "/s", stateMode: nil, openFiles: nil, lockedMemory: nil, isIsolated: true, members: [member])
+        let checks = Doctor.way(from: desk, offers: [], Self.status(), diagnosis)
+        let reach = try #require(checks.first { $0.name == "network" })
+        #expect(reach.state == .problem && reach.message.contains("announcements of \(desk.name)"))
+        #expect(reach.message.contains("no answer in time") && reach.remedy?.contains("firewall") == true)
+    }
+
     @Test func `a switch for another device is no reason`() {
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: Self.ownID, until: nil, message: "off for another one")
@@ -112,6 +126,12 @@ import Testing
         let (status, run) = try Self.run("nobody", Self.desk())
         #expect(status == .failed)
         #expect(run.diagnostics.contains("handoffctl list"))
+        var twin = Self.desk()
+        twin.name = "here"
+        let (ambiguous, refused) = try Self.run("here", twin)
+        #expect(ambiguous == .failed)
+        #expect(
+            refused.diagnostics.contains("it fits: here (") && refused.diagnostics.contains("here (\(twin.id.short))"))
         let (own, other) = try Self.run("here", Self.desk())
         #expect(own == .wrongUsage)
         #expect(other.diagnostics.contains("handoffctl doctor"))

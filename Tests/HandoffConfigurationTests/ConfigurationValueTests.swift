@@ -50,7 +50,13 @@ import Testing
         (.networks, ["none", "Known", "home"]),
         (.advertise, ["on", "beacon", "ALL"]),
         (.titles, ["true", "1", "Yes"]),
-        (.peer, ["host", "host:", ":1", "host:0", "host:65536", "fe80::1:24863", "[::1]", "a b:1", "-x:1", "h/:1"]),
+        (
+            .peer,
+            [
+                "host", "host:", ":1", "host:0", "host:65536", "fe80::1:24863", "[::1]", "a b:1", "-x:1", "h/:1",
+                "[fe80::1]:1",
+            ]
+        ),
         (.payloadLimit, ["3071", "961 KiB", "64 KB", "1.5 KiB", "-1", "KiB", "9223372036854775807 MiB"]),
         (.saveAnswer, ["1", "49 ms", "11 s", "1 sec", "s", "9223372036854775807 h"]),
         (.refresh, ["999 ms", "61 min", "15"]),

@@ -14,6 +14,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("[fe80::1]:80", true), ("[FEBF:0::1]:80", true), ("[fe80::1%]:80", true), ("[fe80::1%eth0]:80", false),
+        ("[fec0::1]:80", false), ("[fe8::1]:80", false), ("[::fe80:1]:80", false), ("[2001:db8::fe80]:80", false),
+        ("fe80:80", false), ("192.0.2.1:80", false),
+    ])
+    func `a link-local address needs its interface`(_ text: String, _ needsZone: Bool) throws {
+        #expect(try #require(StaticAddress(text)).needsZone == needsZone)
+    }
+
+    @Test(arguments: [
         "", ":", ":1", "desk", "desk:", "desk:0", "desk:65536", "desk:+1", "desk: 1", "de sk:1", "-desk:1",
         "fe80::1:80",
         "[desk]:1", "[192.0.2.1]:1", "[]:1", "[fe80::1:80", "k\u{E4}se:1",

@@ -145,5 +145,48 @@ def quiet(stage):
         pass
 
 
+@test("where TCP is blocked in both directions, a device whose datagrams arrive is not taken for asleep", limit=120)
+def blocked(stage):
+    lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
+    origin = stage.daemon("origin", host=lab.hosts[0])
+    taker = stage.daemon("taker", host=lab.hosts[1])
+    stage.join(origin, taker)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    watch.wait("added", id=origin.publish(TYPE).id)
+    for host in lab.hosts:
+        # Before the table of this host's own addresses, which is looked at first otherwise.
+        on(host, "ip", "rule", "add", "pref", "10", "lookup", "local")
+        on(host, "ip", "rule", "add", "pref", "5", "iif", "eth0", "ipproto", "tcp", "blackhole")
+        on(host, "ip", "rule", "del", "pref", "0")
+    failed = plain(taker, "continue", "--from", "origin", "--print")
+    expect(failed.code == 1 and "announcements of origin arrive" in failed.errors, f"{failed}")
+    expect("firewall" in failed.errors and "asleep" not in failed.errors, f"{failed}")
+    why = plain(taker, "why", "origin")
+    expect(why.code == 1 and "announcements of origin" in why.output and "firewall" in why.output, f"{why}")
+
+
+@test("where packets are too small for the record, doctor reports it, and fixed addresses work", limit=120)
+def small(stage):
+    lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
+    daemons = [stage.daemon(name, host=host) for name, host in zip(("origin", "taker"), lab.hosts)]
+    origin, taker = daemons
+    stage.join(origin, taker)
+    for host in lab.hosts:
+        on(host, "ip", "link", "set", "eth0", "mtu", "576")
+    for daemon in daemons:
+        daemon.restart()
+    found = [line for line in taker.ctl("doctor", code=None).lines if line["check"] == "network"]
+    expect(found and "at most 576 bytes" in found[0]["message"] and "peer add" in found[0]["remedy"], f"{found}")
+    for daemon, other in zip(daemons, reversed(daemons)):
+        address = next(text for text in other.host.addresses if "." in text)
+        daemon.ctl("peer", "add", f"{address}:{other.ctl('status').line['port']}")
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    offer = origin.publish(TYPE)
+    watch.wait("added", id=offer.id)
+    taker.ctl("continue", "--from", "origin", "--print")
+
+
 if __name__ == "__main__":
     main()

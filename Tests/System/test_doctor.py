@@ -52,9 +52,15 @@ def is_root():
         raise Skip("folders in place of /etc and /run need root")
 
 
-def machine(stage, etc=(), run=()):
-    """The words before a command that make it see these files below /etc and /run: pairs of paths and texts."""
+def machine(stage, etc=(), run=(), rules=""):
+    """The words before a command that make it see these files below /etc and /run: pairs of paths and texts; and a program nft that
+    lists these rules."""
     is_root()
+    programs = os.path.join(stage.folder, "sbin")
+    os.makedirs(programs, exist_ok=True)
+    with open(os.path.join(programs, "nft"), "w") as file:
+        file.write(f"#!/bin/sh\n[ \"$*\" = 'list ruleset' ] || exit 1\ncat <<'END'\n{rules}END\n")
+    os.chmod(file.name, 0o755)
     folders = []
     for name, files in (("etc", etc), ("run", run)):
         folder = os.path.join(stage.folder, name)
@@ -70,7 +76,8 @@ def machine(stage, etc=(), run=()):
             with open(path, "w") as file:
                 file.write(text)
         folders.append(folder)
-    return [*IN_NAMESPACE, 'mount --bind "$0" /etc && mount --bind "$1" /run && shift && exec "$@"', *folders]
+    mounts = 'mount --bind "$0" /etc && mount --bind "$1" /run && mount --bind "$2" /usr/local/sbin'
+    return [*IN_NAMESPACE, mounts + ' && shift 2 && exec "$@"', *folders, programs]
 
 
 def account(stage, **more):
@@ -291,6 +298,30 @@ def files(stage):
     expect(found["files"]["state"] == "warning" and "512" in found["files"]["message"]
            and "LimitNOFILE" in found["files"]["remedy"], f"{found}")
     expect(found["memory"]["state"] == "warning" and "LimitMEMLOCK" in found["memory"]["remedy"], f"{found}")
+
+
+LIVE = """table inet filter {
+\tchain input {
+\t\ttype filter hook input priority filter; policy accept;
+\t\ttcp dport %s counter packets 4 bytes 240 drop
+\t}
+}
+"""
+
+
+@test("rules in the kernel that no file has")
+def live_rules(stage):
+    origin = account(stage)
+    port = origin.ctl("status").line["port"]
+    found = checks(origin, prefix=machine(stage, rules=LIVE % port))["firewall"]
+    expect(found["state"] == "problem" and "the kernel (nftables)" in found["message"], f"{found}")
+    expect(str(port) in found["remedy"], f"{found}")
+    expect(checks(origin, prefix=machine(stage, rules=LIVE % 22))["firewall"]["state"] == "ok", "another port")
+    if os.path.exists("/proc/modules"):
+        return
+    # As another user, who may not look: that is no proof that there are none.
+    hidden = checks(origin, prefix=[*machine(stage, rules=LIVE % port), "unshare", "--user"])["firewall"]
+    expect(hidden["state"] == "warning" and "not read: only the administrator" in hidden["message"], f"{hidden}")
 
 
 @test("16: an account of one device, and fixed addresses alone")

@@ -16,6 +16,9 @@ int clinux_forbid_dump(void);
 /// Whether the kernel counts the clock as kept right (adjtimex(2), asking only): 1, 0, or -1 with errno.
 int clinux_clock_is_synchronized(void);
 
+/// The largest packets of a network interface in bytes (netdevice(7), SIOCGIFMTU), or -1 with errno.
+int clinux_packet_size(const char *interface);
+
 /// eventfd(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
 int clinux_eventfd(void);
 

@@ -26,13 +26,15 @@ package enum PopupAnswer: Sendable, Equatable {
         switch self {
         case .status(let status, let devices):
             [
-                "kind": "status", "name": .string(status.name), "account": .bool(status.account != nil),
+                "kind": "status",
+                "name": .string(devices.first(where: \.isSelf)?.label ?? status.name),
+                "account": .bool(status.account != nil),
                 "advertising": .bool(status.advertising), "receiving": .bool(status.receiving),
                 "holds": .array(status.holds.filter { $0.device == nil }.map(Self.hold)),
                 "warnings": .array(status.warnings.map { .string($0) }),
                 "devices": .array(
                     devices.filter { !$0.isSelf }.map {
-                        ["id": .string($0.id.hex), "name": .string($0.name), "online": .bool($0.online)]
+                        ["id": .string($0.id.hex), "name": .string($0.label ?? $0.name), "online": .bool($0.online)]
                     }),
             ]
         case .offers(let offers): ["kind": "offers", "offers": .array(offers.map(Self.offer))]

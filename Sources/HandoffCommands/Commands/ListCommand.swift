@@ -75,19 +75,14 @@ package struct ListCommand: Command {
     }
 
     private static func table(_ activities: [ControlActivity], _ context: CommandContext) -> ColumnTable {
-        let idLength = Describe.distinctLength(activities.map(\.id))
-        let origins = Dictionary(activities.map { ($0.device, $0.deviceName) }) { first, _ in first }
-        let alike = ConfusableNames.groups(origins)
+        let idLength = ActivityID.distinctLength(activities.map(\.id))
         var table = ColumnTable(["ID", "TITLE", "TYPE", "DEVICE", "AGE", "OPENS IN"])
         for activity in activities {
             table.add([
                 String(activity.id.hex.prefix(idLength)),
                 cell(activity.title, context),
                 Describe.type(activity.type),
-                (alike[activity.device] == nil
-                    ? VisibleText.escape(activity.deviceName)
-                    : DeviceText.label(activity.deviceName, activity.device.short))
-                    + (activity.sent ? ", sent to you" : ""),
+                VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : ""),
                 RelativeAge.text(seconds: activity.age),
                 Describe.opens(activity.opens),
             ])
@@ -128,7 +123,7 @@ extension ListCommand {
     }
 
     private static func table(_ activities: [ControlPublication], _ context: CommandContext) -> ColumnTable {
-        let idLength = Describe.distinctLength(activities.map(\.id))
+        let idLength = ActivityID.distinctLength(activities.map(\.id))
         var table = ColumnTable(["ID", "TITLE", "TYPE", "APP", "SINCE", "OFFERED"])
         for activity in activities {
             table.add([

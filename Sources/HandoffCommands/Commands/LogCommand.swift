@@ -74,7 +74,7 @@ package struct LogCommand: Command {
 enum LogText {
     /// The entry in one line: when, where to, what, and what came of it.
     static func line(_ entry: ControlLogEntry) -> String {
-        let device = "\(VisibleText.escape(entry.deviceName)) (\(entry.device.short))"
+        let device = DeviceText.label(entry.deviceName, entry.device)
         let app = entry.app.map { " in \(VisibleText.escape($0))" } ?? ""
         let ways = entry.direction == .in ? "from \(device)" : "to \(device)"
         let outcome = VisibleText.escape(words(entry.outcome))

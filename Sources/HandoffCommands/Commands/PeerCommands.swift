@@ -6,7 +6,10 @@ package struct PeerAddCommand: Command {
     package static let specification = CommandSpecification(
         words: ["peer", "add"], operands: "HOST:PORT", operandCount: 1...1,
         summary: "add the fixed address of a device, where multicast does not reach it",
-        details: "The address is kept over restarts. IPv6 addresses stand in brackets: [2001:db8::1]:24863.",
+        details: """
+            The address is kept over restarts. IPv6 addresses stand in brackets: [2001:db8::1]:24863. A link-local one needs its
+            interface: [fe80::1%eth0]:24863.
+            """,
         example: "handoffctl peer add desk.example.org:24863")
 
     private let address: String
@@ -34,7 +37,8 @@ package struct PeerRemoveCommand: Command {
     private let address: String
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
-        address = try ArgumentValue.peerAddress(arguments.operands, command: Self.specification.name)
+        address = try ArgumentValue.peerAddress(
+            arguments.operands, isCalled: false, command: Self.specification.name)
     }
 
     package func run(in context: CommandContext) {

@@ -64,7 +64,7 @@ package struct WhyCommand: Command {
     }
 
     private func checks(_ facts: Facts) throws(CommandFailure) -> [DoctorCheck] {
-        let digits = DeviceChoice.digits(subject)
+        let digits = DeviceNames.digits(subject)
         let offers = facts.activities.filter { !digits.isEmpty && $0.id.hex.hasPrefix(digits) }
         if let offer = offers.first, let origin = facts.devices.first(where: { $0.id == offer.device }) {
             guard offers.count == 1 else { throw .ambiguousActivity(subject, candidates: offers.map(\.id.hex)) }

@@ -63,13 +63,12 @@ final class CompletionSession {
 extension [ControlDevice] {
     /// Each by its name where that says which one is meant, and by the beginning of its id elsewhere.
     fileprivate var completions: [CompletionAnswer.Candidate] {
-        let alike = ConfusableNames.groups(Dictionary(map { ($0.id, $0.name) }) { first, _ in first })
-        let length = Describe.distinctLength(map(\.id))
+        let names = DeviceNames(self)
         return flatMap { device -> [CompletionAnswer.Candidate] in
-            let id = String(device.id.hex.prefix(length))
+            let id = names.beginning(of: device.id)
             let state = device.isSelf ? "this device" : device.online ? "online" : "offline"
             let isClear =
-                !device.name.isEmpty && alike[device.id]?.isEmpty ?? true && !device.name.hasPrefix("-")
+                names.label(of: device.id) == device.name && !device.name.hasPrefix("-")
                 && VisibleText.escape(device.name) == device.name
             let name = VisibleText.escape(device.name)
             let byID = CompletionAnswer.Candidate(id, "\(name.isEmpty ? "unnamed" : name), \(state)")
@@ -80,7 +79,7 @@ extension [ControlDevice] {
 
 extension [ControlActivity] {
     fileprivate var completions: [CompletionAnswer.Candidate] {
-        let length = Describe.distinctLength(map(\.id))
+        let length = ActivityID.distinctLength(map(\.id))
         return map { activity in
             let title = Describe.title(activity.title, type: activity.type)
             return .init(

@@ -17,7 +17,7 @@ extension Doctor {
             let whole = Int64(exactly: seconds.rounded(.down)) ?? .max
             return DoctorCheck(
                 "clock", .warning,
-                "\(ahead.name) (\(ahead.device.short)) was started by a clock that is \(whole) s or more ahead of "
+                "\(DeviceText.label(ahead.name, ahead.device)) was started by a clock that is \(whole) s or more ahead of "
                     + "this one: one of the two is wrong, or was",
                 remedy: "\(remedy) (on both)")
         }

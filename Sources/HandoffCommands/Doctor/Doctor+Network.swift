@@ -158,8 +158,14 @@ extension Doctor {
                 "sudo firewall-cmd --permanent\(zone.option) \(what) && sudo firewall-cmd --reload",
                 look: "sudo firewall-cmd\(zone.option) --list-all")
         }
+        let rule = "meta l4proto { tcp, udp } th dport { 5353, \(all) } accept"
+        if case .text(let rules) = machine.liveRules, rules.contains("hook input") {
+            return firewall(
+                "the kernel (nftables)", lets: every(asked) { NftablesText.allows($0, rules) }, asked,
+                "put '\(rule)' before the rule that drops, in the input chain and in the file that it is loaded from",
+                look: "sudo nft list ruleset")
+        }
         if machine.nftables.exists {
-            let rule = "meta l4proto { tcp, udp } th dport { 5353, \(all) } accept"
             let isOpen = every(asked) { port in
                 machine.nftables.content.flatMap { NftablesText.allows(port, $0) }
             }
@@ -175,6 +181,12 @@ extension Doctor {
                 "sudo iptables -I INPUT -p tcp -m multiport --dports \(ports) -j ACCEPT; "
                     + "sudo iptables -I INPUT -p udp -m multiport --dports 5353,\(ports) -j ACCEPT",
                 look: "sudo iptables -S INPUT")
+        }
+        if case .hidden(let why) = machine.liveRules {
+            return DoctorCheck(
+                "firewall", .warning,
+                "neither ufw nor firewalld is on and no rules are saved, but the rules in the kernel were not read: \(why)",
+                remedy: "see whether a rule drops what arrives, with: sudo nft list ruleset; if one does: \(rule)")
         }
         return DoctorCheck(
             "firewall", .ok,
@@ -209,6 +221,24 @@ extension Doctor {
         }
     }
 
+    /// The largest packets that every device must be able to send for its record to be found: IPv6 needs them as well (RFC 8200,
+    /// section 5). Avahi sends a record in one packet, or not at all.
+    static let leastPacket = 1280
+
+    /// Interfaces whose packets are too small for the record by which this device is found.
+    static func packets(_ status: ControlStatus, _ machine: MachineFacts) -> [DoctorCheck] {
+        guard status.discovery != "static" else { return [] }
+        return machine.packetSizes.filter { $0.value < leastPacket }.sorted { $0.key < $1.key }.map { name, size in
+            DoctorCheck(
+                "network", .warning,
+                "packets of interface \(VisibleText.escape(name)) have at most \(size) bytes (MTU): the record by which "
+                    + "other devices find this one needs up to \(leastPacket), so they may not find it there",
+                remedy:
+                    "sudo ip link set \(VisibleText.escape(name)) mtu \(leastPacket), or a larger one; where the network "
+                    + "does not carry it, on both devices: handoffctl peer add HOST:PORT")
+        }
+    }
+
     static func members(_ status: ControlStatus, _ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
         guard status.account != nil, let diagnosis else { return [] }
         guard !diagnosis.members.isEmpty else {
@@ -224,22 +254,23 @@ extension Doctor {
     }
 
     static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {
-        let name = "\(member.name) (\(member.device.short))"
-        let trouble = member.trouble.map { "; the last connection: \($0)" } ?? ""
+        let name = DeviceText.label(member.name, member.device)
         let remedy =
             "see whether it is on and in the same network; where multicast does not reach: handoffctl peer add HOST:PORT"
         guard member.online else {
             let heard = member.heard.map { seconds in
                 "was heard \(RelativeAge.text(seconds: seconds))" + (seconds < 60 ? "" : " ago")
             }
+            let trouble = member.trouble.map { "; the last connection: \($0)" } ?? ""
             return DoctorCheck(
                 "devices", .warning, "\(name) is not there: it \(heard ?? "was not heard since the start")\(trouble)",
                 remedy: remedy)
         }
-        guard member.trouble == nil else {
+        if let trouble = member.trouble {
             return DoctorCheck(
-                "devices", .warning, "\(name) is there, but not well to reach\(trouble)",
-                remedy: "run handoffctl doctor there as well: a firewall may let datagrams in and connections not")
+                "devices", .warning,
+                "announcements of \(name) arrive, but the last connection to it failed: \(trouble)",
+                remedy: "a firewall on one of the two devices probably blocks TCP: run handoffctl doctor there as well")
         }
         return DoctorCheck("devices", .ok, "\(name) is there")
     }

@@ -14,7 +14,7 @@ extension Doctor {
         _ status: ControlStatus,
         _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {
-        let name = DeviceText.label(device.name, device.id.short)
+        let name = DeviceText.label(device.name, device.id)
         return [account(status), membership(of: device, name), reach(device, name, diagnosis)]
             + receiving(from: device, name, status)
             + (activity.map { offer($0) } ?? self.offers(offers.filter { $0.device == device.id }, of: name))
@@ -45,7 +45,8 @@ extension Doctor {
                 ?? ControlDiagnosis.Member(
                     device: device.id, name: device.name, online: device.online, heard: device.heard))
         // Here it is the one thing that is asked about.
-        return DoctorCheck("network", device.online ? check.state : .problem, check.message, remedy: check.remedy)
+        return DoctorCheck(
+            "network", check.state == .ok ? .ok : .problem, check.message, remedy: check.remedy)
     }
 
     private static func receiving(from device: ControlDevice, _ name: String, _ status: ControlStatus) -> [DoctorCheck]

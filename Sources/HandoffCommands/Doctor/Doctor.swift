@@ -22,6 +22,7 @@ package enum Doctor {
         // What finds devices is well, and of no use without a network.
         let found = discovery(status, facts.machine)
         if found.state != .ok || !network.contains(where: { $0.state == .problem }) { checks.append(found) }
+        checks += packets(status, facts.machine)
         checks += listening(status, facts.machine)
         checks.append(firewall(status, facts.machine))
         checks.append(clock(facts))

@@ -19,6 +19,16 @@ package enum FileFact: Sendable, Equatable {
     var word: String? { content.map(ConfigurationText.trimmed) }
 }
 
+/// The packet filter in the kernel.
+package enum LiveRules: Sendable, Equatable {
+    /// The kernel has no rules.
+    case none
+    /// It may have rules, which were not read: why not.
+    case hidden(String)
+    /// Its rules, as `nft list ruleset` lists them.
+    case text(String)
+}
+
 /// What the machine says of itself, in files that everybody may read, or nobody but the administrator.
 package struct MachineFacts: Sendable {
     /// `/etc/avahi/avahi-daemon.conf`.
@@ -48,6 +58,10 @@ package struct MachineFacts: Sendable {
     package var nftables = FileFact.missing
     /// Rules that were saved for iptables-restore(8): `/etc/iptables/rules.v4` or `/etc/sysconfig/iptables`.
     package var iptables = FileFact.missing
+    /// The rules of nftables that the kernel applies now; those of iptables-nft(8) are among them.
+    package var liveRules = LiveRules.none
+    /// The largest packets that interfaces in use carry (MTU), in bytes.
+    package var packetSizes: [String: Int] = [:]
     /// `/proc/net/tcp` and `/proc/net/tcp6`.
     package var tcp: [FileFact] = []
     /// `/proc/net/udp` and `/proc/net/udp6`.

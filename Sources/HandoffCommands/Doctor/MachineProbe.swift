@@ -2,12 +2,15 @@ import HandoffTransfer
 import LoopIO
 import Timing
 
-/// Reads what the machine says of itself. Waits for the disk, and for nothing else.
+/// Reads what the machine says of itself. Waits for the disk, and for nft(8) where that may be asked.
 enum MachineProbe {
     /// Most bytes that are read of a file.
     private static let limit = 4 * 1024 * 1024
     /// Most zones of firewalld that are looked at; there are about ten.
     private static let zoneLimit = 256
+
+    /// Where programs of the administrator are; not what `PATH` says, since they are run as root.
+    private static let administratorPath = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"
 
     /// All of it.
     static func facts() -> MachineFacts {
@@ -15,8 +18,12 @@ enum MachineProbe {
         facts.avahiConfiguration = file("/etc/avahi/avahi-daemon.conf")
         facts.avahiRuns = file("/run/avahi-daemon/pid").exists
         readFirewalls(&facts)
+        facts.liveRules = liveRules()
         facts.routes = file("/proc/net/route")
         facts.addresses = file("/proc/net/if_inet6")
+        for name in MachineInterfaces.inUse(facts) ?? [] {
+            facts.packetSizes[name] = MachineInfo.packetSize(ofInterface: name)
+        }
         facts.tcp = [file("/proc/net/tcp"), file("/proc/net/tcp6")]
         facts.udp = [file("/proc/net/udp"), file("/proc/net/udp6")]
         facts.clockIsSynchronized = MachineInfo.clockIsSynchronized
@@ -64,6 +71,21 @@ enum MachineProbe {
         facts.nftables = isLoaded ? file("/etc/nftables.conf") : .missing
         let saved = file("/etc/iptables/rules.v4")
         facts.iptables = saved.exists ? saved : file("/etc/sysconfig/iptables")
+    }
+
+    /// What the kernel filters now. Only the administrator may see that.
+    private static func liveRules() -> LiveRules {
+        let modules = ConfigurationText.lines(file("/proc/modules").content ?? "")
+        // Without a list of modules the filter may be a part of the kernel itself.
+        if !modules.isEmpty, !modules.contains(where: { $0.hasPrefix("nf_tables ") }) { return .none }
+        guard MachineInfo.isAdministrator else { return .hidden("only the administrator may see them") }
+        guard let program = ProgramSearch(path: administratorPath).find("nft") else {
+            return .hidden("the program nft is not installed")
+        }
+        guard let rules = ShellCommand.output(of: "\(program) list ruleset", limit: limit) else {
+            return .hidden("nft list ruleset failed")
+        }
+        return .text(String(decoding: rules, as: UTF8.self))
     }
 
     /// The zones of a folder by their names; nil when it cannot be read.

@@ -1,4 +1,5 @@
-/// Reads `nftables.conf`, as far as it concerns a port. What it does not understand for certain it does not judge.
+/// Reads `nftables.conf`, or what `nft list ruleset` writes, as far as it concerns a port. What it does not understand for certain it
+/// does not judge.
 package enum NftablesText {
     /// What a rule means for the port.
     private enum Meaning {
@@ -8,6 +9,8 @@ package enum NftablesText {
         case other
         /// It keeps all out that comes to it.
         case shuts
+        /// It keeps the port out for these protocols.
+        case closes(Set<String>)
         /// It may be about the port.
         case unclear
     }
@@ -39,10 +42,18 @@ package enum NftablesText {
             switch meaning(of: rule, port) {
             case .opens(let protocols): open.formUnion(protocols)
             case .shuts: isShut = true
+            case .closes(let protocols):
+                // The first rule that fits decides.
+                if !protocols.isSubset(of: open) { return isClear ? false : nil }
             case .unclear: isClear = false
             case .other: break
             }
-            if case .opens(let protocols) = meaning(of: rule, 5353), protocols.contains("udp") { hasMulticast = true }
+            switch meaning(of: rule, 5353) {
+            case .opens(let protocols): if protocols.contains("udp") { hasMulticast = true }
+            case .closes(let protocols):
+                if protocols.contains("udp"), !hasMulticast { return isClear ? false : nil }
+            case .shuts, .unclear, .other: break
+            }
         }
         if isShut, open.isSuperset(of: ["tcp", "udp"]), hasMulticast { return isClear ? true : nil }
         return isClear ? !isShut : nil
@@ -51,7 +62,12 @@ package enum NftablesText {
     private static func meaning(of rule: String, _ port: UInt16) -> Meaning {
         var words = rule.replacing(",", with: " , ").replacing("{", with: " { ").replacing("}", with: " } ")
             .split(whereSeparator: \.isWhitespace).map(String.init)
-        words.removeAll { $0 == "counter" }
+        if let counter = words.firstIndex(of: "counter") {
+            // A list has its numbers: counter packets 0 bytes 0.
+            let end = words[counter...].dropFirst().first == "packets" ? counter + 5 : counter + 1
+            words.removeSubrange(counter..<min(end, words.count))
+        }
+        if let reject = words.firstIndex(of: "reject") { words.removeSubrange((reject + 1)...) }
         if let comment = words.firstIndex(of: "comment") { words = Array(words[..<comment]) }
         guard let first = words.first, let last = words.last else { return .other }
         if first == "log" || first == "limit" { return last == "drop" || last == "reject" ? .unclear : .other }
@@ -65,6 +81,11 @@ package enum NftablesText {
         ]
         if harmless.contains(where: { words.starts(with: $0) }), !words.contains("new") { return .other }
         var protocols: Set<String> = [first]
+        let keepsOut = last == "drop" || last == "reject"
+        if [["meta", "l4proto"], ["ip", "protocol"], ["ip6", "nexthdr"]].contains(where: { words.starts(with: $0) }) {
+            let named = Set(words.dropFirst(2).dropLast()).subtracting(["{", "}", ","])
+            if keepsOut, named.isSubset(of: ["tcp", "udp"]) { return .closes(named) }
+        }
         if words.starts(with: ["meta", "l4proto"]), let end = words.firstIndex(of: "th") {
             protocols = Set(words[2..<end]).subtracting(["{", "}", ","])
             words = Array(words[end...])
@@ -73,7 +94,7 @@ package enum NftablesText {
             let range = ports(Array(words[2..<(words.count - 1)]))
         else { return .unclear }
         guard range.contains(where: { $0.contains(port) }) else { return .other }
-        return last == "accept" ? .opens(protocols) : .unclear
+        return last == "accept" ? .opens(protocols) : keepsOut ? .closes(protocols) : .unclear
     }
 
     /// The ports of a rule: one, a range, or a set of both; nil for names and for what else may stand there.
@@ -102,7 +123,7 @@ package enum NftablesText {
         var depth = 0
         for line in ConfigurationText.lines(text) {
             let bare = ConfigurationText.trimmed(String(line.prefix { $0 != "#" }))
-            if ["include", "define", "jump", "goto", "vmap", "@", "$"].contains(where: bare.contains) { return nil }
+            if ["include", "define", "$"].contains(where: bare.contains) { return nil }
             if chain == nil {
                 if bare.hasPrefix("chain "), bare.hasSuffix("{") {
                     chain = []
@@ -115,7 +136,12 @@ package enum NftablesText {
             let closed = bare.count { $0 == "}" } - bare.count { $0 == "{" }
             depth -= closed
             if depth <= 0 {
-                if let chain, chain.contains(where: { $0.contains("hook input") }) { chains.append(chain) }
+                if let chain, chain.contains(where: { $0.contains("hook input") }) {
+                    // What else they lead to is not followed.
+                    let ways = ["jump", "goto", "vmap", "@"]
+                    if chain.contains(where: { rule in ways.contains(where: rule.contains) }) { return nil }
+                    chains.append(chain)
+                }
                 chain = nil
             } else {
                 let rules = bare.split(separator: ";").map { ConfigurationText.trimmed(String($0)) }

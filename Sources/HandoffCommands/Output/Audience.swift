@@ -7,7 +7,7 @@ enum Audience {
     static func names(_ status: ControlStatus) -> [String] {
         let held = Set(status.holds.filter { $0.direction == .advertise }.compactMap(\.device))
         return status.peers.compactMap { peer in
-            peer.device.flatMap { held.contains($0) ? nil : DeviceText.label(peer.name ?? "", $0.short) }
+            peer.device.flatMap { held.contains($0) ? nil : DeviceText.label(peer.name ?? "", $0) }
         }
     }
 }

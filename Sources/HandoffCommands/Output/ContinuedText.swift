@@ -40,22 +40,15 @@ enum ContinueProgress {
         context.keep(client)
         client.listActivities(here: false) { result in
             let offered = (try? result.get()) ?? []
-            let name = offered.first { fits($0, request) }?.deviceName
+            // A wrong guess of what the daemon has chosen costs no more than a wrong name.
+            let name = offered.first { offer in
+                request.fits(offer) && (request.activity.map(offer.id.hex.hasPrefix) ?? true)
+            }?.deviceName
             say(name.map(VisibleText.escape) ?? "the other device", context)
         }
     }
 
     private static func say(_ name: String, _ context: CommandContext) {
         context.note("waiting for \(name)…")
-    }
-
-    /// Whether the daemon probably chose this one; a wrong guess costs no more than a wrong name.
-    private static func fits(_ activity: ControlActivity, _ request: ContinueRequest) -> Bool {
-        if let id = request.activity, !activity.id.hex.hasPrefix(id) { return false }
-        if let type = request.type, activity.type.text != type { return false }
-        if let device = request.from, activity.deviceName != device, !activity.device.hex.hasPrefix(device) {
-            return false
-        }
-        return true
     }
 }

@@ -57,12 +57,4 @@ enum Describe {
     static func word(_ word: String, width: Int) -> String {
         word + String(repeating: " ", count: max(0, width - word.count))
     }
-
-    /// How long the beginnings of these ids must be so that all of them differ; at least seven digits.
-    static func distinctLength<ID: FixedBytes>(_ ids: [ID]) -> Int {
-        let all = Set(ids.map(\.hex))
-        var length = 7
-        while length < ID.byteCount * 2, Set(all.map { $0.prefix(length) }).count < all.count { length += 1 }
-        return length
-    }
 }

@@ -114,11 +114,15 @@ extension ArgumentValue {
 
     /// The one address of `peer add` and `peer remove`: `host:port`, `address:port` or `[address]:port`. Whether the
     /// host exists is for the daemon to find out.
-    static func peerAddress(_ operands: [String], command: String) throws(UsageError) -> String {
+    /// - Parameter isCalled: false for an address to remove, which a former version may have accepted without its interface.
+    static func peerAddress(
+        _ operands: [String], isCalled: Bool = true, command: String
+    ) throws(UsageError) -> String {
         let text = operands.first ?? ""
-        guard StaticAddress(text) != nil else {
+        guard let address = StaticAddress(text) else {
             throw .badValue(text, of: "address", expected: "of the form HOST:PORT or [ADDRESS]:PORT", command: command)
         }
+        if isCalled, address.needsZone { throw .missingZone(address, command: command) }
         return text
     }
 }

@@ -46,6 +46,10 @@ package struct UsageError: Error, Equatable, Sendable {
                 + "write \(option.name)=\(value) if it is meant", command: command)
     }
 
+    package static func missingZone(_ address: StaticAddress, command: String) -> UsageError {
+        UsageError("address '\(address.text)' has no interface: \(address.zoneAdvice)", command: command)
+    }
+
     package static func unexpectedValue(_ option: String, command: String?) -> UsageError {
         UsageError("option '\(option)' takes no value", command: command)
     }

@@ -105,7 +105,7 @@ final class ActivityPicker {
         let more = [activity.hasWebpageURL ? "with a web page" : nil, activity.streams ? "with a stream" : nil]
         let kind = ([Describe.type(activity.type)] + more.compactMap(\.self)).joined(separator: ", ")
         let sent = activity.sent ? "sent to you by" : "from"
-        let device = DeviceText.label(activity.deviceName, activity.device.short)
+        let device = DeviceText.label(activity.deviceName, activity.device)
         return ["", title(activity), "\(kind), \(sent) \(device); \(Describe.opensPhrase(activity.opens))"].map {
             DisplayWidth.truncate($0, to: columns)
         }

@@ -6,7 +6,6 @@ extension ContinueRequest {
     func fits(_ offer: ControlActivity) -> Bool {
         if let type, type != offer.type.text { return false }
         guard let from else { return true }
-        let digits = DeviceChoice.digits(from)
-        return offer.deviceName == from || (digits.count >= 4 && offer.device.hex.hasPrefix(digits))
+        return DeviceNames([offer.device: offer.deviceName]).choose(from) == .one(offer.device)
     }
 }

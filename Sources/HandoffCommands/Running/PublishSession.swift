@@ -137,7 +137,7 @@ final class PublishSession {
         case .saved(offer.activity):
             say("saved", offer.activity)
         case .continued(offer.activity, let device):
-            let text = "by \(VisibleText.escape(device.deviceName)) (\(device.device.short))"
+            let text = "by \(DeviceText.label(device.deviceName, device.device))"
             let fields: JSONObject = [
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),

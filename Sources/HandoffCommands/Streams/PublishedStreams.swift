@@ -194,7 +194,7 @@ final class PublishedStreams {
             "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
         ]
         for field in fields { all[field.key] = field.value }
-        let name = VisibleText.escape(device.deviceName)
-        onEvent?(serving.activity, "to \(name) (\(device.device.short)): \(text)", all)
+        let name = DeviceText.label(device.deviceName, device.device)
+        onEvent?(serving.activity, "to \(name): \(text)", all)
     }
 }

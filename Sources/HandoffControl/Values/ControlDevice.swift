@@ -6,6 +6,8 @@ package struct ControlDevice: ControlValue {
     package var id: DeviceID
     /// The name that its owner gave it; a claim of that device.
     package var name: String
+    /// What to show for it: its name, with the beginning of its id where another device has a name like it; nil from an older daemon.
+    package var label: String?
     /// What it is.
     package var kind: DeviceKind
     /// Whether it is this device; the field `self`.
@@ -24,19 +26,21 @@ package struct ControlDevice: ControlValue {
     package var asleepSince: Double?
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, kind
+        case id, name, label, kind
         case isSelf = "self"
         case online, current, unfinished, admittedBy, heard, asleepSince
     }
 
     /// A device with these properties.
     package init(
-        id: DeviceID, name: String, kind: DeviceKind, isSelf: Bool, online: Bool, current: Bool = true,
+        id: DeviceID, name: String, label: String? = nil, kind: DeviceKind, isSelf: Bool, online: Bool,
+        current: Bool = true,
         unfinished: Bool = false, admittedBy: DeviceID? = nil, heard: Double? = nil,
         asleepSince: Double? = nil
     ) {
         self.id = id
         self.name = name
+        self.label = label
         self.kind = kind
         self.isSelf = isSelf
         self.online = online
@@ -45,6 +49,13 @@ package struct ControlDevice: ControlValue {
         self.admittedBy = admittedBy
         self.heard = heard
         self.asleepSince = asleepSince
+    }
+}
+
+extension DeviceNames {
+    /// The names of the devices of the account.
+    package init(_ devices: [ControlDevice]) {
+        self.init(Dictionary(devices.map { ($0.id, $0.name) }) { first, _ in first })
     }
 }
 

@@ -19,7 +19,8 @@ extension AccountService {
         guard let state = core.accountStore.state, state.view.isLive(core.accountStore.deviceID) else {
             return [
                 ControlDevice(
-                    id: core.accountStore.deviceID, name: core.name, kind: core.kind, isSelf: true, online: true)
+                    id: core.accountStore.deviceID, name: core.name, label: core.name, kind: core.kind, isSelf: true,
+                    online: true)
             ]
         }
         // Each is made anew when it is asked for.
@@ -29,7 +30,8 @@ extension AccountService {
             let isSelf = id == core.accountStore.deviceID
             let peer = core.network.table[id]
             return ControlDevice(
-                id: id, name: snapshot.name(of: id), kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
+                id: id, name: snapshot.name(of: id), label: snapshot.label(of: id),
+                kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
@@ -42,11 +44,11 @@ extension AccountService {
 
     /// The member that a user means.
     func member(_ text: String) throws -> DeviceID {
-        let state = try core.accountStore.member(core.accountStore.state)
-        switch DeviceSelection.choose(text, among: state.view.live, name: { core.snapshot.name(of: $0) }) {
+        _ = try core.accountStore.member(core.accountStore.state)
+        switch core.snapshot.names.choose(text) {
         case .one(let device): return device
         case .nothing: throw CallError.noSuchDevice(text)
-        case .ambiguous(let devices): throw CallError.ambiguous(text, devices.map(\.hex), of: "devices")
+        case .ambiguous(let devices): throw CallError.ambiguous(text, devices, core.snapshot.names)
         }
     }
 

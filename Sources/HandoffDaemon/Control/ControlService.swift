@@ -2,9 +2,11 @@ import HandoffControl
 import HandoffControlServer
 import HandoffDesktop
 import HandoffDesktopClient
+import HandoffDiscovery
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPairingService
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
@@ -65,7 +67,7 @@ final class ControlService {
             case .leaveAccount: try account.leave(call)
             case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
-            case .addPeer: try changePeers(call, { $0.adding($1) }, { $0.add($1) })
+            case .addPeer: try changePeers(call, { $0.adding($1) }, { $0.add($1) }, isNew: true)
             case .removePeer: try changePeers(call, { $0.removing($1) }, { $0.remove($1) })
             case .listActivities: try list(call)
             case .listPublished:
@@ -103,10 +105,12 @@ final class ControlService {
     /// Stores a change of the configured addresses, then acts on it.
     private func changePeers(
         _ call: ControlCall, _ change: (PeersFile, StaticAddress) -> PeersFile,
-        _ apply: @escaping (StaticPeers, StaticAddress) -> Void
+        _ apply: @escaping (StaticPeers, StaticAddress) -> Void, isNew: Bool = false
     ) throws {
         let text = try Fields(call.parameters).text("address")
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
+        // A former version has accepted others, which can still be removed.
+        if isNew { _ = try StaticPeer(given: address) }
         let changed = change(core.peersFile, address)
         // What is added twice is there; what is removed twice was another one perhaps.
         guard changed != core.peersFile || changed.addresses.contains(address) else {
@@ -212,21 +216,14 @@ final class ControlService {
         guard core.accountStore.state != nil else {
             throw CallError(AccountStore.Refusal.noAccount)
         }
+        let names = core.snapshot.names
+        let source = asked.from.map(names.choose)
+        if case .ambiguous(let devices)? = source { throw CallError.ambiguous(asked.from ?? "", devices, names) }
         func isMeant(_ offer: RemoteOffer) -> Bool {
             (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
-                && (asked.from.map {
-                    let name = core.network.origin(of: offer.device).deviceName
-                    return OfferSelection.means($0, id: offer.device, name: name)
-                } ?? true)
+                && (source.map { $0 == .one(offer.device) } ?? true)
         }
-        let present = offers()
-        if let from = asked.from,
-            case .ambiguous(let devices) = DeviceSelection.choose(
-                from, among: Set(present.map(\.device)), name: { core.network.origin(of: $0).deviceName })
-        {
-            throw CallError.ambiguous(from, devices.map(\.hex), of: "devices")
-        }
-        var fitting = present.filter(isMeant)
+        var fitting = offers().filter(isMeant)
         if prefix == nil, !take {
             // Who names none means one that can be opened, though another may be newer.
             let openable = fitting.filter { (try? recipient(of: $0.activity).get()) != nil }

@@ -27,7 +27,10 @@ extension DaemonCore: LinkPoolDelegate {
         network.ways(to: device, isForRoster: isForRoster)
     }
 
-    func callIsSlow(to device: DeviceID) { staticPeers.lookAgain(for: device) }
+    func callIsSlow(to device: DeviceID) {
+        staticPeers.lookAgain(for: device)
+        network.requestAcknowledgement(of: device)
+    }
 
     func nobodyAnswered(_ device: DeviceID, at address: SocketAddress) {
         network.unanswered(device, at: address)
@@ -153,7 +156,7 @@ extension DaemonCore: DesktopAppsDelegate {
 
 /// What the apps here do.
 extension DaemonCore: AppServiceDelegate {
-    var deviceName: String { snapshot.name(of: accountStore.deviceID) }
+    var deviceName: String { snapshot.label(of: accountStore.deviceID) }
 
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 
@@ -173,15 +176,17 @@ extension DaemonCore: AppServiceDelegate {
         guard account.view.isLive(accountStore.deviceID) else {
             throw .invalid(field: "to", message: "\(AccountStore.Refusal.removed(account.accountID))")
         }
-        let others = Set(snapshot.others)
-        guard !others.isEmpty else {
+        guard !snapshot.others.isEmpty else {
             throw .invalid(
                 field: "to", message: "there is no other device in the account: add one with 'handoffctl pair'")
         }
-        switch DeviceSelection.choose(text, among: others, name: { snapshot.name(of: $0) }) {
+        switch snapshot.names.choose(text) {
+        case .one(accountStore.deviceID): throw .invalid(field: "to", message: "this is the device itself")
         case .one(let device): return device
         case .nothing: throw .invalid(field: "to", message: "no other device of the account is called so")
-        case .ambiguous: throw .invalid(field: "to", message: "several devices are called so: name one by its id")
+        case .ambiguous(let devices):
+            let labels = devices.map { VisibleText.escape(snapshot.names.fullLabel(of: $0)) }.joined(separator: ", ")
+            throw .invalid(field: "to", message: "it fits \(labels): name one by its id")
         }
     }
 

@@ -33,13 +33,6 @@ package enum OfferSelection {
         }
     }
 
-    /// Whether `text` means a device: the beginning of its id, or its whole name. A whole id means its device alone,
-    /// whatever others are called.
-    package static func means(_ text: String, id: DeviceID, name: String) -> Bool {
-        if let whole = DeviceID(hex: String(decoding: normalised(text), as: UTF8.self)) { return whole == id }
-        return text.utf8.elementsEqual(name.utf8) || begins(id.hex, with: text)
-    }
-
     /// Whether an id in lower-case hexadecimal begins with at least four digits, in either case, with or without groups.
     static func begins(_ id: String, with text: String) -> Bool {
         let digits = normalised(text)

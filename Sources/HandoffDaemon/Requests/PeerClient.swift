@@ -52,7 +52,7 @@ final class PeerClient {
         _ activity: ActivityID, from device: DeviceID, versions: VersionRange?, timeout: Duration,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) -> FetchHandle {
-        let name = accountStore.snapshot.name(of: device)
+        let name = accountStore.snapshot.label(of: device)
         let question = Question(
             device: device, method: PeerMethod.continueActivity, activity: activity, versions: versions)
         return ask(question, timeout: timeout) { result in
@@ -78,7 +78,7 @@ final class PeerClient {
         of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
     ) -> FetchHandle {
-        let name = accountStore.snapshot.name(of: device)
+        let name = accountStore.snapshot.label(of: device)
         let question = Question(
             device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
         return ask(question, timeout: Self.timeoutForTicket) { result in
@@ -129,7 +129,7 @@ final class PeerClient {
     ) {
         guard !handle.isCancelled else { return }
         let device = question.device
-        let name = accountStore.snapshot.name(of: device)
+        let name = accountStore.snapshot.label(of: device)
         guard accountStore.snapshot.peerKey(device) != nil else {
             return completion(.failure(.notMember(device: name)))
         }
@@ -164,15 +164,23 @@ final class PeerClient {
                 // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
                 ask(question, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:
-                completion(.failure(asleep(device) ?? Self.unreachable(name, link)))
+                completion(.failure(asleep(device) ?? unreachable(name, link)))
             }
         }
     }
 
-    private static func unreachable(_ name: String, _ link: PeerLink) -> HandoffFailure {
+    /// Why a call had no result.
+    private func unreachable(_ name: String, _ link: PeerLink) -> HandoffFailure {
         link.hadNoAnswer
-            ? .peerSilent(device: name)
+            ? silence(of: link.device, name, since: link.begun)
             : .peerUnreachable(device: name, cause: link.trouble ?? "the connection was lost")
+    }
+
+    /// What it means that nothing has answered a call that began at this moment. A datagram that has arrived since proves that the
+    /// device runs; one is requested when a call takes long.
+    private func silence(of device: DeviceID, _ name: String, since begun: MonotonicInstant) -> HandoffFailure {
+        let isRunning = members[device].heard.map { $0 > begun } ?? false
+        return isRunning ? .connectionsBlocked(device: name) : .peerSilent(device: name)
     }
 
     /// When a device that is asleep has said so, in seconds since 1970; nil of one that is not, as far as is known.
@@ -188,7 +196,7 @@ final class PeerClient {
     func asleep(_ device: DeviceID) -> HandoffFailure? {
         asleepSince(device).map { since in
             .peerAsleep(
-                device: accountStore.snapshot.name(of: device),
+                device: accountStore.snapshot.label(of: device),
                 since: LocalTime.short(Double(since), now: Double(wallClock.unixSeconds)))
         }
     }
@@ -233,9 +241,10 @@ final class PeerClient {
         guard snapshot.isCurrent, snapshot.peerKey(device) != nil,
             let way = network.ways(to: device).first(where: { !$0.isIntroduction })
         else { return nil }
+        let begun = loop.now
         return streamDialer.dial(way.target(device, snapshot)) { [weak self] result in
             guard let self else { return }
-            let name = accountStore.snapshot.name(of: device)
+            let name = accountStore.snapshot.label(of: device)
             switch result {
             case .failure(let error):
                 for failure in error.failures where failure.hadNoAnswer {
@@ -244,7 +253,8 @@ final class PeerClient {
                 completion(
                     .failure(
                         error.isSilence
-                            ? .peerSilent(device: name) : .peerUnreachable(device: name, cause: error.description)))
+                            ? silence(of: device, name, since: begun)
+                            : .peerUnreachable(device: name, cause: error.description)))
             case .success(let connection):
                 guard accountStore.snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")

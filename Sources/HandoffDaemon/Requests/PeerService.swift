@@ -114,7 +114,7 @@ final class PeerService {
         history.note(
             ControlLogEntry(
                 event: .payload, direction: .out, type: payload.content.type.text, device: device,
-                deviceName: accountStore.snapshot.name(of: device), app: payload.origin.app, outcome: outcome))
+                deviceName: accountStore.snapshot.label(of: device), app: payload.origin.app, outcome: outcome))
     }
 
     /// Which versions of the app here the other device takes.
@@ -165,7 +165,7 @@ final class PeerService {
         history.note(
             ControlLogEntry(
                 event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
-                deviceName: accountStore.snapshot.name(of: device),
+                deviceName: accountStore.snapshot.label(of: device),
                 app: activity.flatMap { apps.registry.session($0.session)?.app },
                 outcome: "continued"))
         apps.wasContinued(id, by: network.origin(of: device))

@@ -56,7 +56,7 @@ final class StreamService {
     }
 
     /// What a device is called.
-    func name(_ device: DeviceID) -> String { accountStore.snapshot.name(of: device) }
+    func name(_ device: DeviceID) -> String { accountStore.snapshot.label(of: device) }
 
     /// The app with an attachment.
     private func app(_ session: SessionID) -> String? { apps.registry.session(session)?.app }

@@ -117,7 +117,7 @@ final class SwitchController {
             holds.append(ControlRestriction(direction: .advertise, author: .session, message: sessionHold))
         }
         holds += switches.entries.map { place, off in
-            let device = place.device.map { ": \(accountStore.snapshot.name(of: $0))" } ?? ""
+            let device = place.device.map { ": \(accountStore.snapshot.label(of: $0))" } ?? ""
             return ControlRestriction(
                 direction: place.direction, author: .user, device: place.device, until: off.until.map { Double($0) },
                 message: "\(Self.words(place.direction)) is switched off\(device)")
@@ -127,7 +127,7 @@ final class SwitchController {
             holds += directions.map { direction in
                 ControlRestriction(
                     direction: direction, author: .policy, device: device,
-                    message: "\(accountStore.snapshot.name(of: device)) is forbidden by \(place)")
+                    message: "\(accountStore.snapshot.label(of: device)) is forbidden by \(place)")
             }
         }
         return holds

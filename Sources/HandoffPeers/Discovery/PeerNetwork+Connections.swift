@@ -103,6 +103,15 @@ extension PeerNetwork {
         delegate?.addressesMayDiffer(of: id)
     }
 
+    /// Sends the latest advert to a device at an address that it has proved. Its acknowledgement shows that the device runs, though
+    /// a call to it has no answer.
+    package func requestAcknowledgement(of id: DeviceID) {
+        guard let peer = table[id], let label = peer.label,
+            let address = peer.candidates.ranked.first(where: { $0.proved != nil })?.address
+        else { return }
+        sendAdvert(to: address, device: id, label: label)
+    }
+
     /// Nobody answered a call to an address of a device.
     package func unanswered(_ id: DeviceID, at address: SocketAddress) {
         guard let address = PeerAddress(address) else { return }

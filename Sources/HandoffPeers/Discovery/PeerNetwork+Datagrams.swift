@@ -53,6 +53,7 @@ extension PeerNetwork {
         guard let keys = missing.pairwise.keys[.device(id)],
             let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
         else { return }
+        noteKeyHolder(id)
         let proved = target == source && target.hostInIPv6 == acknowledgement.host ? target : nil
         let changes = table.recover(id, at: now)
         if !changes.isEmpty { log.info("Device is online", ["device": id.short, "via": "acknowledgement"]) }

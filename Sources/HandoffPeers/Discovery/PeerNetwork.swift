@@ -140,7 +140,7 @@ package final class PeerNetwork {
 
     /// Where an activity came from, or who continued it.
     package func origin(of device: DeviceID) -> ControlOrigin {
-        ControlOrigin(device: device, deviceName: snapshot.name(of: device), deviceKind: table[device]?.kind ?? .other)
+        ControlOrigin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
     }
 
     /// Begins to receive, and to speak if there is an account.

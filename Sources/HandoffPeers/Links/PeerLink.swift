@@ -5,7 +5,7 @@ package import HandoffModel
 package import HandoffProtocol
 import HandoffTransport
 import LoopIO
-import Timing
+package import Timing
 
 /// What a link says of this device, and whom it tells what arrives. On the daemon's loop.
 package protocol PeerLinkDelegate: AnyObject {
@@ -60,6 +60,8 @@ package final class PeerLink {
     var way: LinkPool.Way?
     /// Runs until that call takes long.
     var patience: LoopTimer?
+    /// When the link was made: of a client when its call began.
+    package let begun: MonotonicInstant
     /// When the link was last of use.
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
@@ -101,7 +103,8 @@ package final class PeerLink {
         self.log = log
         self.members = members
         self.delegate = delegate
-        lastUse = loop.now
+        begun = loop.now
+        lastUse = begun
         machine = PeerSessionMachine(device: device, role: role, hello: hello, grease: grease)
     }
 

@@ -22,6 +22,8 @@ package final class AccountSnapshot: Sendable {
     package let ticketSeed: SecretBytes?
     /// First 8 bytes of the roster's digest; zeros without an account.
     package let rosterDigest: [UInt8]
+    /// How the members are shown, and which one a user means.
+    package let names: DeviceNames
     private let view: RosterView?
 
     /// What `state` says to the device `own`; nothing without an account.
@@ -35,7 +37,10 @@ package final class AccountSnapshot: Sendable {
         epochName = isCurrent ? state?.held?.name : nil
         ticketSeed = isMember ? state?.ticketSeed : nil
         rosterDigest = state?.roster.shortDigest ?? [UInt8](repeating: 0, count: Announcement.digestCount)
-        view = isMember ? state?.view : nil
+        let view = isMember ? state?.view : nil
+        self.view = view
+        let live = view.map { view in view.live.map { ($0, view.names[$0] ?? $0.short) } } ?? []
+        names = DeviceNames(Dictionary(uniqueKeysWithValues: live))
     }
 
     /// Keys of the epoch in force; nil while nothing may be offered or served.
@@ -84,6 +89,11 @@ package final class AccountSnapshot: Sendable {
     /// The name that the members gave a device; the beginning of its id when there is none.
     package func name(of id: DeviceID) -> String {
         view?.names[id] ?? id.short
+    }
+
+    /// What a device is shown as: its name, with the beginning of its id where another member has a name like it.
+    package func label(of id: DeviceID) -> String {
+        live.contains(id) ? names.label(of: id) : name(of: id)
     }
 
     /// Whether a label was made in the epoch that is held.

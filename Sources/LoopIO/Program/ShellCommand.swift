@@ -40,6 +40,21 @@ package final class ShellCommand {
         source?.cancel()
     }
 
+    /// What a command of the system's own writes to its standard output; waits for its end.
+    /// - Returns: nil when it failed, or wrote more than `limit` bytes.
+    package static func output(of command: String, limit: Int) -> [UInt8]? {
+        Glibc.signal(SIGCHLD, SIG_DFL)
+        guard let pipe = popen("exec \(command) 2>/dev/null </dev/null", "re") else { return nil }
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = fread(&block, 1, block.count, pipe)
+            if count == 0 { break }
+            bytes += block.prefix(count)
+        }
+        return pclose(pipe) == 0 && bytes.count <= limit ? bytes : nil
+    }
+
     /// Calls back once, when the command has ended; keeps itself alive until then.
     /// - Parameter ended: gets the exit status, or 256 plus the number of the signal that ended it.
     package func wait(on loop: EventLoop, _ ended: @escaping (Int32) -> Void) throws(Errno) {

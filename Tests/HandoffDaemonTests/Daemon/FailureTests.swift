@@ -69,6 +69,25 @@ import Testing
         #expect(try watcher.removed().deviceName == "desk")
     }
 
+    @Test func `an origin whose datagrams arrive and whose connections do not is behind a firewall`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let (desk, couch) = (members[0], members[1])
+        _ = try desk.publish(Note.activity("note"))
+        try fleet.poll("an offer") { try !couch.offers().isEmpty }
+        for member in members {
+            member.blockConnections()
+            try member.freezeConnections()
+        }
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        let failure = try call.failure()
+        #expect(failure.reason == "peerUnreachable")
+        #expect(failure.message.contains("announcements of desk arrive"), "\(failure)")
+        #expect(failure.message.contains("firewall"), "\(failure)")
+    }
+
     @Test func `an origin that hangs is unreachable`() throws {
         _ = try desk.publish(Note.activity("hangs"))
         let viewer = try couch.attach("Viewer", types: Note.type)

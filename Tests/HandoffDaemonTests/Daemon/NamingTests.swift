@@ -53,6 +53,67 @@ import Timing
         try fleet.settle(members)
     }
 
+    @Test func `two devices of one name have their ids beside it wherever one is shown though only one offers`() throws
+    {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "den")
+        let (desk, couch) = (members[0], members[1])
+        _ = try couch.publish(Note.activity("note"))
+        let watcher = try desk.watch()
+        #expect(try watcher.added().deviceName == "couch")
+        try watcher.ready()
+        _ = try desk.call(.renameDevice, ["device": "couch", "name": "den"])
+        let label = try "den (\(couch.status().device.short))"
+        var shown = ""
+        try fleet.poll("the offer has another name") {
+            guard case .changed(let offer) = try watcher.next() else { return false }
+            shown = offer.deviceName
+            return shown == label
+        }
+        #expect(shown == label)
+        #expect(try desk.offers().map(\.deviceName) == [label])
+        let labels = try Set(desk.deviceList().map(\.label))
+        #expect(labels.count == 3 && labels.contains("desk") && labels.contains(label))
+        let call = try desk.continue(ContinueRequest(from: label, take: true))
+        _ = try call.result()
+        let content = try ContinuedActivity(json: try #require(try call.result()["activity"]?.object))
+        #expect(content.origin.deviceName == label)
+        let off = try desk.call(.setSwitches, ["receive": false, "device": .string(label)])
+        #expect(try ControlSwitches(json: off).holds.map(\.message) == ["receiving is switched off: \(label)"])
+        try fleet.settle(members)
+    }
+
+    @Test func `a name that fits two devices is refused with both ids by every call and this device counts`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let desk = members[0]
+        _ = try members[1].publish(Note.activity("note"))
+        try fleet.poll("an offer") { try !desk.offers().isEmpty }
+        _ = try desk.call(.renameDevice, ["device": "couch", "name": "desk"])
+        let ids = try members.map { try $0.status().device }.sorted()
+        let calls: [(ControlMethod, JSONObject)] = [
+            (.renameDevice, ["device": "desk", "name": "x"]), (.removeDevice, ["device": "desk"]),
+            (.setSwitches, ["receive": false, "device": "desk"]),
+            (.continue, ContinueRequest(from: "desk", take: true).json),
+        ]
+        for (method, parameters) in calls {
+            let refused = try desk.open(method.rawValue, parameters, more: true).refusal()
+            #expect(refused.name == ControlErrorName.ambiguousIdentifier.rawValue, "\(method)")
+            #expect(refused.parameters["candidates"] == .array(ids.map { .string($0.hex) }), "\(method)")
+            let message = refused.parameters["message"]?.string ?? ""
+            #expect(ids.allSatisfy { message.contains("desk (\($0.short))") }, "\(message)")
+        }
+        var activity = Note.activity("sent")
+        activity.to = "desk"
+        let refused = try desk.open(
+            AppMethod.publish.rawValue, ["activity": .object(activity.json)], more: true
+        ).refusal()
+        let message = refused.parameters["message"]?.string ?? ""
+        #expect(ids.allSatisfy { message.contains("desk (\($0.short))") }, "\(refused)")
+    }
+
     @Test func `a name reaches a member whose connection has ended unnoticed`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }

@@ -36,16 +36,4 @@ struct OfferSelectionTests {
         }
         #expect(ids == [id.hex, id.hex])
     }
-
-    @Test func `a device is meant by its name or the beginning of its id`() {
-        let id = DeviceID(checked: [0xAB, 0xCD] + Array(repeating: 0, count: 30))
-        #expect(OfferSelection.means("laptop", id: id, name: "laptop"))
-        #expect(OfferSelection.means("ABCD", id: id, name: "laptop"))
-        #expect(!OfferSelection.means("abc", id: id, name: "laptop"))
-        #expect(!OfferSelection.means("Laptop", id: id, name: "laptop"))
-        // Who is called like another's id is not meant by it.
-        let other = DeviceID(checked: Array(repeating: 1, count: 32))
-        #expect(OfferSelection.means(id.hex, id: id, name: "laptop"))
-        #expect(!OfferSelection.means(id.hex, id: other, name: id.hex))
-    }
 }
