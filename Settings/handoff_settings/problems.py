@@ -26,6 +26,8 @@ _PAGES = {
 
 
 _PAUSE = "pause"
+# How the remedy begins that is to add a device.
+_PAIRING = "let another one in with: handoffctl pair"
 
 
 def paused(model: Model) -> Optional[str]:
@@ -55,8 +57,8 @@ class CheckRow(Row):
         elif check.state != "ok" and check.command:
             text, words = check.command
             self.add_suffix(button(text, lambda: page.run(words), valign=Gtk.Align.CENTER))
-        elif check.state != "ok" and check.name in _PAGES:
-            key, text = _PAGES[check.name]
+        elif check.state != "ok" and (check.name in _PAGES or check.remedy.startswith(_PAIRING)):
+            key, text = ("pair", "_Add a Device…") if check.remedy.startswith(_PAIRING) else _PAGES[check.name]
             self.add_suffix(button(text, lambda: page.go(key), valign=Gtk.Align.CENTER))
         if check.remedy:
             self.add_suffix(icon_button("edit-copy-symbolic", "Copy what to do", self._copy))
@@ -72,7 +74,7 @@ class CheckRow(Row):
 
 
 class ProblemsPage(Page):
-    """The page of problems. `go` shows another page, and `fail` an error."""
+    """The page of problems. `go` shows another page, or by `pair` the dialog that adds a device, and `fail` an error."""
 
     def __init__(
         self, model: Model, doctor: Doctor, go: Callable[[str], None], fail: Callable[[str], None]

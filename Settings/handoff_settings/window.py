@@ -47,7 +47,7 @@ class Window(Adw.ApplicationWindow):
         self._offers = OffersPage(model, self.tell, self.fail)
         self._switches = SwitchesPage(model, self.fail)
         self.pages = Adw.ViewStack()
-        self._problems = ProblemsPage(model, doctor, self.pages.set_visible_child_name, self.fail)
+        self._problems = ProblemsPage(model, doctor, self._go, self.fail)
         self._titles = ["devices", "offers", "switches", "problems"]
         for page, key, title, icon in (
             (self._devices, "devices", "Devices", "computer-symbolic"),
@@ -126,6 +126,11 @@ class Window(Adw.ApplicationWindow):
     def _choose(self, page: str) -> None:
         if self._phases.get_visible_child_name() == "main":
             self.pages.set_visible_child_name(page)
+
+    def _go(self, place: str) -> None:
+        self._choose("devices" if place == "pair" else place)
+        if place == "pair":
+            self._devices.pair()
 
     def _step(self, by: int) -> None:
         place = self._titles.index(self.pages.get_visible_child_name()) + by

@@ -24,7 +24,8 @@ import Timing
     }
 
     private let page = Sample.notificationOffer(
-        opens: ControlOpens(kind: .web), title: "Weather", activity: 8, sent: true, type: "NSUserActivityTypeBrowsingWeb")
+        opens: ControlOpens(kind: .web), title: "Weather", activity: 8, sent: true,
+        type: ActivityType.browsingWeb.text)
     private let draft = Sample.notificationOffer(title: "Draft", activity: 9)
 
     private var item: DesktopNotification? { screen.standing.values.first { $0.summary.contains("sends you") } }

@@ -313,10 +313,10 @@ def doctor(stage):
         os.chmod(daemon.state, 0o700)
     study.press("Look Again").miss("chmod 700")
     # What can be done in the window is a step away.
-    study.see("only device of its account").press("Open Devices", row="This is the only device of its account").see(
-        "Add a Device…"
+    study.see("only device of its account").press("Add a Device…", row="This is the only device of its account").see(
+        "Valid for"
     )
-    study.press("Devices").miss("see what to do")
+    study.press("Cancel").press("Devices").miss("see what to do")
 
 
 @test("without handoffctl there is a reason in the place of the checks")
