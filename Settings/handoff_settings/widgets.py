@@ -19,6 +19,7 @@ _DIALOG_WIDTH = 400
 # The most pixels of a dialog's content, and what a screen needs above and below it: header, buttons, and the desktop's bars.
 _MAX_DIALOG_CONTENT, _AROUND_DIALOG = 720, 220
 _ICON_SIZE = 64
+_TOAST_CHARACTERS = 18
 
 
 def show_kind(image: Gtk.Image, kind: str) -> None:
@@ -185,8 +186,8 @@ def toast(text: str, stays: bool = False) -> Adw.Toast:
 
     A toast's own title is read as markup, and cut to one line.
     """
-    # As wide as one line, where there is room for that.
-    shown = label(text, xalign=0, natural_wrap_mode=Gtk.NaturalWrapMode.NONE)
+    # A few words are one line: a label that may wrap would rather be narrow.
+    shown = label(text, xalign=0, width_chars=min(len(text), _TOAST_CHARACTERS))
     shown.set_justify(Gtk.Justification.LEFT)
     return Adw.Toast(title=GLib.markup_escape_text(text), custom_title=shown, timeout=0 if stays else 6)
 

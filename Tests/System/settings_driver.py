@@ -208,6 +208,18 @@ class Commands:
         return not any(isinstance(each, Gtk.Label) and each.get_layout().is_ellipsized()
                        for window in windows() for each in widgets(window)) or None
 
+    def fits(self, text):
+        """Whether a text is inside its window."""
+        for window in windows():
+            for each in widgets(window):
+                if isinstance(each, Gtk.Label) and text in each.get_text():
+                    inside, bounds = each.compute_bounds(window)
+                    if inside and bounds.origin.x >= 0 and bounds.origin.y >= 0 \
+                            and bounds.origin.x + bounds.size.width <= window.get_width() \
+                            and bounds.origin.y + bounds.size.height <= window.get_height():
+                        return True
+        return None
+
     def centre(self, name):
         """How far the middle of a widget that shows a text is from that of the window, in pixels."""
         for window in windows():
@@ -229,6 +241,20 @@ class Commands:
         return [each.get_css_classes() for window in windows() for each in widgets(window)
                 if isinstance(each.get_parent(), Gtk.MenuButton) and isinstance(each, Gtk.ToggleButton)
                 and not Gtk.test_accessible_has_property(each, Gtk.AccessibleProperty.LABEL)]
+
+    def close_toast(self, text):
+        """Closes the toast of a text by its button."""
+        for window in windows():
+            for each in widgets(window):
+                if isinstance(each, Gtk.Label) and text in each.get_text():
+                    place = each
+                    while place and place.get_css_name() != "toast":
+                        place = place.get_parent()
+                    found = [one for one in widgets(place) if isinstance(one, Gtk.Button)] if place else []
+                    if found:
+                        found[0].emit("clicked")
+                        return True
+        return None
 
     def error(self, text):
         application.window.fail(text)

@@ -97,11 +97,16 @@ def reasons(stage):
 def errors(stage):
     desk = Desk(stage, "Study")
     study = desk.windows[0]
-    study.do("size", width=360, height=560)
-    words = "the disk of the state folder is full, so nothing is stored; delete something on it, and do this again " * 4
-    study.do("error", text=words)
-    study.see(words)
-    study.do("uncut")
+    words = "the disk of the state folder is full, so nothing is stored; delete something on it, and do this again"
+    for scale, width in ((1, 840), (2, 840), (1, 360)):
+        study.do("font", scale=scale)
+        study.do("size", width=width, height=560)
+        text = f"{words} ({scale}, {width})"
+        study.do("error", text=text)
+        study.do("fits", text=text)
+        study.do("uncut")
+        study.do("close_toast", text=text)
+        study.miss(text)
 
 
 @test("a pause says when it ends, is one note and no problem, and is ended beside it")
