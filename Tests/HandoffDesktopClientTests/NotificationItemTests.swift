@@ -55,6 +55,7 @@ import Timing
         #expect(item?.summary == "Telephone sends you 3 files")
         #expect(item?.body == "a.pdf, b.txt and c.png · go to: Downloads")
         #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Dismiss"])
+        #expect(item?.urgency == 1, "its user waits")
     }
 
     @Test
@@ -148,6 +149,7 @@ import Timing
         #expect(screen.titles == ["Editor: Draft", "Telephone sends you a.pdf"])
         let offer = screen.standing.first { $0.value.summary == "Editor: Draft" }
         #expect(offer?.value.body == "from Telephone", "an item is not one of its offers")
+        #expect(offer?.value.urgency == 0)
         for activity in UInt8(20)...24 {
             send([Sample.notificationOffer(title: "\(activity)", activity: activity), file("a.pdf", 1)])
         }

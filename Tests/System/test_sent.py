@@ -44,6 +44,8 @@ def together(stage):
     prompt = desk.prompt("origin sends you 3 files")
     expect(prompt["body"] == "a.pdf, b.txt and c.png · go to: Downloads", f"wrong: {prompt}")
     expect(prompt["actions"] == ["default", "Save All", "continue", "Save All", "dismiss", "Dismiss"], f"{prompt}")
+    # GNOME shows what is of low urgency in its list alone.
+    expect(prompt["hints"]["urgency"] == 1, f"{prompt}")
     for title in ("Draft", "Next"):
         desk.publish(TYPE, "--title", title)
         desk.prompt(f"Editor: {title}")

@@ -113,8 +113,19 @@ package enum NotificationContent: Sendable, Equatable {
         let first = offers.first
         // Of several items sent together the device is what they have in common.
         let icon = offers.count == 1 ? first?.icon : nil
-        return Self.notification(
+        var notification = Self.notification(
             headline, detail, icon: icon ?? Self.icon(first?.kind ?? .other), choices: choices, capabilities)
+        notification.urgency = isAwaited ? 1 : 0
+        return notification
+    }
+
+    /// Whether a user waits for it: the one who sent the items, or the one here who chose something. GNOME shows one of low urgency in
+    /// its list alone. An offer can be used, and never has to be.
+    private var isAwaited: Bool {
+        switch self {
+        case .offer, .progress: false
+        case .items, .failure, .saved: true
+        }
     }
 
     private static func decisions(_ label: String) -> [DesktopNotification.Choice] {
@@ -140,10 +151,12 @@ package enum NotificationContent: Sendable, Equatable {
     ///
     /// - Parameter problem: a lower-case fragment of this program's.
     static func exclusion(_ problem: String, _ capabilities: NotificationCapabilities) -> DesktopNotification {
-        notification(
+        var notification = notification(
             NotificationText.sentence(problem),
             "Join again with the code of a device of the account, in the window Handoff or by: handoffctl join",
             icon: "dialog-warning", choices: [], capabilities)
+        notification.urgency = 1
+        return notification
     }
 
     private static func notification(
