@@ -38,6 +38,16 @@ class DeviceRow(Row):
         name(self._remove, f"Remove {shown}")
 
 
+def _lack(text: str, others: list[values.Device]) -> str:
+    """Why a text cannot be the name of a device beside these others; empty where it can."""
+    if not text:
+        return "Enter a name."
+    if len(text.encode()) > _LONGEST_NAME:
+        return f"This name is too long: a name has at most {_LONGEST_NAME} bytes."
+    alike = next((each for each in others if each.name.casefold() == text.casefold()), None)
+    return f"Another device ({short(alike.id)}) has this name." if alike else ""
+
+
 def _state(device: values.Device) -> list[str]:
     """How a device is, in words."""
     if device.is_self:
@@ -60,11 +70,11 @@ def _state(device: values.Device) -> list[str]:
 
 
 class DevicesPage(Page):
-    """The page of devices. `tell` shows a sentence for a moment."""
+    """The page of devices. `tell` shows a sentence for a moment, and `fail` an error."""
 
-    def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
+    def __init__(self, model: Model, tell: Callable[[str], None], fail: Callable[[str], None]) -> None:
         super().__init__()
-        self._model, self._tell = model, tell
+        self._model, self._tell, self._fail = model, tell, fail
         self._rows = Rows(lambda _: DeviceRow(self), lambda row, device: row.show_device(device))
         self.heading("Devices", "They see what each other offers, and nobody else does.")
         self._add = button(
@@ -82,7 +92,7 @@ class DevicesPage(Page):
         self._alone.set_visible(len(devices) < 2)
 
     def _failed(self, failure: Failure) -> None:
-        self._tell(visible(failure.message, 1000))
+        self._fail(visible(failure.message, 1000))
 
     def _done(self, failure: Optional[Failure]) -> None:
         if failure:
@@ -104,14 +114,22 @@ class DevicesPage(Page):
         )
         entry = Gtk.Entry(text=device.name, activates_default=True)
         name(entry, "Name")
-        dialog.set_extra_child(entry)
+        reason = label("", "dim-label")
+        box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=6)
+        box.append(entry)
+        box.append(reason)
+        dialog.set_extra_child(box)
         dialog.add_response("cancel", "_Cancel")
         dialog.add_response("rename", "_Rename")
         dialog.set_response_appearance("rename", Adw.ResponseAppearance.SUGGESTED)
         dialog.set_default_response("rename")
 
+        others = [each for each in self._model.devices if each.id != device.id]
+
         def typed(*_: object) -> None:
-            dialog.set_response_enabled("rename", 0 < len(entry.get_text().strip().encode()) <= _LONGEST_NAME)
+            lack = _lack(entry.get_text().strip(), others)
+            reason.set_label(lack)
+            dialog.set_response_enabled("rename", not lack)
 
         def answered(_dialog: Adw.MessageDialog, response: str) -> None:
             if response == "rename":

@@ -1,6 +1,8 @@
 """What is wrong, as `handoffctl doctor` finds it: it looks at the machine too, and has the words for both."""
 
 import json
+import re
+import shlex
 from dataclasses import dataclass
 from typing import Callable, Optional
 
@@ -9,6 +11,17 @@ from gi.repository import Gio, GLib, GObject
 # Between two looks that nobody has asked for, in seconds.
 _PACE = 5
 _ORDER = ("problem", "warning", "ok")
+# Commands that a remedy begins with and that this window can run, with the text of their button. Those with sudo ask for the
+# administrator's password by themselves (polkit).
+_RUNNABLE = (
+    (r"handoffctl (?:advertise|receive) on(?: --device [0-9a-f]+)?", "Switch _On"),
+    (r"handoffctl network trust", "_Trust This Network"),
+    (r"systemctl --user start handoffd", "_Start"),
+    (r"systemctl --user restart handoffd", "_Restart"),
+    (r"sudo systemctl enable --now avahi-daemon", "_Turn On"),
+    (r"sudo timedatectl set-ntp true", "_Turn On"),
+    (r"chmod 700 '[^']+'", "_Fix Permissions"),
+)
 
 
 @dataclass(frozen=True)
@@ -19,6 +32,16 @@ class Check:
     state: str
     message: str
     remedy: str
+
+    @property
+    def command(self) -> Optional[tuple[str, list[str]]]:
+        """The text of a button that does what the remedy says, and its command; None where this window cannot do it."""
+        for pattern, text in _RUNNABLE:
+            found = re.match(rf"{pattern}(?=$|[;,]| \()", self.remedy)
+            if found:
+                words = shlex.split(found.group())
+                return text, words[1:] if words[0] == "sudo" else words
+        return None
 
 
 def read(output: str) -> list[Check]:
@@ -64,11 +87,6 @@ class Doctor(GObject.Object):
         self._again = False
         self._timer: Optional[int] = None
         self._last = 0
-
-    @property
-    def problems(self) -> int:
-        """How many of the checks have found a problem."""
-        return sum(each.state == "problem" for each in self.checks)
 
     def look(self) -> None:
         """Looks now, or as soon as the look that is going on has ended."""

@@ -4,7 +4,7 @@ from typing import Callable
 
 from gi.repository import Adw, Gtk
 
-from .widgets import Row, button, status_page
+from .widgets import Row, button, name, status_page
 
 
 class FirstRun(Gtk.ScrolledWindow):
@@ -31,6 +31,8 @@ class FirstRun(Gtk.ScrolledWindow):
         ):
             row = Row(title, sentence, activatable_widget=chosen)
             row.add_suffix(chosen)
+            # The row would be read before the button's own name.
+            name(chosen, title)
             rows.append(row)
         page = status_page(
             "dev.handoff1.Settings",

@@ -8,7 +8,7 @@ from . import link as links
 from . import values
 from .texts import short, visible
 from .varlink import Call, Failure
-from .widgets import Dialog, button, choices, label, status_page, waiting
+from .widgets import Dialog, button, label, message, waiting
 
 
 class JoiningDialog(Dialog):
@@ -52,18 +52,18 @@ class JoiningDialog(Dialog):
         places = ", ".join(visible(each, 60) for each in links.places(link))
         cancel = button("_Cancel", self.close)
         join = button("_Join", lambda: self._join({"link": link}), "suggested-action")
-        page = status_page(
+        page = message(
             "dialog-question-symbolic",
             "Join by This Link?",
             "Whoever made it sees from then on what you offer on this device. Join only if you have just got the link from "
             f"a device of your own.\n\nThe other device is called at: {places}",
         )
         # A page can open the link, and does not know when Return is pressed.
-        self.show_content(page, choices(cancel, join), focus=cancel)
+        self.show_content(page, actions=[cancel, join], focus=cancel)
 
     def _ask(self, problem: str = "") -> None:
         entry = Adw.EntryRow(title="Digits or link", text=self._given)
-        address = Adw.EntryRow(title="Address, if it is not found (host:port)", text=self._address)
+        address = Adw.EntryRow(title="Address (host:port)", text=self._address)
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         rows.add_css_class("boxed-list")
         rows.append(entry)
@@ -78,11 +78,15 @@ class JoiningDialog(Dialog):
                 self._join({"code": self._given, **({"address": self._address} if self._address else {})})
 
         join = button("_Join", go, "suggested-action")
+        reason = label("", "dim-label")
 
         def typed(*_: object) -> None:
             text = entry.get_text()
             is_link = links.read(text) is not None
             join.set_sensitive(is_link or links.is_code(text))
+            reason.set_label(links.lack(text))
+            reason.set_visible(not join.get_sensitive())
+            self.fit()
             # A link says itself where to call.
             address.set_sensitive(not is_link)
 
@@ -93,8 +97,11 @@ class JoiningDialog(Dialog):
         intro = label(
             "On the other device choose “Add a Device”. Enter the eight digits that it shows, or paste its link."
         )
-        warning = label(problem, "error", visible=bool(problem))
-        self.show_content(intro, rows, warning, choices(button("_Cancel", self.close), join), focus=entry)
+        # A fragment elsewhere, and alone here.
+        warning = label(problem[:1].upper() + problem[1:], "error", visible=bool(problem))
+        self.show_content(
+            intro, rows, label("The address is needed only if the other device is not found.", "dim-label"), reason, warning,
+            actions=[button("_Cancel", self.close), join], focus=entry)
 
     # ---- Joining -------------------------------------------------------------------------------------------------
 
@@ -102,9 +109,9 @@ class JoiningDialog(Dialog):
         self._show_progress("Looking for the other device…")
         self._call = Call("Join", parameters, more=True, reply=self._took, failed=self._failed)
 
-    def _show_progress(self, text: str) -> None:
-        cancel = button("_Cancel", self.close, halign=Gtk.Align.CENTER)
-        self.show_content(waiting(text), cancel, focus=cancel)
+    def _show_progress(self, text: str, *more: Gtk.Widget) -> None:
+        cancel = button("_Cancel", self.close)
+        self.show_content(waiting(text), *more, actions=[cancel], focus=cancel)
 
     def _took(self, results: dict) -> None:
         event = results.get("event")
@@ -114,15 +121,16 @@ class JoiningDialog(Dialog):
             self._host = values.Peer.read(results.get("device"))
             self._show_progress(
                 f"{visible(self._host.name)} ({short(self._host.id)}) asks whether to let this device in. "
-                f"Answer there. This device has the number {short(self._own)}."
+                "Compare the number there with the number of this device, and answer there:",
+                label(short(self._own), "title-1", "numeric", selectable=True),
             )
         elif event == "joined":
             self._call = None
-            done = button("_Done", self.close, "suggested-action", "pill", halign=Gtk.Align.CENTER)
-            page = status_page(
+            done = button("_Done", self.close, "suggested-action")
+            page = message(
                 "emblem-ok-symbolic", "Joined", f"This device is in one account with {visible(self._host.name)} now."
             )
-            self.show_content(page, done, focus=done)
+            self.show_content(page, actions=[done], focus=done)
             self._joined(self._host)
 
     def _failed(self, failure: Failure) -> None:

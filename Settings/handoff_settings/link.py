@@ -34,3 +34,16 @@ def places(link: str) -> list[str]:
 def is_code(text: str) -> bool:
     """Whether a text is the eight digits; spaces and dashes between them do not matter."""
     return re.fullmatch(r"[0-9]{8}", re.sub(r"[\s\-–]", "", text)) is not None
+
+
+def lack(text: str) -> str:
+    """Why a text is neither a code nor a link, for the user who types it."""
+    digits = re.sub(r"[\s\-–]", "", text)
+    if not digits:
+        return "Enter the code to join."
+    if re.fullmatch(r"[0-9]+", digits):
+        count = "1 digit" if len(digits) == 1 else f"{len(digits)} digits"
+        return f"A code has eight digits. This has {count}."
+    if text.strip().startswith("handoff:"):
+        return "This link is incomplete or not a pairing link. Copy it again."
+    return "A code has eight digits and nothing else."

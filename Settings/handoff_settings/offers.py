@@ -56,7 +56,8 @@ class OfferRow(Row):
         def failed(failure: Failure) -> None:
             end(visible(failure.message, 1000))
             # The row may be gone by now, and the reason with it.
-            self._page.tell(f"Could not continue: {visible(failure.message, 1000)}")
+            if not self.get_mapped():
+                self._page.fail(f"Could not continue: {visible(failure.message, 1000)}")
 
         def end(text: str) -> None:
             self._call, self._failure = None, text
@@ -76,11 +77,11 @@ class OfferRow(Row):
 
 
 class OffersPage(Gtk.Stack):
-    """The page of offers. `tell` shows a sentence for a moment."""
+    """The page of offers. `tell` shows a sentence for a moment, and `fail` an error."""
 
-    def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
+    def __init__(self, model: Model, tell: Callable[[str], None], fail: Callable[[str], None]) -> None:
         super().__init__()
-        self.tell = tell
+        self.tell, self.fail = tell, fail
         self._model = model
         self._rows = Rows(lambda offer: OfferRow(self, offer), lambda row, offer: row.show_offer(offer))
         page = Page()

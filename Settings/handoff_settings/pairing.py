@@ -7,7 +7,7 @@ from gi.repository import Gdk, GLib, Gtk
 from . import qrcode, values
 from .texts import groups, short, span, visible
 from .varlink import Call, Failure
-from .widgets import Dialog, button, choices, label, name, status_page, waiting
+from .widgets import Dialog, button, label, message, name, waiting
 
 _CODE_SIZE = 220
 
@@ -62,16 +62,17 @@ class PairingDialog(Dialog):
             self.show_content(waiting("Handing the account over…"))
         elif event == "joined":
             self._stop_timer()
-            done = button("_Done", self.close, "suggested-action", "pill", halign=Gtk.Align.CENTER)
-            page = status_page("emblem-ok-symbolic", "Device Added", f"{visible(device.name)} is in your account.")
-            self.show_content(page, done, focus=done)
+            done = button("_Done", self.close, "suggested-action")
+            page = message("emblem-ok-symbolic", "Device Added", f"{visible(device.name)} is in your account.")
+            self.show_content(page, actions=[done], focus=done)
             self._joined(device)
 
     # ---- The code ------------------------------------------------------------------------------------------------
 
     def _show_code(self) -> None:
         code, link = self._window.get("code"), self._window.get("link")
-        widgets: list[Gtk.Widget] = []
+        # Above the picture, which may have to be scrolled.
+        widgets: list[Gtk.Widget] = [self._warning]
         if isinstance(code, str):
             digits = label(groups(code), "title-1", "numeric", selectable=True)
             widgets += [label("On the new device choose “Join Another Device”, and enter these digits."), digits]
@@ -86,13 +87,13 @@ class PairingDialog(Dialog):
                 shown = Gtk.Image(paintable=picture, pixel_size=picture.get_width() // scale)
                 name(shown, "The pairing link as a QR code")
                 widgets.append(shown)
-        widgets += [self._warning, self._countdown]
+        widgets.append(self._countdown)
         cancel = button("_Cancel", self.close)
         copy = button(
             "Copy _Link", self._copy, tooltip_text="For a device to which you can send a text that nobody else reads"
         )
         copy.set_visible(isinstance(link, str))
-        self.show_content(*_freed(widgets), choices(cancel, copy), focus=cancel)
+        self.show_content(*_freed(widgets), actions=[cancel, copy], focus=cancel)
 
     def _copy(self) -> None:
         self.get_clipboard().set_content(Gdk.ContentProvider.new_for_value(self._window["link"]))
@@ -100,6 +101,7 @@ class PairingDialog(Dialog):
     def _warn(self, text: str) -> None:
         self._warning.set_label(text)
         self._warning.set_visible(True)
+        self.fit()
 
     def _start_timer(self) -> None:
         seconds = self._window.get("seconds")
@@ -127,14 +129,18 @@ class PairingDialog(Dialog):
         self._warning.set_visible(False)
         refuse = button("_Refuse", lambda: self._answer(device, False))
         accept = button("_Let It In", lambda: self._answer(device, True), "suggested-action")
-        page = status_page(
+        page = message(
             "dialog-question-symbolic",
             f"Let {visible(device.name)} In?",
-            f"It knows the code, and has the number {short(device.id)}. In your account it sees what your other "
-            "devices offer.",
+            f"Compare this number with the one on the screen of {visible(device.name)}:",
         )
-        # Whoever presses Return without reading lets nobody in.
-        self.show_content(page, *_freed([self._warning]), choices(refuse, accept), focus=refuse)
+        number = label(short(device.id), "title-1", "numeric", selectable=True)
+        advice = label(
+            "If they are the same, it is the device that you want to add. If they differ, or it shows none, choose "
+            "“Refuse”: another device has used the code. A device in your account sees what your other devices offer."
+        )
+        # Return alone admits no device.
+        self.show_content(page, number, advice, *_freed([self._warning]), actions=[refuse, accept], focus=refuse)
         self.present()
 
     def _answer(self, device: values.Peer, accept: bool) -> None:
@@ -150,8 +156,8 @@ class PairingDialog(Dialog):
     def _failed(self, failure: Failure) -> None:
         self._stop_timer()
         again = button("_Try Again", self._open, "suggested-action")
-        page = status_page("dialog-warning-symbolic", "No Device Was Added", visible(failure.message, 1000))
-        self.show_content(page, choices(button("_Close", self.close), again), focus=again)
+        page = message("dialog-warning-symbolic", "No Device Was Added", visible(failure.message, 1000))
+        self.show_content(page, actions=[button("_Close", self.close), again], focus=again)
 
 
 def _freed(widgets: list[Gtk.Widget]) -> list[Gtk.Widget]:

@@ -1,13 +1,12 @@
 """What this device offers and shows, and which of its apps take part."""
 
-import time
 from typing import Callable, Optional
 
 from gi.repository import Gtk
 
 from . import values
 from .model import Model
-from .texts import moment, visible
+from .texts import at, visible
 from .varlink import Failure
 from .widgets import Page, Row, Rows, SwitchRow, beside, button
 
@@ -21,11 +20,11 @@ _PAUSES = (("15 _Minutes", 900), ("One _Hour", 3600), ("Until I _Resume", None))
 
 
 class SwitchesPage(Page):
-    """The page of switches. `tell` shows a sentence for a moment."""
+    """The page of switches. `fail` shows an error."""
 
-    def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
+    def __init__(self, model: Model, fail: Callable[[str], None]) -> None:
         super().__init__()
-        self._model, self._tell = model, tell
+        self._model, self._fail = model, fail
         self._directions: dict[str, SwitchRow] = {}
         self.heading("Handoff")
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
@@ -101,7 +100,8 @@ class SwitchesPage(Page):
 
     def _show_notified(self, row: SwitchRow, app: values.App) -> None:
         row.show(f"Notifications of {visible(app.name or app.id)}", visible(app.id))
-        # Of an app that is off nothing is shown anyway.
+        if not app.enabled:
+            row.show(row.get_title(), "The app is off, so nothing of it is shown.")
         row.show_state(app.notified, app.enabled)
 
     def _pause(self, seconds: Optional[int]) -> None:
@@ -112,7 +112,7 @@ class SwitchesPage(Page):
 
     def _done(self, failure: Optional[Failure]) -> None:
         if failure:
-            self._tell(visible(failure.message, 1000))
+            self._fail(visible(failure.message, 1000))
             # The switch stands where the user has put it.
             self.refresh()
 
@@ -120,5 +120,6 @@ class SwitchesPage(Page):
 def _why(hold: Optional[values.Hold]) -> str:
     if hold is None:
         return ""
-    until = f", until {moment(time.time() - hold.until)}" if hold.until else ""
-    return visible(hold.message, 1000) + until
+    until = f", until {at(hold.until)}" if hold.until else ""
+    # A fragment elsewhere, and alone here.
+    return visible(hold.message[:1].upper() + hold.message[1:], 1000) + until

@@ -41,7 +41,17 @@ def groups(digits: str) -> str:
 def moment(seconds_ago: float) -> str:
     """When that was: a time of today, or a day and a time. Stays true, so that nothing has to wake up for it."""
     now = GLib.DateTime.new_now_local()
-    then = now.add_seconds(-max(0.0, min(seconds_ago, 10.0**9)))
+    return _words(now, now.add_seconds(-max(0.0, min(seconds_ago, 10.0**9))))
+
+
+def at(unix_seconds: float) -> str:
+    """A moment, also one to come, in the same words."""
+    now = GLib.DateTime.new_now_local()
+    ahead = unix_seconds - now.to_unix()
+    return _words(now, now.add_seconds(ahead if abs(ahead) < 10.0**9 else 0.0))
+
+
+def _words(now: GLib.DateTime, then: GLib.DateTime) -> str:
     same_day = then.format("%F") == now.format("%F")
     return then.format("%H:%M" if same_day else "%e %B, %H:%M").strip()
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Hashable, Iterable, Optional
 
-from gi.repository import Adw, GLib, Gtk, Pango
+from gi.repository import Adw, Gdk, GLib, Gtk, Pango
 
 _KINDS = {
     # Themes have none of that name.
@@ -16,6 +16,10 @@ _KINDS = {
 _KIND_NAMES = {"desktop": "desktop computer", "vm": "virtual machine", "other": "computer"}
 MARGIN = 12
 _DIALOG_WIDTH = 400
+# The most pixels of a dialog's content, and what a screen needs above and below it: header, buttons, and the desktop's bars.
+_MAX_DIALOG_CONTENT, _AROUND_DIALOG = 720, 220
+_ICON_SIZE = 64
+_TOAST_CHARACTERS = 18
 
 
 def show_kind(image: Gtk.Image, kind: str) -> None:
@@ -25,7 +29,8 @@ def show_kind(image: Gtk.Image, kind: str) -> None:
 
 
 def name(widget: Gtk.Widget, text: str) -> None:
-    """What a screen reader calls a widget that shows no text."""
+    """Sets the name by which a screen reader calls a widget, in place of the text that it shows: GTK would read both."""
+    widget.reset_relation(Gtk.AccessibleRelation.LABELLED_BY)
     widget.update_property([Gtk.AccessibleProperty.LABEL], [text])
 
 
@@ -42,6 +47,8 @@ def label(text: str = "", *classes: str, **properties: Any) -> Gtk.Label:
 def button(text: str, pressed: Callable[[], None], *classes: str, **properties: Any) -> Gtk.Button:
     """A button with a text, whose underscore marks its key."""
     made = Gtk.Button(label=text, use_underline=True, **properties)
+    # GTK would read it and the label inside.
+    name(made, text.replace("_", ""))
     made.connect("clicked", lambda _: pressed())
     for each in classes:
         made.add_css_class(each)
@@ -91,7 +98,6 @@ class SwitchRow(Row):
         self.switch.set_active(is_on)
         self._is_told = False
         self.switch.set_sensitive(may_change)
-        name(self.switch, self.get_title())
 
     def _moved(self, switch: Gtk.Switch, _property: Any) -> None:
         if not self._is_told:
@@ -165,51 +171,93 @@ def describe(page: Adw.StatusPage, description: str) -> None:
     page.set_description(GLib.markup_escape_text(description))
 
 
-def toast(text: str) -> Adw.Toast:
-    """A toast, whose title would be read as markup."""
-    return Adw.Toast(title=GLib.markup_escape_text(text), timeout=6)
+def message(icon: str, title: str, description: str = "") -> Gtk.Box:
+    """A heading below an icon, for a dialog. Unlike a status page, which scrolls by itself, it is never smaller than its text."""
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=MARGIN)
+    box.append(Gtk.Image(icon_name=icon, pixel_size=_ICON_SIZE, accessible_role=Gtk.AccessibleRole.PRESENTATION))
+    box.append(label(title, "title-2"))
+    if description:
+        box.append(label(description))
+    return box
+
+
+def toast(text: str, stays: bool = False) -> Adw.Toast:
+    """A toast of any length. `stays` keeps it until the user closes it.
+
+    A toast's own title is read as markup, and cut to one line.
+    """
+    # A few words are one line: a label that may wrap would rather be narrow.
+    shown = label(text, xalign=0, width_chars=min(len(text), _TOAST_CHARACTERS))
+    shown.set_justify(Gtk.Justification.LEFT)
+    return Adw.Toast(title=GLib.markup_escape_text(text), custom_title=shown, timeout=0 if stays else 6)
 
 
 class Dialog(Adw.Window):
-    """A window over another one, with a heading and one content at a time. Escape closes it."""
+    """A window over another one, with a heading and one content at a time, whose buttons are always on the screen: only what is above
+    them scrolls. Escape closes it."""
 
     def __init__(self, parent: Optional[Gtk.Window], title: str) -> None:
         super().__init__(transient_for=parent, modal=True, title=title, destroy_with_parent=True)
         self.set_size_request(320, -1)
         self._place = Adw.Bin(vexpand=True)
+        self._scrolled = Gtk.ScrolledWindow(child=self._place, hscrollbar_policy=Gtk.PolicyType.NEVER, vexpand=True)
+        self._actions = Adw.Bin()
         content = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
-        content.append(Adw.HeaderBar())
-        content.append(
-            Gtk.ScrolledWindow(
-                child=self._place,
-                hscrollbar_policy=Gtk.PolicyType.NEVER,
-                propagate_natural_height=True,
-                max_content_height=720,
-            )
-        )
+        for each in (Adw.HeaderBar(), self._scrolled, self._actions):
+            content.append(each)
         self.set_content(content)
+        # A larger font, and a screen whose size is known only now.
+        for changed in ("notify::gtk-xft-dpi", "notify::gtk-font-name"):
+            self._fit_at(Gtk.Settings.get_default(), changed)
+        self.connect("map", lambda _: self.fit())
         keys = Gtk.ShortcutController()
         keys.add_shortcut(Gtk.Shortcut(
             trigger=Gtk.ShortcutTrigger.parse_string("Escape"), action=Gtk.NamedAction.new("window.close")))
         self.add_controller(keys)
 
-    def show_content(self, *widgets: Gtk.Widget, focus: Optional[Gtk.Widget] = None) -> None:
-        """Shows these widgets, one below the other, in the place of all others."""
+    def _fit_at(self, settings: Gtk.Settings, changed: str) -> None:
+        handler = settings.connect(changed, lambda *_: GLib.idle_add(self.fit))
+        self.connect("destroy", lambda _: settings.disconnect(handler))
+
+    def show_content(
+        self, *widgets: Gtk.Widget, actions: Iterable[Gtk.Button] = (), focus: Optional[Gtk.Widget] = None
+    ) -> None:
+        """Shows these widgets, one below the other and above the buttons of `actions`, in place of all others."""
         box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=MARGIN, valign=Gtk.Align.CENTER)
         for edge in ("top", "bottom", "start", "end"):
             getattr(box, f"set_margin_{edge}")(2 * MARGIN)
         for each in widgets:
             box.append(each)
         self._place.set_child(box)
-        # As high as the new content is.
-        self.set_default_size(_DIALOG_WIDTH, -1)
+        self._actions.set_child(_choices(*actions))
+        self.fit()
         if focus:
             focus.grab_focus()
 
+    def fit(self) -> bool:
+        """Makes the dialog as high as its content is, as far as the screen allows.
 
-def choices(*buttons: Gtk.Button) -> Gtk.Box:
-    """Buttons beside each other."""
-    box = Gtk.Box(spacing=MARGIN, homogeneous=True, margin_top=MARGIN)
+        The content's height is the least one of the window: one that is only asked for gets lost where the window is shown at
+        the same time.
+        """
+        scale = Gtk.Settings.get_default().get_property("gtk-xft-dpi") / (96 * 1024)
+        wanted = max(int(_DIALOG_WIDTH * min(max(1.0, scale), 1.5)), self._place.measure(Gtk.Orientation.HORIZONTAL, -1)[0],
+                     self._actions.measure(Gtk.Orientation.HORIZONTAL, -1)[0])
+        height = self._place.measure(Gtk.Orientation.VERTICAL, wanted)[1]
+        monitors = Gdk.Display.get_default().get_monitors()
+        screens = [monitors.get_item(number).get_geometry().height for number in range(monitors.get_n_items())]
+        above = self._actions.measure(Gtk.Orientation.VERTICAL, wanted)[1]
+        limit = max(0, min([_MAX_DIALOG_CONTENT, *(each - _AROUND_DIALOG for each in screens)]) - above)
+        self._scrolled.set_min_content_height(min(height, limit))
+        self.set_default_size(wanted, -1)
+        return GLib.SOURCE_REMOVE
+
+
+def _choices(*buttons: Gtk.Button) -> Gtk.Box:
+    """Buttons beside each other, at the lower edge of a dialog."""
+    box = Gtk.Box(spacing=MARGIN, homogeneous=True, visible=bool(buttons))
+    for edge in ("top", "bottom", "start", "end"):
+        getattr(box, f"set_margin_{edge}")(MARGIN if edge in ("top", "bottom") else 2 * MARGIN)
     for each in buttons:
         each.set_hexpand(True)
         box.append(each)

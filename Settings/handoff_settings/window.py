@@ -1,6 +1,6 @@
 """The window: one page for each thing, or what is in the way of all of them."""
 
-from typing import Optional
+from typing import Callable, Optional
 
 from gi.repository import Adw, Gio, GLib, Gtk
 
@@ -10,20 +10,32 @@ from .first_run import FirstRun
 from .joining import JoiningDialog
 from .model import Model
 from .offers import OffersPage
-from .problems import ProblemsPage
+from .problems import ProblemsPage, paused
+from .shortcuts import ShortcutsWindow
 from .switches import SwitchesPage
 from .texts import visible
 from .varlink import Failure
-from .widgets import button, describe, status_page, toast, waiting
+from .widgets import button, describe, name, status_page, toast, waiting
 
 _START = ["systemctl", "--user", "start", "handoffd.service"]
+# Why a device is no member of its account, by its standing.
+_EXCLUDED = {
+    "removed": ("This Device Was Removed", "Another device has removed this one from the account."),
+    "removedMutually": (
+        "This Device Was Removed", "This device and another one have removed each other from the account."),
+    "fileUsedTwice": (
+        "This Device Was Not Admitted", "Another device has used the same account file, so it admits neither."),
+    "fileClosed": ("This Device Was Not Admitted", "The account file that was used here had been closed."),
+}
+_WIDE = 600
+_LEAVE = "Nothing can be continued between them any more. Leave the account; then join again, or create a new one."
 
 
 class Window(Adw.ApplicationWindow):
     """Shows what the model has, and what the doctor has found."""
 
     def __init__(self, application: Adw.Application, model: Model, doctor: Doctor) -> None:
-        super().__init__(application=application, title="Handoff", default_width=720, default_height=680,
+        super().__init__(application=application, title="Handoff", default_width=840, default_height=680,
                          icon_name="dev.handoff1.Settings")
         self.set_size_request(360, 300)
         self._model, self._doctor = model, doctor
@@ -31,11 +43,12 @@ class Window(Adw.ApplicationWindow):
         # One that was opened before the daemon has answered.
         self._link: Optional[str] = None
         self._toasts = Adw.ToastOverlay()
-        self._devices = DevicesPage(model, self.tell)
-        self._offers = OffersPage(model, self.tell)
-        self._switches = SwitchesPage(model, self.tell)
+        self._devices = DevicesPage(model, self.tell, self.fail)
+        self._offers = OffersPage(model, self.tell, self.fail)
+        self._switches = SwitchesPage(model, self.fail)
         self.pages = Adw.ViewStack()
-        self._problems = ProblemsPage(doctor, self.pages.set_visible_child_name)
+        self._problems = ProblemsPage(model, doctor, self._go, self.fail)
+        self._titles = ["devices", "offers", "switches", "problems"]
         for page, key, title, icon in (
             (self._devices, "devices", "Devices", "computer-symbolic"),
             (self._offers, "offers", "Offers", "dev.handoff1.Settings-symbolic"),
@@ -49,6 +62,9 @@ class Window(Adw.ApplicationWindow):
         self._stopped = status_page("dialog-warning-symbolic", "Handoff Is Not Running")
         self._start = button("_Start", self.start_daemon, "suggested-action", "pill", halign=Gtk.Align.CENTER)
         self._stopped.set_child(self._start)
+        self._excluded = status_page("dialog-warning-symbolic", "")
+        self._excluded.set_child(
+            button("_Leave the Account…", self._devices.leave, "suggested-action", "pill", halign=Gtk.Align.CENTER))
         self._phases = Gtk.Stack(vexpand=True)
         busy = waiting("Asking handoffd…")
         busy.set_valign(Gtk.Align.CENTER)
@@ -56,6 +72,7 @@ class Window(Adw.ApplicationWindow):
             (busy, "connecting"),
             (self._stopped, "stopped"),
             (self._first, "first"),
+            (self._excluded, "excluded"),
             (self.pages, "main"),
         ):
             self._phases.add_named(child, key)
@@ -70,20 +87,57 @@ class Window(Adw.ApplicationWindow):
         self._bar = bar
         # Not at once: it changes while the window gets its size, and another one would be too late for that.
         self._switcher.connect("notify::title-visible", lambda *_: GLib.idle_add(self._show_bar))
-        header = Adw.HeaderBar(title_widget=self._switcher)
+        self._header = header = Adw.HeaderBar(title_widget=self._switcher)
+        self.connect("notify::default-width", lambda *_: self._centre())
+        self._centre()
         menu = Gio.Menu()
-        menu.append("About Handoff", "app.about")
-        header.pack_end(
-            Gtk.MenuButton(icon_name="open-menu-symbolic", menu_model=menu, tooltip_text="Menu", primary=True)
-        )
+        menu.append("_Keyboard Shortcuts", "win.show-help-overlay")
+        menu.append("_About Handoff", "app.about")
+        opener = Gtk.MenuButton(icon_name="open-menu-symbolic", menu_model=menu, tooltip_text="Main Menu", primary=True)
+        # The button inside has the focus, and no name of its own.
+        name(opener.get_first_child(), "Main Menu")
+        header.pack_end(opener)
+        self.set_help_overlay(ShortcutsWindow())
+        for number, page in enumerate(self._titles):
+            self._add_action(f"page-{page}", lambda page=page: self._choose(page), f"<Alt>{number + 1}")
+        self._add_action("next-page", lambda: self._step(1), "<Control>Page_Down")
+        self._add_action("previous-page", lambda: self._step(-1), "<Control>Page_Up")
         # What is wrong, above whatever page is shown.
-        self._banner_button = button("", lambda: self.pages.set_visible_child_name("problems"), "flat", "trouble")
+        self._banner_button = button("", self._follow_banner, "flat", "trouble")
         self._banner = Gtk.Revealer(child=self._banner_button)
         content = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
         for each in (header, self._banner, self._phases, bar):
             content.append(each)
         self._toasts.set_child(content)
         self.set_content(self._toasts)
+
+    def _centre(self) -> None:
+        # In the middle of the window; in a narrow one, in the middle of what the buttons leave, so that it can be as narrow.
+        is_wide = self.get_default_size().width >= _WIDE
+        self._header.set_centering_policy(
+            Adw.CenteringPolicy.STRICT if is_wide else Adw.CenteringPolicy.LOOSE)
+
+    def _add_action(self, key: str, done: Callable[[], None], keys: str) -> None:
+        action = Gio.SimpleAction.new(key, None)
+        action.connect("activate", lambda *_: done())
+        self.add_action(action)
+        self.get_application().set_accels_for_action(f"win.{key}", [keys])
+
+    def _choose(self, page: str) -> None:
+        if self._phases.get_visible_child_name() == "main":
+            self.pages.set_visible_child_name(page)
+
+    def _go(self, place: str) -> None:
+        self._choose("devices" if place == "pair" else place)
+        if place == "pair":
+            self._devices.pair()
+
+    def _step(self, by: int) -> None:
+        place = self._titles.index(self.pages.get_visible_child_name()) + by
+        self._choose(self._titles[place % len(self._titles)])
+
+    def _follow_banner(self) -> None:
+        self._choose("problems" if self._problems.problems or not paused(self._model) else "switches")
 
     # ---- What is shown -------------------------------------------------------------------------------------------
 
@@ -101,7 +155,12 @@ class Window(Adw.ApplicationWindow):
                 self._offers.refresh()
             if part in ("phase", "status", "apps"):
                 self._switches.refresh()
-            self._phases.set_visible_child_name("main" if model.status.account else "first")
+            excluded = _EXCLUDED.get(model.status.standing) if model.status.account else None
+            if excluded:
+                self._excluded.set_title(excluded[0])
+                describe(self._excluded, f"{excluded[1]} {_LEAVE}")
+            self._phases.set_visible_child_name(
+                "excluded" if excluded else "main" if model.status.account else "first")
             if part != "offers" and model.status.account:
                 self._doctor.review()
         self._show_bar()
@@ -116,15 +175,20 @@ class Window(Adw.ApplicationWindow):
     def _show_doctor(self) -> None:
         self._problems.refresh()
         is_main = self._phases.get_visible_child_name() == "main"
-        wrong = self._doctor.problems
+        wrong = self._problems.problems
+        pause = paused(self._model)
         warnings = self._model.status.warnings
         text = f"{wrong} problems: see what to do" if wrong > 1 else "A problem: see what to do"
-        if not wrong and warnings:
+        if not wrong and pause:
+            text = pause
+        elif not wrong and warnings:
             # A fragment elsewhere, and alone here.
             text = visible(warnings[0][:1].upper() + warnings[0][1:], 120)
         self._banner_button.set_label(text)
-        is_elsewhere = is_main and self.pages.get_visible_child_name() != "problems"
-        self._banner.set_reveal_child(is_elsewhere and bool(wrong or warnings))
+        name(self._banner_button, text)
+        place = "switches" if pause and not wrong else "problems"
+        is_elsewhere = is_main and self.pages.get_visible_child_name() not in ("problems", place)
+        self._banner.set_reveal_child(is_elsewhere and bool(wrong or pause or warnings))
         self.pages.get_page(self._problems).set_needs_attention(bool(wrong))
 
     def _page_chosen(self, *_: object) -> None:
@@ -136,6 +200,10 @@ class Window(Adw.ApplicationWindow):
         """Shows a sentence for a moment."""
         self._toasts.add_toast(toast(text))
 
+    def fail(self, text: str) -> None:
+        """Shows an error until the user closes it."""
+        self._toasts.add_toast(toast(text, stays=True))
+
     # ---- What the user does --------------------------------------------------------------------------------------
 
     def start_daemon(self) -> None:
@@ -144,7 +212,7 @@ class Window(Adw.ApplicationWindow):
             if code == 0:
                 return self._model.connect_daemon()
             self._start.set_sensitive(True)
-            self.tell(visible(errors or f"systemctl ended with {code}", 1000))
+            self.fail(visible(errors or f"systemctl ended with {code}", 1000))
 
         self._start.set_sensitive(False)
         run_program(_START, ended)
@@ -153,7 +221,7 @@ class Window(Adw.ApplicationWindow):
         def done(failure: Optional[Failure]) -> None:
             self._first.set_waiting(False)
             if failure:
-                self.tell(visible(failure.message, 1000))
+                self.fail(visible(failure.message, 1000))
 
         self._first.set_waiting(True)
         self._model.do("CreateAccount", {}, done, "status")
@@ -178,7 +246,7 @@ class Window(Adw.ApplicationWindow):
     def open_link(self, link: Optional[str]) -> None:
         """Somebody has opened a link: asks what to do with it, or says why nothing."""
         if link is None:
-            return self.tell("This is no pairing link")
+            return self.fail("This is not a pairing link")
         self._link = link
         self._take_link()
 
@@ -188,5 +256,5 @@ class Window(Adw.ApplicationWindow):
             return
         link, self._link = self._link, None
         if self._model.status.account:
-            return self.tell("This device is in an account already. To join another one, leave it first")
+            return self.fail("This device is in an account already. To join another one, leave it first")
         self.join(link)

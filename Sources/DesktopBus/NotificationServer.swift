@@ -88,8 +88,7 @@ package final class NotificationServer: LoopBusDelegate {
             }
         }
         message.container("a", "{sv}") { hints in
-            // Low: it can be used, and never has to be.
-            hints.entry("urgency", signature: "y") { $0.append(UInt8(0)) }
+            hints.entry("urgency", signature: "y") { $0.append(UInt8(clamping: notification.urgency ?? 0)) }
             hints.entry("category", signature: "s") { $0.append("device") }
             hints.entry("desktop-entry", signature: "s") { $0.append(entry) }
         }

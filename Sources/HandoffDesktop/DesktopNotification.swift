@@ -23,18 +23,21 @@ package struct DesktopNotification: ControlValue {
     package var icon: String
     /// What the user can choose; none for servers without the capability `actions`.
     package var choices: [Choice]
+    /// 1 for one that the user waits for or is asked by; 0 or nil for one that desktops may show without attracting attention.
+    package var urgency: Int64?
 
     private enum CodingKeys: String, CodingKey {
-        case summary, body, icon
+        case summary, body, icon, urgency
         case choices = "actions"
     }
 
     /// A notification of these parts; nothing in it may be NUL.
-    package init(summary: String, body: String, icon: String, choices: [Choice]) {
+    package init(summary: String, body: String, icon: String, choices: [Choice], urgency: Int64? = nil) {
         self.summary = summary
         self.body = body
         self.icon = icon
         self.choices = choices
+        self.urgency = urgency
     }
 }
 
@@ -52,6 +55,8 @@ extension DesktopNotification {
             try Self.check(choice.key, most: Self.maxName, "actions[\(position)].key")
             try Self.check(choice.label, most: Self.maxName, "actions[\(position)].label")
         }
+        // A critical one would stay until the user closes it, also over a full screen.
+        guard (0...1).contains(urgency ?? 0) else { throw .invalidParameter("urgency") }
         try Self.check(summary, most: Self.maxLine, "summary")
         try Self.check(body, most: Self.maxLine, "body")
         try Self.check(icon, most: Self.maxName, "icon")

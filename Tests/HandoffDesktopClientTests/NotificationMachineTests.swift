@@ -308,6 +308,7 @@ import Timing
             Sample.notificationOffer(opens: ControlOpens(kind: .web), device: 3),
         ] {
             screen.take([offer])
+            screen.pass(.seconds(1))
             #expect(screen.standing.values.first?.choices.contains { $0.key == "mute" } == false)
         }
     }
@@ -326,6 +327,7 @@ import Timing
 
     private mutating func accept() {
         screen.take([file])
+        screen.pass(.seconds(1))
         #expect(screen.titles == ["Telephone sends you report.pdf"])
         let id = screen.id
         screen.change { $0.chosen(id, key: "continue", now: $1) }
@@ -356,6 +358,7 @@ import Timing
     @Test
     mutating func `a file that was not chosen in a notification, or of another app, is not told`() {
         screen.take([file])
+        screen.pass(.seconds(1))
         screen.close(screen.id, 2)
         report(.saved("/home/a/report.pdf"))
         #expect(screen.standing.isEmpty)

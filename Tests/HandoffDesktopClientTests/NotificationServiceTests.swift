@@ -32,12 +32,15 @@ import Testing
     /// Somebody whose choices come true at once.
     private final class PlayedUser: NotificationServiceDelegate {
         private(set) var muted: [AppID] = []
+        private(set) var declined: [NotificationOffer] = []
 
         func continueChosen(
             _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
         ) {
             completion(nil)
         }
+
+        func decline(_ offer: NotificationOffer) { declined.append(offer) }
 
         func openFile(_ path: String, shows: Bool, token: ActivationToken?) {}
 

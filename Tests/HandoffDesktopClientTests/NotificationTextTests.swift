@@ -72,7 +72,7 @@ import Testing
         let page = NotificationContent.offer(web).rendered(all)
         #expect(page.summary == "Web browser" && page.body == "from another device")
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
-        let letter = NotificationContent.offer(sent).rendered(all)
+        let letter = NotificationContent.items([sent]).rendered(all)
         #expect(letter.summary == "Telephone sends you Letter" && letter.body == "opens in: Editor")
         #expect(letter.choices.map(\.label) == ["Open", "Open", "Dismiss"])
         let failed = NotificationContent.failure(offer, reason: "cannot reach <i>").rendered(all)

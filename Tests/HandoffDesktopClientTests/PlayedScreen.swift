@@ -48,6 +48,8 @@ struct PlayedScreen {
             if answers { answer() }
         }
     }
+    /// The items that were declined.
+    private(set) var declined: [NotificationOffer] = []
     /// The apps of which no notification is wanted.
     private(set) var muted: [String] = []
     /// The files that were opened or shown, and with which token.
@@ -138,6 +140,7 @@ struct PlayedScreen {
         case .continue(let offer, let token):
             continued.append((offer, token))
             if finishes { change { $0.done(offer, now: $1) } }
+        case .decline(let offer): declined.append(offer)
         case .mute(let app): muted.append(app.text)
         case .open(let path, let shows, let token): opened.append((path, shows, token))
         }

@@ -105,6 +105,13 @@ struct DesktopValuesTests {
         var note = DesktopNotification(
             summary: "s", body: "b", icon: "i", choices: [DesktopNotification.Choice(key: "k", label: "l")])
         #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
+        note.urgency = 1
+        #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
+        for urgency: Int64 in [-1, 2, .max] {
+            note.urgency = urgency
+            #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
+        }
+        note.urgency = nil
         note.summary = "a\0b"
         #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
         note.summary = String(repeating: "s", count: 5000)

@@ -433,7 +433,7 @@ def main():
     parser.add_argument("--user-info", default="{}")
     parser.add_argument("--lie", help="hand over another type than is offered")
     parser.add_argument("--sleep", action="store_true", help="say at the end that this device goes to sleep")
-    parser.add_argument("command", choices="vectors selftest show hello activities continue offer".split())
+    parser.add_argument("command", choices="vectors selftest show hello activities continue decline offer".split())
     parser.add_argument("target", nargs="?")
     parser.add_argument("activity", nargs="?")
     given = parser.parse_args()
@@ -463,6 +463,10 @@ def main():
     elif given.command == "continue":
         say(peer.request(link, "continue", {"activity": given.activity}))
         link.send((l.NOTICE, json.dumps({"method": "wasContinued", "parameters": {"activity": given.activity}}).encode()))
+    elif given.command == "decline":
+        link.send((l.NOTICE, json.dumps({"method": "wasDeclined", "parameters": {"activity": given.activity}}).encode()))
+        # Handled in order, so the notice has been handled by the time of the answer.
+        say(peer.request(link, "activities", {}))
     elif given.command == "offer":
         offer(peer, link, host, port, given)
     link.close()

@@ -18,7 +18,7 @@ sys.path.insert(0, sys.argv[1])
 
 from handoff_settings.application import Application  # noqa: E402
 
-from gi.repository import Adw, GLib, Gtk  # noqa: E402
+from gi.repository import Adw, Gdk, GLib, Gtk  # noqa: E402
 
 PAUSE = 25  # Milliseconds between two looks at the screen: widgets tell nobody that they are shown.
 FRAMES = 5
@@ -70,6 +70,11 @@ def find(kind, name, row=None):
         found += [each for root in roots for each in widgets(root)
                   if isinstance(each, kind) and (name is None or name in named(each)) and each.is_sensitive()]
     return found
+
+
+def screen_height():
+    monitors = Gdk.Display.get_default().get_monitors()
+    return min(monitors.get_item(number).get_geometry().height for number in range(monitors.get_n_items()))
 
 
 def gtk(function, *arguments):
@@ -179,6 +184,86 @@ class Commands:
                 # GTK names its own ones, and those of menus by the menu's button.
                 and not {"minimize", "maximize", "close"} & set(each.get_css_classes())
                 and not isinstance(each.get_parent(), Gtk.MenuButton)]
+
+    def font(self, scale):
+        """Makes all text so many times as large, as the desktop's setting does."""
+        Gtk.Settings.get_default().set_property("gtk-xft-dpi", int(scale * 96 * 1024))
+        return True
+
+    def within(self, name):
+        """Whether a button is on the screen as a whole, with nothing to scroll."""
+        for each in [one for window in windows() for one in widgets(window)
+                     if isinstance(one, Gtk.Button) and name in named(one)]:
+            inside, bounds = each.compute_bounds(each.get_root())
+            if inside and each.get_ancestor(Gtk.ScrolledWindow) is None:
+                size, at = bounds.size, bounds.origin
+                root = each.get_root()
+                if at.x >= 0 and at.y >= 0 and at.x + size.width <= root.get_width() \
+                        and at.y + size.height <= min(root.get_height(), screen_height()):
+                    return True
+        return None
+
+    def uncut(self):
+        """Whether no text is cut off with dots."""
+        return not any(isinstance(each, Gtk.Label) and each.get_layout().is_ellipsized()
+                       for window in windows() for each in widgets(window)) or None
+
+    def fits(self, text):
+        """Whether a text is inside its window."""
+        for window in windows():
+            for each in widgets(window):
+                if isinstance(each, Gtk.Label) and text in each.get_text():
+                    inside, bounds = each.compute_bounds(window)
+                    if inside and bounds.origin.x >= 0 and bounds.origin.y >= 0 \
+                            and bounds.origin.x + bounds.size.width <= window.get_width() \
+                            and bounds.origin.y + bounds.size.height <= window.get_height():
+                        return True
+        return None
+
+    def centre(self, name):
+        """How far the middle of a widget that shows a text is from that of the window, in pixels."""
+        for window in windows():
+            for each in widgets(window):
+                if type(each).__name__ == name:
+                    inside, bounds = each.compute_bounds(window)
+                    if inside and bounds.size.width:
+                        return {"off": abs(bounds.origin.x + bounds.size.width / 2 - window.get_width() / 2)}
+        return None
+
+    def spoken_twice(self):
+        """The controls whose name for screen readers is made of two: their own and that of a label."""
+        return [sorted(named(each)) for window in windows() for each in widgets(window)
+                if Gtk.test_accessible_has_property(each, Gtk.AccessibleProperty.LABEL)
+                and Gtk.test_accessible_has_relation(each, Gtk.AccessibleRelation.LABELLED_BY)]
+
+    def nameless_menus(self):
+        """The buttons of menus that have no name for screen readers."""
+        return [each.get_css_classes() for window in windows() for each in widgets(window)
+                if isinstance(each.get_parent(), Gtk.MenuButton) and isinstance(each, Gtk.ToggleButton)
+                and not Gtk.test_accessible_has_property(each, Gtk.AccessibleProperty.LABEL)]
+
+    def close_toast(self, text):
+        """Closes the toast of a text by its button."""
+        for window in windows():
+            for each in widgets(window):
+                if isinstance(each, Gtk.Label) and text in each.get_text():
+                    place = each
+                    while place and place.get_css_name() != "toast":
+                        place = place.get_parent()
+                    found = [one for one in widgets(place) if isinstance(one, Gtk.Button)] if place else []
+                    if found:
+                        found[0].emit("clicked")
+                        return True
+        return None
+
+    def error(self, text):
+        application.window.fail(text)
+        return True
+
+    def action(self, name):
+        """Does what the keys of an action do; answers the keys."""
+        application.window.activate_action(name, None)
+        return {"keys": application.get_accels_for_action(name)}
 
     def turning(self):
         """The spinners that turn where nobody sees them: each frame would wake the processor."""

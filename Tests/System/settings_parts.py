@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 import unittest
 
 from played_daemon import PlayedDaemon, message
@@ -235,6 +236,31 @@ class Reading(unittest.TestCase):
         self.assertEqual([each.state for each in found], ["problem", "warning", "ok", "ok"])
 
 
+class Solving(unittest.TestCase):
+    """The commands of remedies that have a button."""
+
+    def check(self, remedy):
+        return doctor.Check("x", "problem", "m", remedy).command
+
+    def test_commands_that_can_be_run(self):
+        for remedy, words in (
+            ("handoffctl advertise on", ["handoffctl", "advertise", "on"]),
+            ("handoffctl receive on --device 3f9c2ab", ["handoffctl", "receive", "on", "--device", "3f9c2ab"]),
+            ("handoffctl network trust, if you trust it", ["handoffctl", "network", "trust"]),
+            ("sudo timedatectl set-ntp true (on both)", ["timedatectl", "set-ntp", "true"]),
+            ("sudo systemctl enable --now avahi-daemon; or set discovery = auto in handoffd.conf",
+             ["systemctl", "enable", "--now", "avahi-daemon"]),
+            ("chmod 700 '/a b;c'", ["chmod", "700", "/a b;c"]),
+        ):
+            self.assertEqual(self.check(remedy)[1], words)
+
+    def test_what_is_not_such_a_command(self):
+        for remedy in ("", "handoffctl advertise online", "see with: handoffctl advertise on", "chmod 700 '/a'; rm -r /",
+                       "chmod 700 '/a'\\''b'", "handoffctl receive on --device x", "sudo ufw allow Handoff"):
+            words = self.check(remedy)
+            self.assertIn(words and words[1], (None, ["chmod", "700", "/a"]), remedy)
+
+
 class Showing(unittest.TestCase):
     def test_what_cannot_be_seen_is_written(self):
         for text, shown in (
@@ -259,6 +285,14 @@ class Showing(unittest.TestCase):
         for wrong in (-5, 1e300, float("inf")):
             texts.moment(wrong)
         self.assertEqual((texts.span(179), texts.span(5)), ("2:59", "0:05"))
+
+    def test_moments_to_come(self):
+        now = time.time()
+        self.assertRegex(texts.at(now + 15 * 60), r"\d\d:\d\d$")
+        self.assertNotEqual(texts.at(now + 15 * 60), texts.at(now))
+        self.assertEqual(texts.at(now - 3600), texts.moment(3600))
+        for wrong in (-1e300, 1e300, float("inf"), float("-inf")):
+            texts.at(wrong)
 
     def test_codes(self):
         self.assertEqual(texts.groups("12345678"), "1234 5678")
@@ -302,6 +336,11 @@ class Links(unittest.TestCase):
             self.assertTrue(link.is_code(text), text)
         for text in ("", "1234567", "123456789", "1234567x", "١٢٣٤٥٦٧٨"):
             self.assertFalse(link.is_code(text), text)
+
+    def test_why_a_text_is_no_code(self):
+        for text, reason in (("", "Enter"), ("1", "1 digit."), ("1234 567", "7 digits."), ("x", "nothing else"),
+                             (LINK[:30], "incomplete")):
+            self.assertIn(reason, link.lack(text), text)
 
     def test_a_code_to_scan(self):
         rows = qrcode.modules(LINK)

@@ -41,9 +41,9 @@ class Python:
         expect(result.code == 0, str(result))
         return result.line
 
-    def get(self, activity):
+    def get(self, activity, command="continue"):
         result = run(
-            self.words("handoff_peer.py", "--state", self.state, "continue", self.target, activity), dict(os.environ))
+            self.words("handoff_peer.py", "--state", self.state, command, self.target, activity), dict(os.environ))
         expect(result.code == 0, str(result))
         return result.line
 
@@ -136,6 +136,24 @@ def sent(stage):
     listed = python.ask("activities")["result"]["activities"]
     expect([(entry["id"], entry.get("sent")) for entry in listed] == [(mine.id, True)], f"wrong list: {listed}")
     expect(python.get(mine.id)["result"]["title"] == "For you", "it is not given")
+
+
+@test("a peer declines what was sent to it, and nothing else")
+def declining(stage):
+    daemon, python = account(stage)
+    couch = stage.daemon("couch")
+    stage.join(daemon, couch)
+    for words in ((), ("--to", "couch")):
+        publisher = daemon.publish("com.example.editing", "--title", "Draft", *words)
+        python.get(publisher.id, "decline")
+        publisher.interrupt()
+        events = [line["event"] for line in publisher.rest()]
+        expect("declined" not in events, f"{words}: {events}")
+    mine = daemon.publish("com.example.editing", "--title", "For you", "--to", "Python")
+    python.get(mine.id, "decline")
+    mine.wait("declined", deviceName="Python")
+    log = [line["outcome"] for line in daemon.ctl("log").lines if line["event"] == "continuation"]
+    expect(log == ["declined"], f"{log}")
 
 
 @test("a device without the key in force hands nothing over, and says that the key is missing, not that it is paused")

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import threading
 
-from harness import BIN, ROOT, Failure, Skip, expect, tail
+from harness import BIN, ROOT, Failure, Skip, expect, tail, test
 
 DRIVER = os.path.join(ROOT, "Tests", "System", "settings_driver.py")
 PACKAGE = os.path.join(ROOT, "Settings")
@@ -56,7 +56,8 @@ class Screen:
             "DISPLAY": f":{self.display}",
             "GDK_BACKEND": "x11",
             "NO_AT_BRIDGE": "1",
-            "GTK_A11Y": "none",
+            # The names that screen readers get can be asked for.
+            "GTK_A11Y": "test",
             "GSK_RENDERER": "cairo",
             "GSETTINGS_BACKEND": "memory",
             "TZ": "UTC",
@@ -147,3 +148,46 @@ class SettingsWindow:
     def texts(self):
         """All that stands there."""
         return self.do("texts")
+
+
+def window_test(name, limit=150):
+    """A test after which no window has made a mistake."""
+
+    def register(function):
+        def guarded(stage):
+            needs_window()
+            stage.windows = []
+            function(stage)
+            for window in stage.windows:
+                window.faultless()
+
+        test(name, limit)(guarded)
+        return function
+
+    return register
+
+
+class WindowDesk:
+    """Some devices, each with its window."""
+
+    def __init__(self, stage, *names, are_paired=True, programs=None, screen=None):
+        self.screen = screen or Screen(stage)
+        self.daemons = [stage.daemon(name, start=False) for name in names]
+        for daemon in self.daemons:
+            # None of this machine's apps.
+            daemon.extra = {"XDG_DATA_DIRS": os.path.join(stage.folder, "data")}
+            daemon.start()
+        if are_paired:
+            if len(names) == 1:
+                self.daemons[0].ctl("account", "create")
+            for other in self.daemons[1:]:
+                stage.join(self.daemons[0], other)
+        self.windows = [SettingsWindow(stage, self.screen, daemon, programs=programs) for daemon in self.daemons]
+
+
+def digits(window):
+    """The code that a pairing window shows."""
+    window.see("Valid for")
+    code = next((text for text in window.texts() if len(text) == 9 and text.replace(" ", "").isdigit()), None)
+    expect(code, f"no code: {window.texts()}")
+    return code

@@ -210,7 +210,7 @@ package final class BrowserHost {
         case .save(let id): perform(machine.save(id))
         case .withdrawn(let id): perform(machine.withdrawn(id))
         case .continue(let continuation, let content): open(content, continuation)
-        case .attached, .published, .saved, .willContinue, .didFail, .continued, .stream: break
+        case .attached, .published, .saved, .willContinue, .didFail, .continued, .declined, .stream: break
         }
     }
 

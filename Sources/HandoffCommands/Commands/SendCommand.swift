@@ -13,8 +13,9 @@ package struct SendCommand: Command {
         details: """
             The device is named by its name, or by the beginning of its id. It shows what is sent as a notification;
             nothing moves before its user has taken it there: a page opens in the browser, and a file goes to the folder for
-            downloads, or where 'handoffctl continue --output FOLDER' says. Of several things each is taken by itself. Ends
-            when all were taken. Ctrl-C takes back what was not.
+            downloads, or where 'handoffctl continue --output FOLDER' says. Several items are one notification. A device that
+            is offline is offered them once it is online. Exits when every item has been accepted or declined. Ctrl-C
+            withdraws the rest.
             The beginning of a text is its title. Other users of this machine may read it among the arguments: what is
             secret is better sent from standard input, by '-', which shows nothing of it.
             """,

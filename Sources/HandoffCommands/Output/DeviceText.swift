@@ -69,6 +69,13 @@ struct DeviceText {
     private static func state(_ device: ControlDevice, now: Double) -> String {
         if device.isSelf { return "this device" }
         if device.online { return "online" }
+        return absence(device, now: now)
+    }
+
+    /// The state of a device that is not online: "asleep since 21:40" or "offline", with the time when it was last seen.
+    static func absence(
+        _ device: ControlDevice, now: Double = Double(SystemWallClock().unixSeconds)
+    ) -> String {
         if let since = device.asleepSince { return "asleep since \(LocalTime.short(since, now: now))" }
         guard let heard = device.heard else { return "offline" }
         return "offline, seen \(RelativeAge.text(seconds: heard))" + (heard < 60 ? "" : " ago")

@@ -38,7 +38,11 @@ struct Obstacle: Equatable {
     }
 
     /// The first reason why nothing goes this way at present; nil where nothing stands between.
-    static func first(_ direction: SwitchDirection, _ status: ControlStatus) -> Obstacle? {
+    ///
+    /// - Parameter recipient: the one device that is meant, online or not; nil for all.
+    static func first(
+        _ direction: SwitchDirection, _ status: ControlStatus, to recipient: String? = nil
+    ) -> Obstacle? {
         if let account = account(status) { return account }
         if status.standing == .joining {
             return Obstacle(
@@ -47,7 +51,7 @@ struct Obstacle: Equatable {
         if let restriction = status.holds.first(where: { $0.direction == direction && $0.device == nil }) {
             return Obstacle(message: restriction.message, remedy: restriction.remedy)
         }
-        guard status.peers.contains(where: { $0.device != nil }) else {
+        guard recipient != nil || status.peers.contains(where: { $0.device != nil }) else {
             return Obstacle(
                 message: "no other device of the account is there",
                 remedy: "handoffctl devices shows who is away; handoffctl doctor looks for the reason")

@@ -155,6 +155,15 @@ package struct CommandFailure: Error, Equatable, Sendable {
         CommandFailure(.failed, "Withdrawn", "the daemon withdrew the activity")
     }
 
+    /// The user of the device that something was sent to does not want it.
+    ///
+    /// - Parameters:
+    ///   - title: of what was sent, in quotes.
+    ///   - device: as `DeviceText` labels it.
+    static func declined(_ title: String, by device: String) -> CommandFailure {
+        CommandFailure(.failed, "Declined", "\(device) declined \(title)")
+    }
+
     /// A command of the user's could not be started.
     package static func spawn(why: String) -> CommandFailure {
         CommandFailure(.failed, "SpawnFailed", "cannot start /bin/sh: \(why)")

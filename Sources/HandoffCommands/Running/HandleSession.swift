@@ -87,7 +87,7 @@ final class HandleSession {
             let why = "\(VisibleText.escape(failure.message)) (\(failure.code))"
             let fields: JSONObject = ["type": .string(type.text), "failure": .object(failure.json)]
             say("didFail", continuation, "\(type): \(why)", fields: fields)
-        case .attached, .published, .save, .saved, .continued, .stream, .withdrawn:
+        case .attached, .published, .save, .saved, .continued, .declined, .stream, .withdrawn:
             break
         }
     }

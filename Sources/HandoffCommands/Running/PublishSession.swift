@@ -30,6 +30,8 @@ final class PublishSession {
     private var wasOffered = false
     private var isEnding = false
     private var isOver = false
+    /// Set once the user of the other device does not want it.
+    private var refusal: CommandFailure?
     private var lastAdvice: String?
     private var hasReportedReach = false
 
@@ -106,26 +108,42 @@ final class PublishSession {
         hasReportedReach = true
         session.calls.getStatus { [weak self] result in
             guard let self, case .success(let status) = result else { return }
-            if let obstacle = Obstacle.first(.advertise, status) {
+            if let obstacle = Obstacle.first(.advertise, status, to: request.recipient) {
                 if reportsObstacles {
                     context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
                 }
+            } else if let recipient = request.recipient {
+                reportRecipient(recipient, session)
             } else if context.console.diagnosticsAreTerminal {
-                tellAudience(status)
+                reportAudience(status)
             }
         }
     }
 
-    /// Tells the person at the terminal what is on offer, and who sees it.
-    private func tellAudience(_ status: ControlStatus) {
-        let title = Describe.title(request.title, type: request.type)
-        let audience: String
-        if let recipient = request.recipient {
-            audience = VisibleText.escape(recipient)
-        } else {
-            let names = Audience.names(status)
-            audience = names.count == 1 ? "one device (\(names[0]))" : "\(names.count) devices"
+    /// Reports whether the one device that the activity is sent to is online; else nothing would show that it waits.
+    private func reportRecipient(_ recipient: String, _ session: Attachment) {
+        session.calls.listDevices { [weak self] result in
+            guard let self, let devices = try? result.get() else { return }
+            // The daemon has accepted the recipient, but names may have changed since.
+            guard let device = try? DeviceChoice.find(recipient, in: devices) else { return }
+            let title = Describe.title(request.title, type: request.type)
+            let name = DeviceText(devices).label(device.id)
+            if device.online {
+                guard context.console.diagnosticsAreTerminal else { return }
+                return context.note("\(title) is offered to \(name); Ctrl-C ends that")
+            }
+            guard reportsObstacles else { return }
+            context.note(
+                "waiting: \(name) is \(DeviceText.absence(device)); it is offered what is sent once it is online. "
+                    + "Ctrl-C ends that")
         }
+    }
+
+    /// Reports at a terminal what is on offer, and to which devices.
+    private func reportAudience(_ status: ControlStatus) {
+        let title = Describe.title(request.title, type: request.type)
+        let names = Audience.names(status)
+        let audience = names.count == 1 ? "one device (\(names[0]))" : "\(names.count) devices"
         context.note("\(title) is offered to \(audience); Ctrl-C ends that")
     }
 
@@ -145,11 +163,23 @@ final class PublishSession {
             say("continued", offer.activity, text, fields: fields)
             // What is streamed is taken once the last byte has arrived.
             if request.endsWhenTaken, streams == nil { end() }
+        case .declined(offer.activity, let device):
+            let fields: JSONObject = [
+                "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
+                "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
+            ]
+            let name = DeviceText.label(device.deviceName, device.device.short)
+            say("declined", offer.activity, "by \(name)", fields: fields)
+            if request.endsWhenTaken {
+                refusal = .declined(Describe.title(request.title, type: request.type), by: name)
+                end()
+            }
         case .stream(offer.activity, let stream, let device, let resource):
             streams?.serve(stream, resource, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
             if !isEnding { context.fail(.withdrawn()) }
-        case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .stream, .withdrawn:
+        case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .declined, .stream,
+            .withdrawn:
             break
         }
     }
@@ -205,7 +235,7 @@ final class PublishSession {
     private func finish() {
         guard !isOver else { return }
         isOver = true
-        onEnd(streams.flatMap { $0.omissions.isEmpty ? nil : CommandFailure.incomplete($0.omissions) })
+        onEnd(refusal ?? streams.flatMap { $0.omissions.isEmpty ? nil : CommandFailure.incomplete($0.omissions) })
     }
 
     private var title: JSON { request.title.map { .string($0) } ?? JSON.null }

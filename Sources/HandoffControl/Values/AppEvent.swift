@@ -77,6 +77,8 @@ package enum AppEvent: ControlMessage {
     case didFail(ContinuationID, ActivityType, HandoffFailure)
     /// Another device continues the activity.
     case continued(ActivityID, by: ControlOrigin)
+    /// The user of the device that the activity was sent to does not want it.
+    case declined(ActivityID, by: ControlOrigin)
     /// The device that continued the activity asks for a stream; take it with `OpenStream` within 30 seconds. With a resource
     /// it is for that alone, and an app that does not know it leaves the stream.
     case stream(ActivityID, StreamID, from: ControlOrigin, resource: StreamResource? = nil)
@@ -101,6 +103,8 @@ package enum AppEvent: ControlMessage {
                 try fields.value("continuation"), try fields.value("type"), try fields.value("failure"))
         case "continued":
             self = .continued(try fields.value("activity"), by: try fields.value("origin"))
+        case "declined":
+            self = .declined(try fields.value("activity"), by: try fields.value("origin"))
         case "stream":
             self = .stream(
                 try fields.value("activity"), try fields.value("stream"), from: try fields.value("origin"),
@@ -128,6 +132,8 @@ package enum AppEvent: ControlMessage {
                 "didFail", ["continuation": continuation.json, "type": type.json, "failure": failure.field])
         case .continued(let activity, let origin):
             Self.written("continued", ["activity": activity.json, "origin": origin.field])
+        case .declined(let activity, let origin):
+            Self.written("declined", ["activity": activity.json, "origin": origin.field])
         case .stream(let activity, let stream, let origin, let resource):
             Self.written(
                 "stream",

@@ -256,7 +256,8 @@ package struct ActivityStore: Sendable {
             entry.offer.map { (entry, $0) }
         }
         return current.filter { $0.0.content.isEligibleForHandoff }
-            .sorted { $0.1.since > $1.1.since }
+            // Several that one call after another made current in one turn of the loop have the same time.
+            .sorted { ($0.1.since, $0.0.lastUse) > ($1.1.since, $1.0.lastUse) }
             .map { entry, offer in
                 OfferedActivity(
                     id: offer.id, type: entry.content.type, title: entry.content.title, team: entry.content.team,

@@ -176,6 +176,11 @@ final class AppService {
         registry.session(activity.session)?.send(.continued(activity.id, by: origin))
     }
 
+    /// Notifies the owner of an activity that the user of the device that it was sent to does not want it.
+    func wasDeclined(_ activity: PublishedActivity, by origin: ControlOrigin) {
+        registry.session(activity.session)?.send(.declined(activity.id, by: origin))
+    }
+
     /// Tells the owner of an activity that the device which continued it asks for a stream.
     /// - Returns: false when nobody is left to be told.
     func announce(

@@ -223,7 +223,7 @@ final class ContinuationBroker {
         case .tellOrigin:
             running[id]?.wasTaken = true
             notifications.continued(request.offer.id, from: request.device)
-            client.tellOrigin(request.device, request.offer.id)
+            client.notifyOrigin(request.device, PeerMethod.wasContinued, request.offer.id)
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }

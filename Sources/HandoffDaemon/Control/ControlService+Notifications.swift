@@ -5,6 +5,7 @@ import HandoffDesktopClient
 import HandoffHandlers
 import HandoffLog
 import HandoffModel
+import HandoffProtocol
 import HandoffState
 
 /// What the user chooses in notifications.
@@ -26,6 +27,11 @@ extension ControlService: NotificationServiceDelegate {
         } catch {
             caller.failed(CallError(error))
         }
+    }
+
+    /// The user does not want an item that was sent to this device.
+    func decline(_ offer: NotificationOffer) {
+        core.client.notifyOrigin(offer.device, PeerMethod.wasDeclined, offer.activity)
     }
 
     /// The user wants to see a file that has come.

@@ -201,12 +201,14 @@ final class PeerClient {
         }
     }
 
-    /// Tells a device that an activity of it was continued here.
-    func tellOrigin(_ device: DeviceID, _ activity: ActivityID) {
+    /// Notifies a device of what became of an activity of it here.
+    ///
+    /// - Parameter method: `PeerMethod.wasContinued` or `PeerMethod.wasDeclined`.
+    func notifyOrigin(_ device: DeviceID, _ method: String, _ activity: ActivityID) {
         guard let link = pool.link(to: device) else { return }
         link.whenEstablished { isEstablished in
-            // Without a connection the origin never learns of it, which harms nobody.
-            if isEstablished { _ = link.notify(PeerMethod.wasContinued, ["activity": .string(activity.hex)]) }
+            // Without a connection the origin does not learn of it; what it offers stays on offer.
+            if isEstablished { _ = link.notify(method, ["activity": .string(activity.hex)]) }
         }
     }
 

@@ -156,19 +156,30 @@ final class PeerService {
 
     /// Acts on a notice.
     func take(_ notice: PeerNotice, from device: DeviceID) {
-        guard notice.method == PeerMethod.wasContinued,
-            let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
-            apps.payloads.hasFetched(id, device)
-        else { return }
-        log.notice("Was continued", ["by": device.short])
-        let activity = apps.payloads.activity(fetchedAs: id, by: device)
+        guard let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }) else { return }
+        switch notice.method {
+        case PeerMethod.wasContinued:
+            guard apps.payloads.hasFetched(id, device) else { return }
+            log.notice("Was continued", ["by": device.short])
+            note(apps.payloads.activity(fetchedAs: id, by: device), "continued", device)
+            apps.wasContinued(id, by: network.origin(of: device))
+        case PeerMethod.wasDeclined:
+            // Only the device that an activity was sent to has a user who can decline it.
+            guard let activity = apps.store.offered(id), activity.recipient == device else { return }
+            log.notice("Was declined", ["by": device.short])
+            note(activity, "declined", device)
+            apps.wasDeclined(activity, by: network.origin(of: device))
+        default: break
+        }
+    }
+
+    private func note(_ activity: PublishedActivity?, _ outcome: String, _ device: DeviceID) {
         history.note(
             ControlLogEntry(
                 event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
                 deviceName: accountStore.snapshot.label(of: device),
                 app: activity.flatMap { apps.registry.session($0.session)?.app },
-                outcome: "continued"))
-        apps.wasContinued(id, by: network.origin(of: device))
+                outcome: outcome))
     }
 
     /// Why a device is given nothing, whatever it asks for; nil for a member of the account whose key in force is held here.

@@ -8,8 +8,9 @@ package import Timing
 /// Decides which notification stands for which device, and what the notification server is told next. Plain values with
 /// time as a parameter.
 ///
-/// Each device has one place. What ought to stand there follows from what the device offers and what the user made of it;
-/// what does stand there is known from the server. Each event ends with `settle`, which brings the second after the first.
+/// Each device has a place for its offers and another one for the items that it sends here. What ought to stand in a place follows
+/// from what the device offers and what the user made of it; what does stand there is known from the server. Each event ends
+/// with `settle`, which brings the second after the first.
 /// Diagram: `docs/state-machines/notifications.md`.
 package struct NotificationMachine: Sendable {
     /// What the driver is to do.
@@ -22,6 +23,8 @@ package struct NotificationMachine: Sendable {
         case withdraw(UInt32)
         /// Continue an activity; `failed` takes why it could not be.
         case `continue`(NotificationOffer, ActivationToken?)
+        /// Notify the device that sent an item that the user here does not want it.
+        case decline(NotificationOffer)
         /// Show nothing of this app any more.
         case mute(AppID)
         /// Open a file at a path, or show it in its folder.
@@ -45,7 +48,7 @@ package struct NotificationMachine: Sendable {
     private var server = Server.unknown
     /// Whether a server has appeared since the question was asked that is on its way.
     private var hasAppearedMeanwhile = false
-    private var places: [DeviceID: NotificationPlace] = [:]
+    private var places: [NotificationPlace.ID: NotificationPlace] = [:]
     private var pace = NotificationRateLimiter.ofScreen
     /// The most notifications that stand there at a time; `list` shows all that is on offer.
     package static let maxShown = 8
@@ -63,7 +66,7 @@ package struct NotificationMachine: Sendable {
     /// When `deadlinePassed` is to be called: something waits for its time.
     package var deadline: MonotonicInstant? {
         guard case .present = server, mayShow else { return nil }
-        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.pace.next, pace.next) }
+        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.next, pace.next) }
         return (changes + places.values.compactMap(\.becomesSlow)).min()
     }
 
@@ -83,10 +86,9 @@ package struct NotificationMachine: Sendable {
     package mutating func take(
         _ offers: [NotificationOffer], of devices: Set<DeviceID>? = nil, now: MonotonicInstant
     ) -> [Action] {
-        var byDevice: [DeviceID: [NotificationOffer]] = [:]
-        for offer in offers { byDevice[offer.device, default: []].append(offer) }
-        for device in devices ?? Set(places.keys).union(byDevice.keys) {
-            places[device, default: NotificationPlace()].take(byDevice[device] ?? [])
+        let byPlace = Dictionary(grouping: offers, by: NotificationPlace.ID.init)
+        for place in Set(places.keys).union(byPlace.keys) where devices?.contains(place.device) ?? true {
+            places[place, default: NotificationPlace()].take(byPlace[place] ?? [], now: now)
         }
         return settle(now)
     }
@@ -96,7 +98,7 @@ package struct NotificationMachine: Sendable {
         guard isQuiet != self.isQuiet else { return [] }
         self.isQuiet = isQuiet
         if isQuiet {
-            for device in places.keys { places[device]?.userLeft() }
+            for place in places.keys { places[place]?.userLeft() }
         }
         return settle(now)
     }
@@ -109,26 +111,32 @@ package struct NotificationMachine: Sendable {
 
     /// An activity was continued here, in whatever way.
     package mutating func continued(_ activity: ActivityID, from device: DeviceID, now: MonotonicInstant) -> [Action] {
-        places[device]?.settled(activity)
+        for place in places.keys where place.device == device { places[place]?.settled(activity) }
         return settle(now)
     }
 
     /// What the user has chosen was continued.
     package mutating func done(_ offer: NotificationOffer, now: MonotonicInstant) -> [Action] {
-        places[offer.device]?.ended(offer.activity)
-        return settle(now)
+        let next = ended(offer)
+        return settle(now) + next
     }
 
     /// An activity that the user wanted to continue could not be.
     ///
     /// - Parameter reason: a lower-case fragment, unchecked.
     package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: MonotonicInstant) -> [Action] {
-        places[offer.device]?.ended(offer.activity)
+        let next = ended(offer)
         // Who has gone away meanwhile is not told of it later.
-        guard mayShow else { return [] }
+        guard mayShow else { return next }
         let line = Self.line(reason)
-        places[offer.device, default: NotificationPlace()].failed(offer, reason: line)
-        return settle(now)
+        places[NotificationPlace.ID(offer), default: NotificationPlace()].failed(offer, reason: line)
+        return settle(now) + next
+    }
+
+    /// What was chosen is over: the next item follows.
+    private mutating func ended(_ offer: NotificationOffer) -> [Action] {
+        let next = places[NotificationPlace.ID(offer)]?.ended(offer.activity) ?? nil
+        return next.map { [.continue($0, nil)] } ?? []
     }
 
     /// An app says what became of a file that it receives: whoever has chosen it in a notification is told.
@@ -139,12 +147,9 @@ package struct NotificationMachine: Sendable {
     package mutating func received(
         _ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd, now: MonotonicInstant
     ) -> [Action] {
-        places[device]?.received(activity, by: app) { offer in
-            switch end {
-            case .saved(let path): .saved(offer, path: path)
-            case .failed(let reason): .failure(offer, reason: Self.line(reason))
-            }
-        }
+        var end = end
+        if case .failed(let reason) = end { end = .failed(Self.line(reason)) }
+        for place in places.keys where place.device == device { places[place]?.received(activity, by: app, end) }
         return settle(now)
     }
 
@@ -203,54 +208,64 @@ package struct NotificationMachine: Sendable {
 
     /// The notification with this number has an id; nil when the server did not take it.
     package mutating func shown(_ number: UInt64, as id: UInt32?, now: MonotonicInstant) -> [Action] {
-        for device in places.keys { places[device]?.shown(number, as: id) }
+        for place in places.keys { places[place]?.shown(number, as: id) }
         return settle(now)
     }
 
     /// A notification is gone from the screen; `reason` as the specification numbers it.
     package mutating func closed(_ id: UInt32, reason: UInt32, now: MonotonicInstant) -> [Action] {
-        for device in places.keys { places[device]?.closed(id, byUser: reason == 2) }
+        for place in places.keys { places[place]?.closed(id, byUser: reason == 2) }
         return settle(now)
     }
 
     /// The token for what the user is about to choose.
     package mutating func token(_ id: UInt32, _ text: String) {
-        for device in places.keys { places[device]?.note(ActivationToken(text), for: id) }
+        for place in places.keys { places[place]?.note(ActivationToken(text), for: id) }
     }
 
     /// The user has chosen something.
     package mutating func chosen(_ id: UInt32, key: String, now: MonotonicInstant) -> [Action] {
-        guard let device = places.first(where: { $0.value.stands(id) })?.key else { return [] }
+        guard let place = places.first(where: { $0.value.stands(id) })?.key else { return [] }
         // Then the next one was sent before, and the server may have given it the same id.
-        let isReplaced = places[device]?.isSending ?? false
-        let wish: (offer: NotificationOffer, token: ActivationToken?)?
-        var muted: AppID?
+        let isReplaced = places[place]?.isSending ?? false
+        // Most servers take it off by themselves, and not all.
+        let withdrawal: [Action] = isReplaced ? [] : [.withdraw(id)]
         let isClick = key == NotificationContent.Key.click
-        if isClick || key == NotificationContent.Key.open || key == NotificationContent.Key.show {
-            if let saved = places[device]?.acceptSaved(id) {
-                let open = Action.open(saved.path, shows: key == NotificationContent.Key.show, saved.token)
-                return (isReplaced ? [] : [.withdraw(id)]) + settle(now) + [open]
-            }
+        let shows = key == NotificationContent.Key.show
+        if isClick || key == NotificationContent.Key.open || shows, let saved = places[place]?.acceptSaved(id) {
+            return withdrawal + settle(now) + Self.open(saved.files, shows: shows, saved.token)
         }
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:
-            wish = places[device]?.accept(id, now: now)
+            let chosen = places[place]?.accept(id, now: now)
+            // A token lets one window come to the front.
+            let continued = (chosen?.offers ?? []).enumerated().map { index, offer in
+                Action.continue(offer, index == 0 ? chosen?.token : nil)
+            }
+            return withdrawal + settle(now) + continued
         case NotificationContent.Key.dismiss:
-            places[device]?.closed(id, byUser: true)
-            wish = nil
+            let declined = places[place]?.choosable(id).filter(\.isSent) ?? []
+            places[place]?.closed(id, byUser: true)
+            return withdrawal + settle(now) + declined.map { .decline($0) }
         case NotificationContent.Key.mute:
-            muted = places[device]?.standingOffer(id)?.app
-            places[device]?.closed(id, byUser: true)
-            wish = nil
+            let muted = places[place]?.choosable(id).first?.app
+            places[place]?.closed(id, byUser: true)
+            return withdrawal + settle(now) + (muted.map { [.mute($0)] } ?? [])
         default: return []
         }
-        // Most servers take it off by themselves, and not all.
-        return (isReplaced ? [] : [.withdraw(id)]) + settle(now) + (wish.map { [.continue($0.offer, $0.token)] } ?? [])
-            + (muted.map { [.mute($0)] } ?? [])
+    }
+
+    /// Opens one file; several are shown, once for each folder.
+    private static func open(
+        _ files: [NotificationContent.SavedFile], shows: Bool, _ token: ActivationToken?
+    ) -> [Action] {
+        var folders: Set<Substring?> = []
+        return files.filter { folders.insert($0.folder).inserted }
+            .map { .open($0.path, shows: shows || files.count > 1, token) }
     }
 
     private mutating func forgetScreen() {
-        for device in places.keys { places[device]?.forgetScreen() }
+        for place in places.keys { places[place]?.forgetScreen() }
     }
 
     // MARK: - Settling
@@ -258,11 +273,11 @@ package struct NotificationMachine: Sendable {
     private mutating func settle(_ now: MonotonicInstant) -> [Action] {
         var actions: [Action] = []
         // In an order that a test can know.
-        for device in places.keys.sorted() {
-            guard var place = places[device] else { continue }
+        for id in places.keys.sorted() {
+            guard var place = places[id] else { continue }
             place.look(at: now)
             if let action = settle(&place, now) { actions.append(action) }
-            places[device] = place.isForgettable(at: now) ? nil : place
+            places[id] = place.isForgettable(at: now) ? nil : place
         }
         if mayShow, places.values.contains(where: { $0.wish != nil }) {
             switch server {
@@ -278,7 +293,7 @@ package struct NotificationMachine: Sendable {
         guard case .present(let capabilities) = server else { return nil }
         guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
         guard place.wantsChange, hasRoom(for: place) else { return nil }
-        let wait = max(place.pace.next, pace.next) - now
+        let wait = max(place.next, pace.next) - now
         guard wait <= .zero else {
             // What nobody offers any more may stand there for a moment, until the next takes its place, and not for long.
             return place.isOutdated && wait > NotificationRateLimiter.gap ? place.clear().map { .withdraw($0) } : nil

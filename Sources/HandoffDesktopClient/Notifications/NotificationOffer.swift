@@ -53,6 +53,9 @@ package struct NotificationOffer: Sendable, Equatable {
     /// What the device is called.
     package var deviceName: String { NotificationText.line(givenName) ?? "another device" }
 
+    /// Its title, or else its opener.
+    var label: String { title ?? opener }
+
     /// The offer in a few words.
     var headline: String { title.map { "\(opener): \($0)" } ?? opener }
 }

@@ -1,11 +1,29 @@
+import HandoffControl
 import HandoffDesktop
 import HandoffHandlers
 import HandoffModel
 import LoopIO
 import Timing
 
-/// The place of one device on the screen: what ought to stand there, and what does. Plain values.
+/// One of the two places of a device on the screen: the notification that is wanted there, and the one that is there. Plain
+/// values.
 struct NotificationPlace: Sendable {
+    /// Names a place. The items that a device sends here have a place of their own, so that no offer displaces them.
+    struct ID: Hashable, Comparable {
+        let device: DeviceID
+        let isForItems: Bool
+
+        /// The place of an offer.
+        init(_ offer: NotificationOffer) {
+            device = offer.device
+            isForItems = offer.isSent
+        }
+
+        static func < (left: ID, right: ID) -> Bool {
+            left.device == right.device ? !left.isForItems && right.isForItems : left.device < right.device
+        }
+    }
+
     /// A notification that is on the screen.
     private struct Standing {
         let id: UInt32
@@ -33,6 +51,10 @@ struct NotificationPlace: Sendable {
 
     /// The most activities of which it is known what the user made of them, and the most files that are awaited.
     private static let maxVerdicts = 32
+    /// The most items of one prompt: as many as one `handoffctl send` takes.
+    private static let maxItems = 32
+    /// How long a prompt waits for further items: those sent by one command arrive one after another.
+    private static let gatherInterval = Duration.milliseconds(300)
 
     /// What the device offers and something here opens, newest first.
     private var offers: [NotificationOffer] = []
@@ -40,27 +62,46 @@ struct NotificationPlace: Sendable {
     /// with the same ones, and no other ever has their ids.
     private var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
     private var screen = Screen.empty
-    /// Why something was not continued, or that a file is complete, until the user has seen it.
-    private(set) var result: NotificationContent?
+    /// Why something was not continued, oldest first, each until the user has seen it.
+    private var failures: [(offer: NotificationOffer, reason: String)] = []
+    /// The files that are complete, oldest first, until the user has seen that.
+    private var saved: [NotificationContent.SavedFile] = []
     /// Files that the user has chosen, of which nobody has said yet what became of them; the latest last.
     private var awaited: [NotificationOffer] = []
-    /// What the user has chosen and is being continued, and when it is shown that this takes a while.
-    private(set) var underway: (offer: NotificationOffer, shownFrom: MonotonicInstant)?
+    /// What the user has chosen, oldest first. Of items the first is being continued and the others follow one by one, as
+    /// most apps that receive a file take one at a time.
+    private var underway: [NotificationOffer] = []
+    /// When it is shown that this takes a while; nil when the user does not want to see it.
+    private var shownFrom: MonotonicInstant?
     /// Whether it takes a while.
     private var isSlow = false
 
     /// How long what was chosen may take before anything is shown of it.
     private static let patience = Duration.seconds(1)
-    /// When it may change.
-    private(set) var pace = NotificationRateLimiter.ofDevice
+    private var pace = NotificationRateLimiter.ofDevice
+    /// Until when further items are awaited.
+    private var gathersUntil = MonotonicInstant(nanoseconds: 0)
 
-    /// What ought to stand there.
+    /// When it may change.
+    var next: MonotonicInstant { max(pace.next, gathersUntil) }
+
+    /// The notification that is wanted there.
     var wish: NotificationContent? {
-        if let result { return result }
-        if let underway, isSlow { return .progress(underway.offer) }
+        // A user who has sent something waits for the answer; what became of earlier items can be shown after it.
+        if let items { return items }
+        if let failure = failures.first { return .failure(failure.offer, reason: failure.reason) }
+        if !saved.isEmpty { return .saved(saved) }
+        if let first = underway.first, isSlow { return .progress(first) }
         // Not the next one: what is older than something that the user does not want was passed over there, too.
-        guard let newest = offers.first, verdict(on: newest.activity) == nil else { return nil }
+        guard let newest = offers.first, !newest.isSent, verdict(on: newest.activity) == nil else { return nil }
         return .offer(newest, more: offers.dropFirst().count { verdict(on: $0.activity) != .settled })
+    }
+
+    /// The prompt for the items that wait; nil when the user has seen or settled each.
+    private var items: NotificationContent? {
+        let pending = offers.reversed().filter { $0.isSent && verdict(on: $0.activity) != .settled }
+            .prefix(Self.maxItems)
+        return pending.contains { verdict(on: $0.activity) == nil } ? .items(Array(pending)) : nil
     }
 
     /// Whether something else ought to stand there than does.
@@ -85,48 +126,66 @@ struct NotificationPlace: Sendable {
 
     /// Whether what stands there is on offer no more.
     var isOutdated: Bool {
-        guard case .standing(let standing) = screen, case .offer(let offer, _) = standing.content else { return false }
-        return !offers.contains { $0.activity == offer.activity }
+        guard case .standing(let standing) = screen, !standing.content.choosable.isEmpty else { return false }
+        return !offers.contains { offer in standing.content.choosable.contains { $0.activity == offer.activity } }
     }
 
     /// Whether nothing would be lost with it.
     func isForgettable(at now: MonotonicInstant) -> Bool {
         guard case .empty = screen else { return false }
-        return offers.isEmpty && result == nil && underway == nil && awaited.isEmpty && verdicts.isEmpty
-            && pace.hasRested(at: now)
+        return offers.isEmpty && failures.isEmpty && saved.isEmpty && underway.isEmpty && awaited.isEmpty
+            && verdicts.isEmpty && pace.hasRested(at: now)
     }
 
     /// Takes what the device offers now, newest first.
-    mutating func take(_ offers: [NotificationOffer]) {
-        let isNew = offers.first.map { newest in !self.offers.contains { $0.activity == newest.activity } } ?? false
+    mutating func take(_ offers: [NotificationOffer], now: MonotonicInstant) {
+        let newest = offers.first.flatMap { newest in
+            self.offers.contains { $0.activity == newest.activity } ? nil : newest
+        }
         self.offers = offers
-        // Something new is of more interest than what became of something old.
-        if isNew { result = nil }
+        guard let newest else { return }
+        guard !newest.isSent else {
+            // Not anew for each of them: the first one waits no longer than this.
+            if gathersUntil <= now { gathersUntil = now + Self.gatherInterval }
+            return
+        }
+        // A new offer is of more interest than what became of an old one.
+        failures = []
+        saved = []
     }
 
     /// The screen is locked, or nobody is there: who comes back is shown again what only went off the screen by itself.
     mutating func userLeft() {
         verdicts.removeAll { $0.verdict == .seen }
-        if case .failure = result { result = nil }
+        failures = []
     }
 
     /// What the user wanted could not be continued. If it was a file, its receiver has said better why.
     mutating func failed(_ offer: NotificationOffer, reason: String) {
         awaited.removeAll { $0.activity == offer.activity }
-        if case .failure(let former, _) = result, former.activity == offer.activity { return }
-        result = .failure(offer, reason: reason)
+        note(offer, reason)
+    }
+
+    private mutating func note(_ offer: NotificationOffer, _ reason: String) {
+        guard !failures.contains(where: { $0.offer.activity == offer.activity }) else { return }
+        if failures.count >= Self.maxItems { failures.removeFirst() }
+        failures.append((offer, reason))
     }
 
     /// The app that receives a file that the user has chosen says what became of it.
     ///
     /// - Parameters:
     ///   - app: who says so.
-    ///   - content: what is shown of it.
-    mutating func received(
-        _ activity: ActivityID, by app: String, _ content: (NotificationOffer) -> NotificationContent
-    ) {
+    ///   - end: where the file is, or why it is not there, in one line.
+    mutating func received(_ activity: ActivityID, by app: String, _ end: ReceivedEnd) {
         guard let place = awaited.firstIndex(where: { $0.activity == activity && $0.app?.text == app }) else { return }
-        result = content(awaited.remove(at: place))
+        let offer = awaited.remove(at: place)
+        switch end {
+        case .failed(let reason): note(offer, reason)
+        case .saved(let path):
+            if saved.count >= Self.maxItems { saved.removeFirst() }
+            saved.append(NotificationContent.SavedFile(offer: offer, path: path))
+        }
     }
 
     /// An activity was continued, or is not wanted.
@@ -194,8 +253,8 @@ struct NotificationPlace: Sendable {
     /// Whether a notification is the one that stands there, or stood there a moment ago.
     func stands(_ id: UInt32) -> Bool { standing(id) != nil }
 
-    /// What a notification that stands there offers.
-    func standingOffer(_ id: UInt32) -> NotificationOffer? { standing(id)?.content.offer }
+    /// The offers of a notification that is there, of which the user can accept or decline all together.
+    func choosable(_ id: UInt32) -> [NotificationOffer] { standing(id)?.content.choosable ?? [] }
 
     /// A notification has gone off the screen.
     mutating func closed(_ id: UInt32, byUser: Bool) {
@@ -203,43 +262,56 @@ struct NotificationPlace: Sendable {
         leave(content, byUser ? .settled : .seen)
     }
 
-    /// The user wants to see the file that a notification is about.
+    /// The user wants to see the files that a notification is about.
     ///
-    /// - Returns: where it is; nil when it is about none.
-    mutating func acceptSaved(_ id: UInt32) -> (path: String, token: ActivationToken?)? {
-        guard let standing = standing(id), case .saved(_, let path) = standing.content else { return nil }
+    /// - Returns: the files; nil when it is about none.
+    mutating func acceptSaved(
+        _ id: UInt32
+    ) -> (files: [NotificationContent.SavedFile], token: ActivationToken?)? {
+        guard let standing = standing(id), case .saved(let files) = standing.content else { return nil }
         closed(id, byUser: true)
-        return (path, standing.token)
+        return (files, standing.token)
     }
 
     /// The user wants to continue what a notification offers.
     ///
-    /// - Returns: what that is; nil when it offers nothing.
-    mutating func accept(_ id: UInt32, now: MonotonicInstant) -> (offer: NotificationOffer, token: ActivationToken?)? {
+    /// - Returns: the offers to continue now; nil when it offers nothing.
+    mutating func accept(
+        _ id: UInt32, now: MonotonicInstant
+    ) -> (offers: [NotificationOffer], token: ActivationToken?)? {
         guard let standing = take(id) else { return nil }
         leave(standing.content, .settled)
-        guard case .offer(let offer, _) = standing.content else { return nil }
-        underway = (offer, now + Self.patience)
+        let offers = standing.content.choosable
+        guard !offers.isEmpty else { return nil }
+        let isIdle = underway.isEmpty
+        underway += offers
+        shownFrom = now + Self.patience
         isSlow = false
-        if offer.isFile {
+        for offer in offers where offer.isFile {
             awaited.removeAll { $0.activity == offer.activity }
             if awaited.count >= Self.maxVerdicts { awaited.removeFirst() }
             awaited.append(offer)
         }
-        return (offer, standing.token)
+        let isForItems = offers.contains(where: \.isSent)
+        return (!isForItems ? offers : isIdle ? Array(offers.prefix(1)) : [], standing.token)
     }
 
     /// What was chosen is continued, or will not be.
-    mutating func ended(_ activity: ActivityID) {
-        if underway?.offer.activity == activity { underway = nil }
+    ///
+    /// - Returns: the item to continue next.
+    mutating func ended(_ activity: ActivityID) -> NotificationOffer? {
+        let wasFirst = underway.first?.activity == activity
+        underway.removeAll { $0.activity == activity }
+        if underway.isEmpty { shownFrom = nil }
+        return wasFirst ? underway.first.flatMap { $0.isSent ? $0 : nil } : nil
     }
 
     /// When what was chosen takes a while; nil when nothing was, or it does already.
-    var becomesSlow: MonotonicInstant? { isSlow ? nil : underway?.shownFrom }
+    var becomesSlow: MonotonicInstant? { isSlow ? nil : shownFrom }
 
     /// Looks whether what was chosen takes a while.
     mutating func look(at now: MonotonicInstant) {
-        isSlow = underway.map { now >= $0.shownFrom } ?? false
+        isSlow = shownFrom.map { now >= $0 } ?? false
     }
 
     /// Keeps the token for what the user is about to choose.
@@ -271,10 +343,11 @@ struct NotificationPlace: Sendable {
 
     private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
         switch content {
-        case .failure, .saved: if result == content { result = nil }
+        case .failure(let offer, _): failures.removeAll { $0.offer.activity == offer.activity }
+        case .saved(let files): saved.removeAll(where: files.contains)
         // Who takes it off does not want to see it; the activity comes all the same.
-        case .progress: underway = nil
-        case .offer(let offer, _): judge(offer.activity, verdict)
+        case .progress: shownFrom = nil
+        case .offer, .items: for offer in content.offers { judge(offer.activity, verdict) }
         }
     }
 }

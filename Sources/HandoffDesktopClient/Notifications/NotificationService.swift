@@ -166,6 +166,7 @@ package final class NotificationService {
                 self?.change { $0.shown(number, as: id, now: $1) }
             }
         case .withdraw(let id): server?.withdraw(id)
+        case .decline(let offer): delegate.decline(offer)
         case .mute(let app): delegate.mute(app)
         case .open(let path, let shows, let token): delegate.openFile(path, shows: shows, token: token)
         case .continue(let offer, let token):

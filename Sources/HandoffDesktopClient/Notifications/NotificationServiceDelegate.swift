@@ -11,6 +11,9 @@ package protocol NotificationServiceDelegate: AnyObject {
     func continueChosen(
         _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void)
 
+    /// Notifies the device that sent an item that the user here does not want it.
+    func decline(_ offer: NotificationOffer)
+
     /// Opens a file that has come, or shows it in its folder.
     ///
     /// - Parameter token: lets the program come to the front.

@@ -7,6 +7,9 @@ package enum NotificationText {
     static let maxCharacters = 96
     /// The most Unicode scalars that one character may have: families of emoji have eleven, piles of accents any number.
     static let maxScalars = 16
+    /// How many texts a list names, and how many characters of each.
+    private static let maxListed = 4
+    private static let maxListedCharacters = 40
     /// The most scalars that are looked at.
     static let maxRead = 4096
 
@@ -37,6 +40,18 @@ package enum NotificationText {
             line.unicodeScalars.append(contentsOf: character.unicodeScalars.prefix(maxScalars))
         }
         return line.isEmpty ? nil : isolated(line)
+    }
+
+    /// A few texts as one: "a, b and c", and a number for those above the limit.
+    ///
+    /// - Parameter texts: results of `line`, of which each is cut to a part of a line.
+    static func list(_ texts: [String]) -> String {
+        let shown = texts.prefix(texts.count > maxListed ? maxListed - 1 : maxListed)
+            .map { line($0, most: maxListedCharacters) ?? "" }
+        let rest = texts.count - shown.count
+        guard let last = rest > 0 ? "\(rest) more" : shown.last else { return "" }
+        let front = rest > 0 ? shown[...] : shown.dropLast()
+        return front.isEmpty ? last : "\(front.joined(separator: ", ")) and \(last)"
     }
 
     /// The text as markup that shows it, and nothing else.

@@ -251,7 +251,8 @@ final class AppConnection: @unchecked Sendable {
         case .didFail(let id, _, let failure): deliver(book.failed(id, HandoffError(failure)))
         case .stream(let id, let stream, _, nil): received(stream, of: id)
         case .stream(let id, let stream, _, let resource?): received(stream, resource, of: id)
-        case .attached, .published, .saved: break
+        // An app cannot send an activity to one device, so none of its activities is declined.
+        case .attached, .published, .saved, .declined: break
         }
     }
 

@@ -15,6 +15,9 @@ package enum PeerMethod {
 
     /// Notice `{activity: hex}`: an app here has taken the activity over.
     package static let wasContinued = "wasContinued"
+
+    /// Notice `{activity: hex}`: the user here does not want the activity, which was sent to this device.
+    package static let wasDeclined = "wasDeclined"
 }
 
 /// Something that one device asks of the other; answered by one ``PeerResponse`` with the same id.

@@ -134,6 +134,18 @@ struct ActivityStoreTests {
         #expect(store.offered(first) == nil)
     }
 
+    @Test func `activities that become current at the same moment keep their order`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15))
+        let ids = (UInt8(1)...20).map { ActivityID(checked: Array(repeating: $0, count: 16)) }
+        for id in ids {
+            try store.publish(
+                try content(), id: id, session: "a", group: .process(1), needsSave: false, answersSaves: true,
+                recipient: DeviceID(checked: Array(repeating: 9, count: 16)))
+        }
+        for id in ids { _ = try store.becomeCurrent(id, session: "a", offer: id, now: start) }
+        #expect(store.offers(now: start).map(\.id) == ids.reversed())
+    }
+
     @Test func `the most recent of several apps comes first`() throws {
         var store = try store()
         try store.publish(

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Items that a user sends to one device: the one prompt for them there, and what the sender is told. Two daemons on loopback, a
+real bus, a notification server that is played."""
+
+import os
+
+from browsers import until
+from desk import TYPE, Desk, downloads, received
+from harness import expect, main, test
+from notifications import NotificationServer, SessionBus
+
+NAMES = ["a.pdf", "b.txt", "c.png"]
+
+
+class Receiver(Desk):
+    """A device that receives files, with a notification server, and another one that sends them."""
+
+    def __init__(self, stage):
+        bus = SessionBus(stage)
+        self.server = NotificationServer(bus)
+        super().__init__(stage, bus, log_level="debug")
+        self.daemon.extra |= {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
+        self.played = self.app("editor", TYPE, name="Editor", types=[TYPE])
+        self.folder = downloads(self)
+        self.start()
+
+    def send(self, *names):
+        """Sends files by one command; answers it."""
+        return self.origin.follow("send", "taker", *(self.stage.file(name, f"words of {name}") for name in names))
+
+    def prompt(self, summary):
+        """Waits until there is a prompt of this summary, whatever else is on the screen; answers it."""
+        def found(_):
+            return [each for each in self.server.standing.values() if each["summary"] == summary]
+        self.server.wait(found, f"'{summary}'")
+        with self.server.news:
+            return found(self.server)[0]
+
+
+@test("files sent together are one prompt in their order, no offer displaces it, and one choice saves all of them")
+def together(stage):
+    desk = Receiver(stage)
+    send = desk.send(*NAMES)
+    prompt = desk.prompt("origin sends you 3 files")
+    expect(prompt["body"] == "a.pdf, b.txt and c.png · go to: Downloads", f"wrong: {prompt}")
+    expect(prompt["actions"] == ["default", "Save All", "continue", "Save All", "dismiss", "Dismiss"], f"{prompt}")
+    # GNOME shows what is of low urgency in its list alone.
+    expect(prompt["hints"]["urgency"] == 1, f"{prompt}")
+    for title in ("Draft", "Next"):
+        desk.publish(TYPE, "--title", title)
+        desk.prompt(f"Editor: {title}")
+    expect(desk.prompt("origin sends you 3 files")["id"] == prompt["id"], "another prompt")
+    desk.server.choose(prompt["id"], "continue")
+    for name in NAMES:
+        received(os.path.join(desk.folder, name), f"words of {name}".encode())
+    expect(desk.prompt("3 files are saved in Fetched"), "they are not reported together")
+    expect(send.process.wait(20) == 0, f"the sender's command does not end: {send.seen}")
+
+
+@test("Dismiss reaches the sender, whose command ends for each item, and says so")
+def declined(stage):
+    desk = Receiver(stage)
+    send = desk.send(*NAMES[:2])
+    desk.server.choose(desk.prompt("origin sends you 2 files")["id"], "dismiss")
+    for _ in range(2):
+        event = send.wait("declined", deviceName="taker")
+        expect(event["device"] == desk.ctl("status").line["device"], f"{event}")
+    expect(send.process.wait(20) == 1, f"the sender's command does not end: {send.seen}")
+    desk.server.none()
+    expect(desk.ctl("list").lines == [], "what was declined is on offer still")
+    log = desk.origin.ctl("log").lines
+    expect([line["outcome"] for line in log if line["event"] == "continuation"] == ["declined"] * 2, f"{log}")
+
+
+@test("what is sent to a device that is off is reported to wait, and is taken once it is online")
+def waiting(stage):
+    desk = Receiver(stage)
+    identifier = desk.ctl("status").line["device"]
+    desk.daemon.stop()
+    until("a device that is off", lambda: not any(
+        line["online"] for line in desk.origin.ctl("devices").lines if line["id"] == identifier))
+    send = desk.send("a.pdf")
+
+    def note():
+        with open(send.log) as file:
+            return file.read()
+
+    until("a note", note)
+    expect(f"waiting: taker ({identifier[:7]}) is offline" in note(), note())
+    # Waiting is no failure.
+    expect(send.process.poll() is None, "the command has ended")
+    desk.daemon.start()
+    desk.server.choose(desk.prompt("origin sends you a.pdf")["id"], "continue")
+    expect(send.process.wait(30) == 0, f"the sender's command does not end: {send.seen}")
+
+
+if __name__ == "__main__":
+    main()

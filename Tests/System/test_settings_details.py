@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Details of the window handoff-settings: large fonts and small screens, reasons of what cannot be pressed, problems with the
+button that solves them, and names for screen readers."""
+
+import os
+import re
+import time
+
+from browsers import until
+from harness import expect, main, run
+from windows import PACKAGE, Screen, SettingsWindow, WindowDesk as Desk, digits, window_test as test
+
+SMALL = "1024x600x24"
+
+
+def pairing(desk, stage):
+    """Opens both dialogs of a pairing; answers the windows and a code that is wrong, and the one that is right."""
+    study, other = desk.windows[0], stage.daemon("Kitchen")
+    kitchen = SettingsWindow(stage, desk.screen, other)
+    study.press("Add a Device…")
+    code = digits(study)
+    kitchen.press("Join…")
+    return study, kitchen, f"{(int(code.replace(' ', '')) + 1) % 10 ** 8:08}", code
+
+
+def join(kitchen, code):
+    kitchen.do("type", name="Digits or link", text=code)
+    kitchen.press("Join")
+
+
+def whole(window, *buttons):
+    for each in buttons:
+        window.do("within", name=each)
+    window.do("uncut")
+
+
+def paired(stage, scale, size):
+    desk = Desk(stage, "Study", screen=Screen(stage, size))
+    study, kitchen, wrong, code = pairing(desk, stage)
+    for window in (study, kitchen):
+        window.do("font", scale=scale)
+    whole(study, "Cancel", "Copy Link")
+    whole(kitchen, "Cancel", "Join")
+    join(kitchen, wrong)
+    study.see("Guesses left: 4")
+    kitchen.see("code is wrong")
+    whole(study, "Cancel", "Copy Link")
+    whole(kitchen, "Cancel", "Join")
+    join(kitchen, code)
+    study.see("Let Kitchen In?", "Compare this number")
+    whole(study, "Refuse", "Let It In")
+    kitchen.see("Compare the number there")
+    whole(kitchen, "Cancel")
+    study.press("Let It In").see("Device Added", "Kitchen is in your account.")
+    kitchen.see("Joined")
+    for window in (study, kitchen):
+        whole(window, "Done")
+        # Nothing is squeezed into less than it needs.
+        window.do("whole")
+
+
+@test("no wrong code cuts off a button of either pairing dialog")
+def wrong_code(stage):
+    paired(stage, 1, "1280x1024x24")
+
+
+@test("no font of twice the size, and no small screen, cuts off a button of either pairing dialog")
+def large_font(stage):
+    paired(stage, 2, SMALL)
+
+
+@test("what cannot be pressed has its reason beside it: a code of seven digits, a name that is too long or taken")
+def reasons(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    lonely = SettingsWindow(stage, desk.screen, stage.daemon("Attic"))
+    lonely.see("Welcome to Handoff")
+    expect(lonely.do("spoken_twice") == [], f"first run: {lonely.do('spoken_twice')}")
+    lonely.press("Join…").see("Enter the code to join.")
+    expect(lonely.do("spoken_twice") == [], f"join: {lonely.do('spoken_twice')}")
+    for text, reason in (("1234567", "This has 7 digits"), ("1", "This has 1 digit."), ("123456789", "This has 9 digits"),
+                         ("1234567x", "nothing else"), ("handoff:pair/1/x", "incomplete")):
+        lonely.do("type", name="Digits or link", text=text)
+        lonely.see(reason)
+    lonely.do("type", name="Digits or link", text="12345678")
+    lonely.miss("A code has eight digits")
+    study = desk.windows[0]
+    study.press("Rename", row="Kitchen")
+    for text, reason in (("", "Enter a name."), ("ü" * 33, "64 bytes"), ("study", "has this name")):
+        study.do("type", text=text)
+        study.see(reason)
+        expect(study.do("sensitive", name="Rename")["sensitive"] is False, f"'{text}' can be given")
+    study.do("type", text="Pantry")
+    study.miss("has this name").press("Rename").see("Pantry")
+
+
+@test("an error is shown as a whole, and stays until it is closed")
+def errors(stage):
+    desk = Desk(stage, "Study")
+    study = desk.windows[0]
+    words = "the disk of the state folder is full, so nothing is stored; delete something on it, and do this again"
+    for scale, width in ((1, 840), (2, 840), (1, 360)):
+        study.do("font", scale=scale)
+        study.do("size", width=width, height=560)
+        text = f"{words} ({scale}, {width})"
+        study.do("error", text=text)
+        study.do("fits", text=text)
+        study.do("uncut")
+        study.do("close_toast", text=text)
+        study.miss(text)
+
+
+@test("a pause says when it ends, is one note and no problem, and is ended beside it")
+def pause(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    study.press("Switches").press("15 Minutes").see("Resume Now", "until")
+    ends = daemon.ctl("status").line["holds"][0]["until"]
+    words = time.strftime("until %H:%M", time.gmtime(ends))
+    shown = [text for text in study.texts() if "until" in text and "until I" not in text.lower()]
+    expect(shown and all(words in text or re.search(r"until \d+ \w+, \d\d:\d\d", text) for text in shown), f"{shown}: not {words}")
+    study.press("Devices").see("Handoff is paused until").miss("problem")
+    study.press("Problems").see("What Works", "Handoff is paused until").miss("is switched off")
+    study.press("Resume Now", row=next(text for text in study.texts() if "is paused until" in text))
+    study.miss("is paused")
+    expect(daemon.ctl("status").line["advertising"] is True, "it is paused still")
+
+
+@test("what a problem advises is done by its button")
+def solved(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    os.chmod(daemon.state, 0o755)
+    study.press("Problems").see("chmod 700")
+    study.press("Fix Permissions").miss("chmod 700")
+    expect(os.stat(daemon.state).st_mode & 0o777 == 0o700, "it is not done")
+    daemon.ctl("advertise", "off")
+    study.see("dvertising is switched off").press("Switch On")
+    until("advertising", lambda: daemon.ctl("status").line["advertising"])
+    study.miss("dvertising is switched off")
+
+
+@test("the title is in the middle, pages have keys, and no name is spoken twice or missing")
+def whole_window(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study = desk.windows[0]
+    handle = desk.daemons[0].follow("handle", "com.example.editing")
+    desk.daemons[1].publish("com.example.editing", "--title", "Letter")
+    study.see("Here now")
+    expect(study.do("centre", name="ViewSwitcherTitle")["off"] <= 1, f"{study.do('centre', name='ViewSwitcherTitle')}")
+    for number, (page, text) in enumerate(
+            (("devices", "Here now"), ("offers", "Letter"), ("switches", "Pause"), ("problems", "What Works"))):
+        expect(study.do("action", name=f"win.page-{page}")["keys"] == [f"<Alt>{number + 1}"], "other keys")
+        study.see(text)
+        expect(study.do("spoken_twice") == [], f"{page}: {study.do('spoken_twice')}")
+        expect(study.do("nameless_menus") == [], f"{page}: {study.do('nameless_menus')}")
+    expect(study.do("action", name="win.next-page")["keys"] == ["<Control>Page_Down"], "other keys")
+    study.see("Here now")
+    study.do("action", name="win.previous-page")
+    study.see("What Works")
+    study.do("action", name="win.show-help-overlay")
+    study.see("Next page", "Quit")
+    handle.interrupt()
+
+
+@test("--help needs no screen")
+def help_text(stage):
+    path = os.path.join(PACKAGE, "handoff-settings")
+    for option in ("--help", "-h"):
+        shown = run([path, option], {"PATH": "/usr/bin:/bin", "HOME": stage.folder, "LANG": "C.UTF-8"})
+        expect(shown.code == 0 and "Usage: handoff-settings [LINK]" in shown.output and not shown.errors, str(shown))
+
+
+if __name__ == "__main__":
+    main()
