@@ -72,7 +72,10 @@ struct BrowserHostTests {
         host?.stop()
     }
 
-    @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "https://a@b.example/"])
+    @Test(arguments: [
+        "javascript:alert(1)", "file:///etc/passwd", "https://a@b.example/", "http://192.168.1.1/apply.cgi?reboot=1",
+        "http://0x7f.1:631/", "http://router.lan/", "http://[fe80::1]/",
+    ])
     func `what no browser should open is not given to it`(url: String) throws {
         let daemon = try daemon { $0.reply(Self.continued(url), continues: true) }
         let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
