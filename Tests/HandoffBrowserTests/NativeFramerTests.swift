@@ -14,7 +14,9 @@ struct NativeFramerTests {
         try results(&framer, bytes).map { try $0.get() }
     }
 
-    private static func results(_ framer: inout NativeFramer, _ bytes: [UInt8]) -> [Result<JSONObject, NativeFramer.Failure>] {
+    private static func results(_ framer: inout NativeFramer, _ bytes: [UInt8]) -> [Result<
+        JSONObject, NativeFramer.Failure
+    >] {
         var found: [Result<JSONObject, NativeFramer.Failure>] = []
         framer.received(bytes) { found.append($0) }
         return found
@@ -60,7 +62,8 @@ struct NativeFramerTests {
         var framer = NativeFramer()
         let length = NativeFramer.longest + 1
         let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
-        let bytes = Self.frame("{}") + header + [UInt8](repeating: 0x78, count: length) + Self.frame(#"{"kind":"noPage"}"#)
+        let bytes =
+            Self.frame("{}") + header + [UInt8](repeating: 0x78, count: length) + Self.frame(#"{"kind":"noPage"}"#)
         var found: [Result<JSONObject, NativeFramer.Failure>] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
             found += Self.results(&framer, Array(bytes[start..<min(start + size, bytes.count)]))

@@ -56,9 +56,12 @@ struct PageTests {
         ("bank.example:8443", "https://bank.example:8443/"), ("https://bank.example:443/", "https://bank.example/"),
         ("bank.example:80", "http://bank.example/"), ("*.bank.example:8443", "https://a.bank.example:8443/"),
         // Paths, in whatever spelling.
-        ("example.org/private", "https://example.org/private/1"), ("https://example.org/Private/", "https://example.org/private/1"),
-        ("https://example.org/private/", "https://example.org/PRIVATE/1"), ("example.org?id=", "https://example.org/?id=7"),
-        ("example.org/tägebuch/", "https://example.org/t%C3%A4gebuch/1"), ("example.org/a%2fb", "https://example.org/a%2Fb"),
+        ("example.org/private", "https://example.org/private/1"),
+        ("https://example.org/Private/", "https://example.org/private/1"),
+        ("https://example.org/private/", "https://example.org/PRIVATE/1"),
+        ("example.org?id=", "https://example.org/?id=7"),
+        ("example.org/tägebuch/", "https://example.org/t%C3%A4gebuch/1"),
+        ("example.org/a%2fb", "https://example.org/a%2Fb"),
         ("example.org/%74est", "https://example.org/test"), ("example.org/#/mail", "https://example.org/#/mail/1"),
         ("*.example.org/x", "https://a.b.example.org/x/y"),
         // Names outside ASCII.
@@ -81,7 +84,8 @@ struct PageTests {
     @Test(arguments: [
         ("bank.example", "https://www.bank.example/"), ("bank.example", "https://notbank.example/"),
         ("*.mail.example", "https://mail.example/"), ("bank.example:8443", "https://bank.example/"),
-        ("https://bank.example:8443", "https://bank.example:8444/"), ("example.org/private", "https://example.org/public"),
+        ("https://bank.example:8443", "https://bank.example:8444/"),
+        ("example.org/private", "https://example.org/public"),
         ("https://example.org/private/", "https://example.org/private"), ("bank.example", "https://[2001:db8::1]/"),
         ("# bank.example", "https://bank.example/"), ("", "https://bank.example/"),
     ])
@@ -104,12 +108,16 @@ struct PageTests {
     }
 
     @Test(arguments: [
-        "ftp://x.example/", "a b c", "container", "container Personal", "container 3", "container firefox-container-3 x",
-        "container firefox-", "\u{FFFD}", "https://", "*", "*.", "a.*.example", "https://user@bank.example/", "bank..example",
+        "ftp://x.example/", "a b c", "container", "container Personal", "container 3",
+        "container firefox-container-3 x",
+        "container firefox-", "\u{FFFD}", "https://", "*", "*.", "a.*.example", "https://user@bank.example/",
+        "bank..example",
         "bank.example:x", "bank.example:99999", "/private", "bank.example\\x", "[2001:db8::1]", "bu\u{308}cher.example",
         "ｂank.example", "bank.exa%6dple",
     ])
-    func `while a line is neither a site, an address nor a container, no page is offered, and the line is named`(line: String) {
+    func `while a line is neither a site, an address nor a container, no page is offered, and the line is named`(
+        line: String
+    ) {
         let conf = "good.example\n# a comment\n\(line)\n"
         #expect(Self.problems(conf).map { $0.hasPrefix("browser.conf, line 3: ") } == [true], "\(Self.problems(conf))")
         #expect(!Self.allows("https://other.test/", conf))

@@ -29,7 +29,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let bytes = input.rest
         let rules = PageRules(exclusions: PageExclusions(["browser.conf"]) { _ in bytes })
         let isOpen = rules.exclusions.problems.isEmpty
-        require(isOpen || !rules.allows(FrontPage(url: "https://a.example/", title: "")), "offered in spite of a bad line")
+        require(
+            isOpen || !rules.allows(FrontPage(url: "https://a.example/", title: "")), "offered in spite of a bad line")
         _ = DefaultBrowser.apps(in: bytes)
     default:
         guard let url = String(validating: input.rest, as: UTF8.self) else { return 0 }

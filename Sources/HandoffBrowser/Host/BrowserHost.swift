@@ -91,7 +91,8 @@ package final class BrowserHost {
             guard case .attached(_, let session) = state else { return }
             session.calls.answerContinue(session: session.id, continuation: continuation, handled: handled) { _ in }
         case .tabList(let request, let list):
-            tabs?.answer(list.filter { rules.allows(FrontPage(url: $0.url, title: $0.title, container: $0.container)) },
+            tabs?.answer(
+                list.filter { rules.allows(FrontPage(url: $0.url, title: $0.title, container: $0.container)) },
                 request: request)
         case .popup(let request): take(request)
         }

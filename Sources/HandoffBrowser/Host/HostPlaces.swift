@@ -36,6 +36,8 @@ package struct HostPlaces: Sendable, Equatable {
     /// Reads which pages are not offered. The files are small, and on the disk of the browser's own profile.
     package func readRules() -> PageRules {
         PageRules(
-            exclusions: PageExclusions(exclusions) { try PlainFile.readOptional($0, limit: PageExclusions.maxFile)?.bytes })
+            exclusions: PageExclusions(exclusions) {
+                try PlainFile.readOptional($0, limit: PageExclusions.maxFile)?.bytes
+            })
     }
 }

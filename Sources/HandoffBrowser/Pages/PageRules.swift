@@ -15,7 +15,8 @@ package struct PageRules: Sendable, Equatable {
     package func problem(isContainerUnknown: Bool) -> String? {
         guard let first = exclusions.problems.first else {
             guard isContainerUnknown, exclusions.excludeContainers else { return nil }
-            return "no page is offered: browser.conf excludes a container, and Firefox shows containers to the extension only "
+            return
+                "no page is offered: browser.conf excludes a container, and Firefox shows containers to the extension only "
                 + "after you have pressed Tell containers apart"
         }
         let more = exclusions.problems.count - 1

@@ -43,7 +43,8 @@ enum Describe {
         switch opens.kind {
         case .app: "opened in \(Self.opens(opens))"
         case .web:
-            page.flatMap(WebURL.shownHost).map { "opened on the web, at \(VisibleText.escape($0))" } ?? "opened on the web"
+            page.flatMap(WebURL.shownHost).map { "opened on the web, at \(VisibleText.escape($0))" }
+                ?? "opened on the web"
         case .nothing: "nothing opened it"
         }
     }

@@ -10,7 +10,9 @@ enum HostName {
         var result: [String] = []
         for label in labels {
             guard !label.isEmpty, label.unicodeScalars.allSatisfy(isAllowed) else { return nil }
-            guard let encoded = label.utf8.allSatisfy({ $0 < 0x80 }) ? String(label) : punycode(label) else { return nil }
+            guard let encoded = label.utf8.allSatisfy({ $0 < 0x80 }) ? String(label) : punycode(label) else {
+                return nil
+            }
             result.append(encoded)
         }
         return result.isEmpty ? nil : result.joined(separator: ".")
@@ -67,7 +69,8 @@ enum HostName {
     }
 
     private static func digit(_ value: UInt32) -> UInt8 {
-        UInt8(truncatingIfNeeded: value < 26 ? UInt32(UInt8(ascii: "a")) + value : UInt32(UInt8(ascii: "0")) + value - 26)
+        UInt8(
+            truncatingIfNeeded: value < 26 ? UInt32(UInt8(ascii: "a")) + value : UInt32(UInt8(ascii: "0")) + value - 26)
     }
 
     private static func adapted(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {

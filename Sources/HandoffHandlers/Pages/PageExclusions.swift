@@ -75,7 +75,8 @@ package struct PageExclusions: Sendable, Equatable {
         if first.lowercased() == "container" {
             let name = words.dropFirst().first?.lowercased() ?? ""
             guard words.count == 2, name.hasPrefix(Self.containerPrefix), name != Self.containerPrefix else {
-                throw PagePattern.Failure("a container is written as the popup shows it, such as container firefox-container-3")
+                throw PagePattern.Failure(
+                    "a container is written as the popup shows it, such as container firefox-container-3")
             }
             containers.insert(name)
         } else {

@@ -72,7 +72,8 @@ struct PageAddress: Sendable {
             if digits.isEmpty {
                 port = nil
             } else {
-                guard digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = UInt16(digits)
+                guard digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+                    let number = UInt16(digits)
                 else { return nil }
                 port = number
             }
@@ -85,7 +86,9 @@ struct PageAddress: Sendable {
             var bytes: [UInt8] = []
             var rest = text.utf8[...]
             while let byte = rest.popFirst() {
-                if byte == UInt8(ascii: "%"), rest.count >= 2, let code = UInt8(String(Substring(rest.prefix(2))), radix: 16) {
+                if byte == UInt8(ascii: "%"), rest.count >= 2,
+                    let code = UInt8(String(Substring(rest.prefix(2))), radix: 16)
+                {
                     bytes.append(code)
                     rest = rest.dropFirst(2)
                 } else {
