@@ -114,6 +114,17 @@ struct BrowserHostTests {
         host.stop()
     }
 
+    @Test func `a local page has a code for a phone in the same network, although it is never offered`() throws {
+        var codes: [PopupAnswer] = []
+        let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
+            if case .popup(.code(let url, let rows)) = message { codes.append(.code(url: url, rows: rows.map { _ in [] })) }
+        }
+        host.received(.popup(.open))
+        for url in ["http://192.168.1.5/", "javascript:alert(1)"] { host.received(.popup(.code(url: url))) }
+        #expect(codes == [.code(url: "http://192.168.1.5/", rows: []), .code(url: "javascript:alert(1)", rows: nil)])
+        host.stop()
+    }
+
     private static func continued(_ url: String) -> JSONObject {
         let device = String(repeating: "0d", count: 32)
         return [

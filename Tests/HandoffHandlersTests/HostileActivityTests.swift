@@ -59,7 +59,7 @@ struct HostileActivityTests {
         // What nobody sees.
         "https://ba\u{200D}nk.example/", "https://ba\u{200B}nk.example/", "https://bank.example\u{202E}/",
         "https://bank.example/\u{202E}fdp.exe", "https://ba\u{AD}nk.example/", "https://ba\u{3164}nk.example/",
-        // A router that is told to restart, and other machines of the network.
+        // A request that restarts a router, and other machines of the network.
         "http://192.168.1.1/apply.cgi?reboot=1", "http://router.lan/", "http://localhost:631/", "http://[fe80::1]/",
         "http://0x7f.1/", "http://2130706433/", "http://nas/", "http://127.0.0.\u{FF11}/", "http://a.\u{2113}ocal/",
         // Lines, ends of text, and words.

@@ -311,7 +311,7 @@ def hostile(stage):
     daemon.is_well()
 
 
-@test("a page is asked for its place when another device continues it, and not before")
+@test("a page is queried when another device continues it, and not before")
 def asked_late(stage):
     origin, taker = stage.pair()
     host = Host(stage, {**origin.environment, "HANDOFF_SOCKET": origin.socket})
@@ -319,9 +319,9 @@ def asked_late(stage):
     host.say({"kind": "page", "url": "https://site.example/", "title": "late"})
     one = until("the offer", lambda: next(iter(pages_of(taker)), None))
     host.say({"kind": "moved"})
-    # The daemon asks at once, or with the next event; an answer to this one comes after that.
+    # A save request would be sent immediately, and so arrive before the reply to this.
     host.say({"kind": "popupOpen"})
-    expect("save" not in host.kinds_until("offers"), "it was asked before anyone continued the page")
+    expect("save" not in host.kinds_until("offers"), "it was queried before a device continued the page")
     for words in ("first words", "second words"):
         continued = taker.follow("continue", "--print", one["id"])
         request = host.hear("save")["request"]
@@ -330,7 +330,7 @@ def asked_late(stage):
         expect(place["words"] == words, f"wrong: {place}")
         host.say({"kind": "moved"})
         host.say({"kind": "popupOpen"})
-        expect("save" not in host.kinds_until("offers"), "it was asked again before anyone continued the page")
+        expect("save" not in host.kinds_until("offers"), "it was queried again before a device continued the page")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,10 @@ final class PopupSession {
         case .tabs: askForTabs()
         case .pause(let seconds): set(SetSwitchesRequest(advertise: false, seconds: seconds))
         case .resume: set(SetSwitchesRequest(advertise: true))
-        case .code(let url): say(.code(url: url, rows: WebURL.isAcceptable(url) ? QRCode(url)?.rows : nil))
+        case .code(let url):
+            // A phone that reads the code is in the same network, so that a local address is of use.
+            let isAcceptable = [nil, .local].contains(WebURL.problem(of: url))
+            say(.code(url: url, rows: isAcceptable ? QRCode(url)?.rows : nil))
         }
     }
 

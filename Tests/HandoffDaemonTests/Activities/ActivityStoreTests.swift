@@ -24,7 +24,7 @@ struct ActivityStoreTests {
         return store
     }
 
-    @Test func `an activity that saves when it is continued is asked then, and never before`() throws {
+    @Test func `an activity that saves when it is continued receives a request then, and never before`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         try store.publish(
             try content(), id: first, session: "a", group: .process(1), needsSave: true, answersSaves: true,
