@@ -117,7 +117,9 @@ struct BrowserHostTests {
     @Test func `a local page has a code for a phone in the same network, although it is never offered`() throws {
         var codes: [PopupAnswer] = []
         let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
-            if case .popup(.code(let url, let rows)) = message { codes.append(.code(url: url, rows: rows.map { _ in [] })) }
+            if case .popup(.code(let url, let rows)) = message {
+                codes.append(.code(url: url, rows: rows.map { _ in [] }))
+            }
         }
         host.received(.popup(.open))
         for url in ["http://192.168.1.5/", "javascript:alert(1)"] { host.received(.popup(.code(url: url))) }
