@@ -1,6 +1,7 @@
 """The popup of the extension: what it shows, what it asks for and when, and how it is used by keyboard."""
 
-from browsers import TABS, Chromium, Firefox, attached, popup_of, text, until
+from browsers import Chromium, Firefox, attached, until
+from extension import TABS, popup_of, text
 from harness import Failure, expect, main, test
 from pages import Site
 

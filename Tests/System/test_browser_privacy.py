@@ -4,7 +4,8 @@ import os
 import signal
 import time
 
-from browsers import TABS, Chromium, Firefox, Host, attached, pages_of, popup_of, text, until
+from browsers import Chromium, Firefox, attached, pages_of, until
+from extension import TABS, Host, popup_of, text
 from harness import BIN, expect, main, run, test
 from pages import PRIVATE, SECRET, Site
 

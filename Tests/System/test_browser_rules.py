@@ -7,7 +7,8 @@ import socket
 import subprocess
 import time
 
-from browsers import CHROMIUM_ID, EXTENSION, WEB, Chromium, Firefox, Host, attached, needs, pages_of, until
+from browsers import CHROMIUM_ID, EXTENSION, WEB, Chromium, Firefox, attached, needs, pages_of, until
+from extension import Host
 from harness import Failure, Skip, expect, main, test
 from pages import Site
 
