@@ -2,6 +2,7 @@
 
 import { api, on, tell } from "./host.js";
 import { inPage } from "./inject.js";
+import { described, isPage } from "./pages.js";
 import { daemonChanged, offeredChanged } from "./panel.js";
 
 // A page that changes its title or address without end is looked at this often.
@@ -21,11 +22,9 @@ function isAddress(title = "", url) {
 }
 
 function messageFor(tab) {
-  if (!tab || isPrivate(tab) || !/^https?:/.test(tab.url ?? "")) return { kind: "noPage" };
-  const message = { kind: "page", url: tab.url, title: isAddress(tab.title, tab.url) ? "" : tab.title };
-  // Firefox names the container only to those who may see its cookies, which is left to the user.
-  if (tab.cookieStoreId && tab.cookieStoreId !== "firefox-default") message.container = tab.cookieStoreId;
-  return message;
+  if (!tab || isPrivate(tab) || !isPage(tab)) return { kind: "noPage" };
+  const page = described(tab);
+  return { kind: "page", ...page, title: isAddress(page.title, tab.url) ? "" : page.title };
 }
 
 async function frontTab() {
@@ -62,7 +61,7 @@ async function save({ request, url }) {
   let place = null;
   try {
     const tab = await frontTab();
-    if (tab && !isPrivate(tab) && tab.url === url) place = await inPage(tab.id, "read");
+    if (tab && !isPrivate(tab) && isPage(tab) && tab.url === url) place = await inPage(tab.id, "read");
   } catch {
     // A page that the browser lets nobody look into, or one that goes away just now.
   }
@@ -96,6 +95,8 @@ export function start() {
     if (tab.active && (change.url || change.title || change.status === "complete")) look();
   });
   api.windows.onFocusChanged.addListener(look);
+  // Containers are known from then on.
+  api.permissions.onAdded.addListener(look);
   api.runtime.onMessage.addListener((message, sender) => {
     if (message?.kind === "moved" && sender.tab?.active && !isPrivate(sender.tab)) tell({ kind: "moved" });
   });

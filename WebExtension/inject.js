@@ -1,4 +1,4 @@
-// Runs page.js in a page, in the extension's own world, where scripts of the page see nothing of it.
+// Runs readable.js and page.js in a page, in the extension's own world, where scripts of the page see nothing of it.
 
 import { api } from "./host.js";
 
@@ -13,7 +13,7 @@ export async function inPage(tabId, name, argument = null) {
   const run = async () => (await api.scripting.executeScript({ target, func: call, args: [name, argument] }))[0]?.result;
   let result = await run();
   if (!result) {
-    await api.scripting.executeScript({ target, files: ["page.js"] });
+    await api.scripting.executeScript({ target, files: ["readable.js", "page.js"] });
     result = await run();
   }
   return result?.value ?? null;

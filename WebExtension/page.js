@@ -77,15 +77,15 @@
     return false;
   }
 
-  /** The first line of text that moves with the page, from a height on: where it begins. */
-  function lineBelow(from, to) {
+  /** The first line of text that may be sent and moves with the page, from a height on: where it begins. */
+  function lineBelow(from, to, mayBeSent) {
     for (const column of [0.5, 0.3, 0.7, 0.15]) {
       const x = innerWidth * column;
       for (let y = from; y < to; y += 6) {
         const caret = caretAt(x, y);
         if (caret?.node?.nodeType !== Node.TEXT_NODE || !caret.node.data.trim()) continue;
         const element = caret.node.parentElement;
-        if (!element || element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.nodeName)) continue;
+        if (!element || !mayBeSent(caret.node)) continue;
         const rect = rectAt(caret.node, Math.min(caret.offset, caret.node.data.length - 1));
         // Where there is no text the browser names some that is near.
         if (!rect || rect.bottom <= 0 || rect.top > y || rect.bottom < y || isPinned(element)) continue;
@@ -113,13 +113,13 @@
    * The line by which the place is known: the first one, or that of a paragraph that begins not far below. Lines break elsewhere in
    * another window, and the beginning of a paragraph does not.
    */
-  function firstLine() {
+  function firstLine(mayBeSent) {
     const height = Math.min(innerHeight, 2000);
-    const line = lineBelow(2, height);
+    const line = lineBelow(2, height, mayBeSent);
     if (!line) return null;
     const end = blockOf(line.node)?.getBoundingClientRect().bottom ?? Infinity;
     if (beginsParagraph(line) || end > line.top + NEAR) return line;
-    const next = lineBelow(end + 2, Math.min(height, line.top + NEAR));
+    const next = lineBelow(end + 2, Math.min(height, line.top + NEAR), mayBeSent);
     return next && beginsParagraph(next) ? next : line;
   }
 
@@ -168,6 +168,20 @@
     };
   }
 
+  /** The words from a place in the text on, up to the next text that must not be sent or cannot be: half of a surrogate pair. */
+  function wordsFrom({ node, offset }, mayBeSent) {
+    const { nodes, text } = readText();
+    const index = nodes.findIndex((each) => each.node === node);
+    if (index < 0) return "";
+    const start = nodes[index].start + node.data.slice(0, offset).replace(/\s+/g, " ").length;
+    let end = start + WORDS;
+    for (const each of nodes.slice(index + 1)) {
+      if (each.start >= end) break;
+      if (!mayBeSent(each.node)) end = each.start;
+    }
+    return text.slice(start, end).split(/\p{Surrogate}/u, 1)[0].trim();
+  }
+
   let stopWatching = null;
 
   function read() {
@@ -176,15 +190,11 @@
     const place = {};
     const way = ratio();
     if (way !== null) place.ratio = way;
-    const line = firstLine();
+    const { mayBeSent, repeats } = handoffReadable();
+    const line = firstLine(mayBeSent);
     if (line) {
-      const content = readText();
-      const found = content.nodes.find((each) => each.node === line.node);
-      if (found) {
-        const before = line.node.data.slice(0, line.offset).replace(/\s+/g, " ").length;
-        const words = content.text.slice(found.start + before, found.start + before + WORDS).trim();
-        if (words) Object.assign(place, { words, offset: line.top });
-      }
+      const words = wordsFrom(line, mayBeSent);
+      if (words && !repeats(words)) Object.assign(place, { words, offset: line.top });
     }
     const playing = media();
     if (playing && playing.currentTime > 0) Object.assign(place, { time: playing.currentTime, playing: !playing.paused });

@@ -72,7 +72,10 @@ struct BrowserHostTests {
         host?.stop()
     }
 
-    @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "https://a@b.example/"])
+    @Test(arguments: [
+        "javascript:alert(1)", "file:///etc/passwd", "https://a@b.example/", "http://192.168.1.1/apply.cgi?reboot=1",
+        "http://0x7f.1:631/", "http://router.lan/", "http://[fe80::1]/",
+    ])
     func `what no browser should open is not given to it`(url: String) throws {
         let daemon = try daemon { $0.reply(Self.continued(url), continues: true) }
         let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
@@ -108,6 +111,19 @@ struct BrowserHostTests {
         host.start()
         try test.run()
         #expect(attached == 2 && lost >= 2)
+        host.stop()
+    }
+
+    @Test func `a local page has a code for a phone in the same network, although it is never offered`() throws {
+        var codes: [PopupAnswer] = []
+        let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
+            if case .popup(.code(let url, let rows)) = message {
+                codes.append(.code(url: url, rows: rows.map { _ in [] }))
+            }
+        }
+        host.received(.popup(.open))
+        for url in ["http://192.168.1.5/", "javascript:alert(1)"] { host.received(.popup(.code(url: url))) }
+        #expect(codes == [.code(url: "http://192.168.1.5/", rows: []), .code(url: "javascript:alert(1)", rows: nil)])
         host.stop()
     }
 

@@ -66,6 +66,14 @@ import Testing
         #expect(run.output == "continued com.example.editing: opened in Editor\n")
     }
 
+    @Test func `a page that opened is named by its host`() throws {
+        let run = try CommandRun()
+        var activity = try Self.activity()
+        activity.webpageURL = "https://Shop.example:8443/a?b"
+        #expect(try run.run("continue") { Self.answer($0, activity, ControlOpens(kind: .web)) } == .done)
+        #expect(run.output.hasSuffix(": opened on the web, at shop.example:8443\n"), "\(run.output)")
+    }
+
     @Test func `without print JSON says what opened`() throws {
         let run = try CommandRun()
         #expect(try run.run("continue", "--json") { Self.answer($0, nil, ControlOpens(kind: .web)) } == .done)

@@ -93,6 +93,13 @@ import Testing
         #expect(sandboxed.remedy?.contains("snap.firefox yes") == true)
     }
 
+    @Test func `what keeps all pages from being offered is a problem, with file and line`() throws {
+        let check = try only("browsers") {
+            $0.machine.pageExclusionProblems = ["/home/a/.config/handoff/browser.conf, line 3: 'x y' is not a site"]
+        }
+        #expect(check.state == .problem && check.message.contains("/home/a/.config/handoff/browser.conf, line 3"))
+    }
+
     @Test func `without a daemon the machine is still looked at`() {
         var facts = Self.well
         facts.status = nil

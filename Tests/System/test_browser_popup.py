@@ -1,18 +1,9 @@
 """The popup of the extension: what it shows, what it asks for and when, and how it is used by keyboard."""
 
-import json
-
-from browsers import CHROMIUM_ID, Chromium, Firefox, attached, until
+from browsers import Chromium, Firefox, attached, until
+from extension import TABS, popup_of, text
 from harness import Failure, expect, main, test
 from pages import Site
-
-TABS = "dev.handoff1.browser.tabs"
-
-
-def text(popup, selector):
-    """What stands in each element that a selector means."""
-    browser, tab = popup
-    return browser.run(tab, f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.innerText.trim())")
 
 
 def says(popup, words):
@@ -22,19 +13,6 @@ def says(popup, words):
         until(words, lambda: said.append("".join(text(popup, "#page"))) or said[-1] == words)
     except Failure:
         raise Failure(f"it says '{said[-1]}' and not '{words}'") from None
-
-
-def popup_of(browser):
-    """The popup as a page of its own: what headless browsers have instead of a menu."""
-    if isinstance(browser, Firefox):
-        uuid = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').mozExtensionHostname")
-        browser.show(browser.first)
-        tab = browser.call("WebDriver:NewWindow", {"type": "tab", "focus": True})["handle"]
-        browser.show(tab)
-        browser.navigate(tab, f"moz-extension://{uuid}/popup.html")
-        return browser, tab
-    tab = browser.call("Target.createTarget", {"url": f"chrome-extension://{CHROMIUM_ID}/popup.html", "background": True})
-    return browser, tab["targetId"]
 
 
 def devices(stage, kinds):

@@ -18,6 +18,10 @@ final class PopupSession {
     private var isWatchReady = false
     private var status: ControlStatus?
     private var said: PopupAnswer?
+    /// Why no page is offered, which the popup shows with the warnings of the daemon.
+    var rulesProblem: String? {
+        didSet { if rulesProblem != oldValue { askStatus() } }
+    }
     private var requests: [DeviceID: TabRequest] = [:]
 
     init(path: String, loop: EventLoop, host: BrowserHost) {
@@ -64,7 +68,10 @@ final class PopupSession {
         case .tabs: askForTabs()
         case .pause(let seconds): set(SetSwitchesRequest(advertise: false, seconds: seconds))
         case .resume: set(SetSwitchesRequest(advertise: true))
-        case .code(let url): say(.code(url: url, rows: WebURL.isAcceptable(url) ? QRCode(url)?.rows : nil))
+        case .code(let url):
+            // A phone that reads the code is in the same network, so that a local address is of use.
+            let isAcceptable = [nil, .local].contains(WebURL.problem(of: url))
+            say(.code(url: url, rows: isAcceptable ? QRCode(url)?.rows : nil))
         }
     }
 
@@ -83,7 +90,8 @@ final class PopupSession {
 
     private func askDevices() {
         calls?.listDevices { [weak self] result in
-            guard let self, let status else { return }
+            guard let self, var status else { return }
+            if let rulesProblem { status.warnings.insert(rulesProblem, at: 0) }
             // Without an account there are none.
             let answer = PopupAnswer.status(status, (try? result.get()) ?? [])
             if answer != said { say(answer) }

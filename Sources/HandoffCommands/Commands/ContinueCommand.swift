@@ -171,7 +171,8 @@ package struct ContinueCommand: Command {
     private static func text(_ type: ActivityType, _ activity: ContinuedActivity?, _ opens: ControlOpens?) -> String {
         let what = Describe.title(activity?.title, type: type)
         let from = activity.map { " from \(VisibleText.escape($0.origin.deviceName))" } ?? ""
-        return "continued \(what)\(from)" + (opens.map { ": \(Describe.openedPhrase($0))" } ?? "")
+        return "continued \(what)\(from)"
+            + (opens.map { ": \(Describe.openedPhrase($0, page: activity?.webpageURL))" } ?? "")
     }
 }
 

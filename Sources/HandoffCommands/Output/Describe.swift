@@ -37,11 +37,14 @@ enum Describe {
         }
     }
 
-    /// What has opened an activity, as a phrase that ends a sentence.
-    static func openedPhrase(_ opens: ControlOpens) -> String {
+    /// What has opened an activity, as a phrase that ends a sentence. A page is named by its host, since its title can be any text.
+    /// - Parameter page: the address of its web page.
+    static func openedPhrase(_ opens: ControlOpens, page: String?) -> String {
         switch opens.kind {
         case .app: "opened in \(Self.opens(opens))"
-        case .web: "opened on the web"
+        case .web:
+            page.flatMap(WebURL.shownHost).map { "opened on the web, at \(VisibleText.escape($0))" }
+                ?? "opened on the web"
         case .nothing: "nothing opened it"
         }
     }
