@@ -41,7 +41,7 @@ final class CompletionSession {
         guard context.status == nil else { return }
         var answer = query.answer
         answer.candidates += candidates
-        context.console.write(answer.text)
+        if context.json { context.console.line(answer.json) } else { context.console.write(answer.text) }
         client?.close()
         context.finish(.done)
     }
@@ -51,7 +51,8 @@ final class CompletionSession {
         _ then: @escaping ([CompletionAnswer.Candidate]) -> Void
     ) {
         switch subject {
-        case .device: client.listDevices { then(((try? $0.get()) ?? []).completions) }
+        case .device: client.listDevices { then(((try? $0.get()) ?? []).completions { _ in true }) }
+        case .otherDevice: client.listDevices { then(((try? $0.get()) ?? []).completions { !$0.isSelf }) }
         case .activity: client.listActivities(here: false) { then(((try? $0.get()) ?? []).completions) }
         case .type: client.listActivities(here: false) { then(((try? $0.get()) ?? []).typeCompletions) }
         case .app: client.listApps { then(((try? $0.get()) ?? []).completions) }
@@ -62,10 +63,10 @@ final class CompletionSession {
 
 extension [ControlDevice] {
     /// Each by its name where that says which one is meant, and by the beginning of its id elsewhere.
-    fileprivate var completions: [CompletionAnswer.Candidate] {
+    fileprivate func completions(where isWanted: (ControlDevice) -> Bool) -> [CompletionAnswer.Candidate] {
         let alike = ConfusableNames.groups(Dictionary(map { ($0.id, $0.name) }) { first, _ in first })
         let length = Describe.distinctLength(map(\.id))
-        return flatMap { device -> [CompletionAnswer.Candidate] in
+        return filter(isWanted).flatMap { device -> [CompletionAnswer.Candidate] in
             let id = String(device.id.hex.prefix(length))
             let state = device.isSelf ? "this device" : device.online ? "online" : "offline"
             let isClear =

@@ -81,7 +81,7 @@ final class ReceiveSession {
                 context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not answer")))
             }
         }
-        carryOn(request.activity)
+        choose()
     }
 
     /// Goes on with an activity that this program has continued as a handler, which is confined already.
@@ -125,6 +125,30 @@ final class ReceiveSession {
         } catch {
             failed(error)
         }
+    }
+
+    /// Selects an offer that has a stream. One without is refused here, because its origin counts it as continued otherwise.
+    private func choose() {
+        ask { client in
+            client.listActivities(here: false) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .failure(let error): failed(error)
+                case .success(let offers): choose(among: offers.filter(request.activity.fits))
+                }
+            }
+        }
+    }
+
+    private func choose(among offers: [ControlActivity]) {
+        var wanted = request.activity
+        if let offer = offers.first(where: \.streams) {
+            // The daemon refuses an ID that fits several activities.
+            if wanted.activity == nil { (wanted.activity, wanted.from) = (offer.id.hex, offer.device.hex) }
+        } else if let offer = offers.first {
+            return fail(.noStreams(device: VisibleText.escape(offer.deviceName)))
+        }
+        carryOn(wanted)
     }
 
     private func carryOn(_ wanted: ContinueRequest) {
@@ -311,7 +335,7 @@ final class ReceiveSession {
             // What took less than a second was fast, and says little of the network.
             if seconds > 0 {
                 let tenths = seconds * 10 + attoseconds / 100_000_000_000_000_000
-                let rate = ByteText.rate((received.bytes - began.position) / max(1, tenths) * 10)
+                let rate = ByteText.rate((position - began.position) / max(1, tenths) * 10)
                 size += " in \(tenths / 10).\(tenths % 10) s, \(rate)"
             }
         }
