@@ -26,6 +26,7 @@ package enum Doctor {
         checks.append(firewall(status, facts.machine))
         checks.append(clock(facts))
         checks += apps(facts)
+        checks += notices(facts)
         if let check = browsers(facts.machine) { checks.append(check) }
         checks.append(sandbox(facts))
         checks += limits(facts.diagnosis)

@@ -1,3 +1,4 @@
+import HandoffControl
 import HandoffDesktop
 import HandoffHandlers
 import HandoffModel
@@ -27,8 +28,10 @@ struct NotificationPlace: Sendable {
     private enum Verdict {
         /// It was on the screen, and went off it by itself.
         case seen
-        /// It was continued, or is not wanted.
-        case settled
+        /// It is not wanted.
+        case dismissed
+        /// It was continued, or chosen on the screen.
+        case accepted
     }
 
     /// The most activities of which it is known what the user made of them, and the most files that are awaited.
@@ -60,7 +63,7 @@ struct NotificationPlace: Sendable {
         if let underway, isSlow { return .progress(underway.offer) }
         // Not the next one: what is older than something that the user does not want was passed over there, too.
         guard let newest = offers.first, verdict(on: newest.activity) == nil else { return nil }
-        return .offer(newest, more: offers.dropFirst().count { verdict(on: $0.activity) != .settled })
+        return .offer(newest, more: offers.dropFirst().count { [nil, .seen].contains(verdict(on: $0.activity)) })
     }
 
     /// Whether something else ought to stand there than does.
@@ -129,9 +132,31 @@ struct NotificationPlace: Sendable {
         result = content(awaited.remove(at: place))
     }
 
-    /// An activity was continued, or is not wanted.
-    mutating func settled(_ activity: ActivityID) {
-        judge(activity, .settled)
+    /// An activity was continued.
+    mutating func accepted(_ activity: ActivityID) {
+        judge(activity, .accepted)
+    }
+
+    /// What became of the present offers, of those that were on the screen or were continued.
+    var outcomes: [(activity: ActivityID, outcome: ControlNotifications.Outcome)] {
+        offers.compactMap { offer in
+            if case .offer(let shown, _)? = content, shown.activity == offer.activity { return (offer.activity, .shown) }
+            return switch verdict(on: offer.activity) {
+            case .seen: (offer.activity, .expired)
+            case .dismissed: (offer.activity, .dismissed)
+            case .accepted: (offer.activity, .accepted)
+            case nil: nil
+            }
+        }
+    }
+
+    /// What is on the screen, or on its way there.
+    private var content: NotificationContent? {
+        switch screen {
+        case .empty: nil
+        case .sending(_, let content, _): content
+        case .standing(let standing): standing.content
+        }
     }
 
     private func verdict(on activity: ActivityID) -> Verdict? {
@@ -200,7 +225,7 @@ struct NotificationPlace: Sendable {
     /// A notification has gone off the screen.
     mutating func closed(_ id: UInt32, byUser: Bool) {
         guard let content = take(id)?.content else { return }
-        leave(content, byUser ? .settled : .seen)
+        leave(content, byUser ? .dismissed : .seen)
     }
 
     /// The user wants to see the file that a notification is about.
@@ -217,7 +242,7 @@ struct NotificationPlace: Sendable {
     /// - Returns: what that is; nil when it offers nothing.
     mutating func accept(_ id: UInt32, now: MonotonicInstant) -> (offer: NotificationOffer, token: ActivationToken?)? {
         guard let standing = take(id) else { return nil }
-        leave(standing.content, .settled)
+        leave(standing.content, .accepted)
         guard case .offer(let offer, _) = standing.content else { return nil }
         underway = (offer, now + Self.patience)
         isSlow = false
