@@ -8,8 +8,9 @@ package struct WhyCommand: Command {
         words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
         summary: "say what stands between this device and an offer, or another device",
         details: """
-            Follows the way of an activity: the account, the other device, the network, the switches of this device, the offer,
-            the app that opens it, and its notification. Status 0: nothing stands between; 1: something does, and it says what to do.
+            Follows the way of an activity: the account, the other device, the network, the switches of this device, the
+            offer, the app that opens it, and its notification. Status 0: nothing stands between; 1: something does, and it
+            says what to do.
             """,
         example: "handoffctl why laptop")
 
