@@ -229,7 +229,8 @@ import Timing
                 direction: .receive, author: .user, device: Sample.device(0x1A), until: nil,
                 message: "receiving is switched off for laptop"),
             ControlRestriction(
-                direction: .advertise, author: .user, device: Sample.device(0x1A), until: nil, message: "another direction"),
+                direction: .advertise, author: .user, device: Sample.device(0x1A), until: nil,
+                message: "another direction"),
         ]
         let type = try #require(ActivityType("com.example.editing"))
         for offers in [[], [Sample.offer(0xA1, type: type, title: "Letter")]] {

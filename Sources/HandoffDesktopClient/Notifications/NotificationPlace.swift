@@ -140,7 +140,9 @@ struct NotificationPlace: Sendable {
     /// What became of the present offers, of those that were on the screen or were continued.
     var outcomes: [(activity: ActivityID, outcome: ControlNotifications.Outcome)] {
         offers.compactMap { offer in
-            if case .offer(let shown, _)? = content, shown.activity == offer.activity { return (offer.activity, .shown) }
+            if case .offer(let shown, _)? = content, shown.activity == offer.activity {
+                return (offer.activity, .shown)
+            }
             return switch verdict(on: offer.activity) {
             case .seen: (offer.activity, .expired)
             case .dismissed: (offer.activity, .dismissed)
