@@ -227,7 +227,7 @@ import Timing
         status.holds = [
             ControlRestriction(
                 direction: .receive, author: .user, device: Sample.device(0x1A), until: nil,
-                message: "receiving is switched off for laptop"),
+                message: "receiving is switched off: lap\u{1B}top"),
             ControlRestriction(
                 direction: .advertise, author: .user, device: Sample.device(0x1A), until: nil,
                 message: "another direction"),
@@ -242,7 +242,7 @@ import Timing
             #expect(try run.run("list") { $0.reply(answers[$0.member] ?? [:]) } == .done)
             #expect(
                 run.diagnostics.hasSuffix(
-                    "handoffctl: receiving is switched off for laptop\n  handoffctl receive on --device 1a1a1a1\n"),
+                    "handoffctl: receiving is switched off: lap\\u{1B}top\n  handoffctl receive on --device 1a1a1a1\n"),
                 "\(run.diagnostics)")
             #expect(!run.diagnostics.contains("another direction"))
         }

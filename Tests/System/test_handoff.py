@@ -642,6 +642,28 @@ def straggler_without_multicast(stage):
     expect(settled(taker) == epoch, "the taker has not got the key")
 
 
+@test("an activity without a stream is not continued by who wants its stream, and one with a stream is chosen before it")
+def without_stream(stage):
+    origin, taker = stage.pair()
+    folder = os.path.join(stage.folder, "small")
+    os.mkdir(folder)
+    stage.file("small/six", "6bytes")
+    watch = taker.follow("watch")
+    sending = origin.publish("com.example.other", "--stream", folder)
+    shown(taker, watch, id=sending.id)
+    plain = origin.publish(TYPE)
+    shown(taker, watch, id=plain.id)
+    output = os.path.join(stage.folder, "output")
+    os.mkdir(output)
+    for words in ([plain.id], ["--type", TYPE], ["--latest", "--type", TYPE]):
+        expect("StreamFailed" in taker.ctl("continue", "--output", output, *words, code=1).errors, f"{words}")
+    received = taker.ctl("continue", "--latest", "--output", output).lines[-1]
+    expect(received["event"] == "received" and received["bytes"] == 6, f"{received}")
+    plain.interrupt()
+    expect(not any(line.get("event") == "continued" for line in plain.rest()), f"{plain.seen}")
+    expect(sending.wait("stream", state="finished")["bytes"] == 6, "the size is that of the archive")
+
+
 def into_closed_pipe(daemon, words, error=False, ignored=False):
     """How a command ends whose standard output, or standard error, is a pipe without a reader; and what it prints on the other one."""
     reader, writer = os.pipe()

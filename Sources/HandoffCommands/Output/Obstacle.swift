@@ -41,7 +41,7 @@ struct Obstacle: Equatable {
     static func ofDevices(_ direction: SwitchDirection, _ status: ControlStatus) -> [Obstacle] {
         status.holds.filter { $0.direction == direction && $0.device != nil }.map { hold in
             let until = hold.until.map { " until \(LocalTime.text($0))" } ?? ""
-            return Obstacle(message: hold.message + until, remedy: hold.remedy)
+            return Obstacle(message: VisibleText.escape(hold.message) + until, remedy: hold.remedy)
         }
     }
 
