@@ -21,7 +21,7 @@ package final class ReceiverTransfer {
     package struct Received {
         /// Where it is; nil for standard output.
         package let path: String?
-        /// Bytes of the content; of a folder those of its archive.
+        /// Bytes of the content; of a folder those of its files.
         package let bytes: Int64
         /// The entries that the sender has left out: the content is not complete then.
         package let omissions: TransferOmissions
@@ -99,6 +99,8 @@ package final class ReceiverTransfer {
     private var moved: Int64 = 0
     private var path: String?
     private var remarks: [String] = []
+    /// Bytes of the files of a folder; nil for what is no folder.
+    private var folderBytes: Int64?
     private var hasBegun = false
     private var hasEndedOurs = false
     private var isOver = false
@@ -351,6 +353,7 @@ package final class ReceiverTransfer {
         case .folder(let part):
             path = try part.finish()
             remarks = part.remarks
+            folderBytes = part.contentBytes
         case .output(let pump):
             return pump.empty { [weak self] result in
                 guard let self else { return }
@@ -400,6 +403,9 @@ package final class ReceiverTransfer {
         hasher = nil
         report(
             .ended(
-                result.map { Received(path: path, bytes: moved, omissions: machine.omissions, remarks: remarks) }))
+                result.map {
+                    Received(
+                        path: path, bytes: folderBytes ?? moved, omissions: machine.omissions, remarks: remarks)
+                }))
     }
 }

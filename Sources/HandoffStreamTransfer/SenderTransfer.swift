@@ -37,8 +37,12 @@ package final class SenderTransfer {
     private var ending: StreamEnding?
     /// Where the part begins that is sent.
     private var offset: Int64 = 0
-    /// How many bytes of the content have gone.
-    package private(set) var moved: Int64 = 0
+    /// How many bytes of the content have gone; of a folder those of its archive.
+    private var moved: Int64 = 0
+    /// Bytes of the files of a folder, as far as it was read; nil for what is no folder.
+    private var folderBytes: Int64?
+    /// Bytes of what was sent, as its user counts them: of a folder those of its files.
+    package var contentBytes: Int64 { folderBytes ?? moved }
     /// The entries of a folder that were left out so far.
     package private(set) var omissions = TransferOmissions.none
     private var hasBegun = false
@@ -202,6 +206,7 @@ package final class SenderTransfer {
             do throws(TransferFailure) {
                 let piece = try archive.next()
                 omissions = archive.omissions
+                folderBytes = archive.contentBytes
                 for note in archive.takeNotes() { report(.note(note)) }
                 give(piece ?? [], isEnd: piece == nil)
             } catch {

@@ -16,4 +16,16 @@ package enum ProcessSignals {
         if result != 0 { throw Errno(rawValue: result) }
         Glibc.signal(SIGPIPE, SIG_IGN)
     }
+
+    /// Ends the process by SIGPIPE, whether the signal is ignored, blocked or neither: a shell gets status 141.
+    package static func endByBrokenPipe() -> Never {
+        Glibc.signal(SIGPIPE, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGPIPE)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(SIGPIPE)
+        // The default action has ended the process already.
+        exit(128 + SIGPIPE)
+    }
 }

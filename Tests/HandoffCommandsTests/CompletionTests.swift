@@ -49,6 +49,8 @@ import Testing
         #expect(kind("account", "export", "") == .files(after: ""))
         #expect(kind("continue", "--output", "Do") == .files(after: ""))
         #expect(kind("continue", "--output=Do") == .files(after: "--output="))
+        #expect(kind("send", "laptop", "rep") == .files(after: ""))
+        #expect(kind("publish", "rep") == .files(after: ""))
         #expect(kind("publish", "com.example.a", "--user-info", "@pay") == .files(after: "@"))
         #expect(kind("publish", "com.example.a", "--user-info=@pay") == .files(after: "--user-info=@"))
         #expect(kind("publish", "com.example.a", "--user-info", "{") == .words)
@@ -56,8 +58,8 @@ import Testing
 
     @Test func `what only the daemon knows is asked for`() {
         #expect(kind("continue", "3f") == .asked(.activity, before: "", begun: "3f"))
-        #expect(kind("continue", "--from=La") == .asked(.device, before: "--from=", begun: "La"))
-        #expect(kind("device", "remove", "") == .asked(.device, before: "", begun: ""))
+        #expect(kind("continue", "--from=La") == .asked(.otherDevice, before: "--from=", begun: "La"))
+        #expect(kind("device", "rename", "") == .asked(.device, before: "", begun: ""))
         #expect(kind("device", "rename", "laptop", "") == .words)
         #expect(kind("handle", "com.example.a", "") == .asked(.type, before: "", begun: ""))
         #expect(kind("account", "export", "--revoke", "") == .asked(.ticket, before: "", begun: ""))
@@ -114,6 +116,23 @@ import Testing
         #expect(run.diagnostics == "")
     }
 
+    @Test(arguments: [
+        ["send", ""], ["why", ""], ["device", "remove", ""], ["device", "remove", "Desk", "--drop", ""],
+        ["publish", "com.example.a", "--to", ""], ["continue", "--from", ""], ["pause", "--device", ""],
+    ])
+    func `this device is not offered where another one is meant`(_ line: [String]) throws {
+        let run = try CommandRun()
+        let devices = [
+            ControlDevice(id: Sample.device(0x3F), name: "Desk", kind: .desktop, isSelf: true, online: true),
+            ControlDevice(id: Sample.device(0x1A), name: "laptop", kind: .laptop, isSelf: false, online: true),
+        ]
+        let status = try run.run(["completion", "words", "--"] + line) { call in
+            call.reply(["devices": .array(devices.map { .object($0.json) })])
+        }
+        #expect(status == .done)
+        #expect(run.output == "words\nlaptop\t1a1a1a1, online\n")
+    }
+
     @Test func `devices are offered by name where that says which one is meant`() throws {
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "Desk", kind: .desktop, isSelf: true, online: true),
@@ -124,7 +143,7 @@ import Testing
             ControlDevice(id: Sample.device(0x6E), name: "$(reboot)", kind: .phone, isSelf: false, online: false),
         ]
         let run = try CommandRun()
-        let status = try run.run("completion", "words", "--", "device", "remove", "") { call in
+        let status = try run.run("completion", "words", "--", "device", "rename", "") { call in
             call.reply(["devices": .array(devices.map { .object($0.json) })])
         }
         #expect(status == .done)

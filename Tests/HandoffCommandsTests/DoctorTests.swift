@@ -51,6 +51,30 @@ import Testing
         return try #require(checks.first)
     }
 
+    @Test func `what keeps notifications off the screen is a warning with what to do`() throws {
+        let dismissed = ControlNotifications.Offer(
+            device: Sample.device(0x1A), activity: Sample.activityID(0xAB), outcome: .dismissed)
+        let silences: [(ControlNotifications, String)] = [
+            (ControlNotifications(state: .off), "systemctl --user reload handoffd"),
+            (ControlNotifications(state: .away), "unlock the screen"),
+            (ControlNotifications(state: .unavailable), "dunst"),
+            (ControlNotifications(state: .on, offers: [dismissed]), "handoffctl continue abababa"),
+        ]
+        for (notifications, remedy) in silences {
+            let check = try only("notices") { $0.diagnosis?.notifications = notifications }
+            #expect(check.state == .warning && check.remedy?.contains(remedy) == true, "\(check)")
+        }
+        let muted = try only("notices") {
+            $0.diagnosis?.notifications = ControlNotifications(state: .on)
+            $0.apps?[0].notified = false
+        }
+        #expect(muted.state == .warning && muted.remedy == "handoffctl app unmute org.example.Editor")
+        for state in [ControlNotifications.State.on, .unknown] {
+            #expect(
+                try only("notices") { $0.diagnosis?.notifications = ControlNotifications(state: state) }.state == .ok)
+        }
+    }
+
     @Test func `a device that was removed is told so once with what to do`() throws {
         let words = try #require(Standing.removed.problem)
         let remove: (inout DoctorFacts) -> Void = {

@@ -135,14 +135,7 @@ import Testing
             ["publish", "file:///tmp/none"],
             "'file:///tmp/none' is the address of a file; name the file by its path"
         ),
-        (
-            ["publish", "letter.odt"],
-            "there is no file 'letter.odt' in this folder; a type is named like a domain turned round, such as com.example.editing"
-        ),
-        (
-            ["send", "laptop", "a.tar.gz"],
-            "there is no file 'a.tar.gz' in this folder; a type is named like a domain turned round, such as com.example.editing"
-        ),
+        (["send", "laptop", ""], "what to send is empty"),
         (["publish", "a", "--team", ""], "--team is empty"),
         (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object: it should begin with {"),
         (["publish", "a", "--user-info", "@"], "the file name after --user-info @ is empty"),

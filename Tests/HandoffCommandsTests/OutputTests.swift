@@ -46,7 +46,7 @@ import Testing
         var written = ""
         let console = Console(
             outputIsTerminal: true, diagnosticsAreTerminal: true, statusColumns: { 20 }, output: { _ in },
-            diagnostics: { written += $0 })
+            diagnostics: { written += $0 }, writeBytes: { _ in })
         let status = StatusLine(console)
         status.show("receiving  8%  116.0 MiB of 1.4 GiB")
         #expect(written == "\r\u{1B}[Kreceiving  8%  116…")
@@ -83,5 +83,22 @@ import Testing
                   "text": "a\\u{202E}b\\n"
                 }
                 """)
+    }
+}
+
+/// What `--json` prints of commands that need no daemon.
+@Suite struct PlainCommandJSONTests {
+    @Test(arguments: [
+        (["--version"], "release"), (["help"], "help"), (["help", "send"], "help"), (["send", "--help"], "help"),
+        (["-h"], "help"), (["completion", "bash"], "script"), (["completion", "zsh"], "script"),
+        (["completion", "fish"], "script"), (["completion", "words", "--", "send", "x", ""], "candidates"),
+        (["completion", "words", "--", "stat"], "candidates"),
+    ])
+    func `every line is an object with a version`(_ words: [String], _ field: String) throws {
+        let run = try CommandRun()
+        #expect(try run.run(["--json"] + words) == .done)
+        #expect(run.objects.count == 1 && run.output.split(separator: "\n").count == 1, "\(run.output)")
+        #expect(run.objects.first?["version"] == 1)
+        #expect(run.objects.first?[field] != nil)
     }
 }

@@ -75,8 +75,18 @@ import Testing
         #expect(try run.run(["send"] + words) { _ in } == .wrongUsage)
     }
 
-    @Test func `an activity of an app cannot be sent, and --to publishes it`() throws {
-        #expect(try run.run("send", "laptop", "com.example.editing") { _ in } == .wrongUsage)
+    @Test(arguments: [
+        ["send", "laptop", "no-file"], ["send", "laptop", "no-file.txt"], ["send", "laptop", "/no-file"],
+        ["send", "laptop", "./no-file"], ["send", "laptop", "no file"], ["send", "laptop", "com.example.editing"],
+        ["publish", "no-file.txt"], ["publish", "/no-file"], ["publish", "com.example.editing", "--stream", "no-file"],
+        ["publish", "com.example.editing", "--user-info", "@no-file"],
+    ])
+    func `a file that does not exist has one status, whatever it is called`(_ words: [String]) throws {
+        #expect(try run.run(words) { _ in } == .failed)
+        #expect(run.diagnostics.contains("no such file"), "\(run.diagnostics)")
+    }
+
+    @Test func `--to publishes an activity of an app for one device`() throws {
         var published: JSONObject?
         let publishing = daemon()
         run.onOutput = { [run] line in

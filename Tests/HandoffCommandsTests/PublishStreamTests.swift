@@ -143,6 +143,7 @@ import Testing
         #expect(receiver.header?.kind == .folder)
         #expect(receiver.content.count > content.count)
         #expect(run.diagnostics.contains("control.socket is left out"))
+        #expect(run.output.contains(": finished, 48.8 KiB; 1 entry is missing: control.socket: "))
         #expect(run.output.contains("; 1 entry is missing: control.socket: it is neither a file nor a folder"))
         #expect(run.diagnostics.contains("not everything was sent: 1 entry is missing"))
     }

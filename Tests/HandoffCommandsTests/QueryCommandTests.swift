@@ -223,6 +223,32 @@ import Timing
         }
     }
 
+    @Test func `a list says which devices' offers may not be received, with others or without`() throws {
+        var status = Self.status
+        status.holds = [
+            ControlRestriction(
+                direction: .receive, author: .user, device: Sample.device(0x1A), until: nil,
+                message: "receiving is switched off: lap\u{1B}top"),
+            ControlRestriction(
+                direction: .advertise, author: .user, device: Sample.device(0x1A), until: nil,
+                message: "another direction"),
+        ]
+        let type = try #require(ActivityType("com.example.editing"))
+        for offers in [[], [Sample.offer(0xA1, type: type, title: "Letter")]] {
+            let run = try CommandRun()
+            let answers = [
+                "GetStatus": status.json, "ListDevices": ["devices": []],
+                "ListActivities": ["activities": .array(offers.map { .object($0.json) })],
+            ]
+            #expect(try run.run("list") { $0.reply(answers[$0.member] ?? [:]) } == .done)
+            #expect(
+                run.diagnostics.hasSuffix(
+                    "handoffctl: receiving is switched off: lap\\u{1B}top\n  handoffctl receive on --device 1a1a1a1\n"),
+                "\(run.diagnostics)")
+            #expect(!run.diagnostics.contains("another direction"))
+        }
+    }
+
     @Test func `the log is in words`() throws {
         let device = Sample.device(0x1A)
         let entries = [

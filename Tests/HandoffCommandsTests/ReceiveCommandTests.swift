@@ -31,11 +31,11 @@ import Testing
             switch call.member {
             case "ListActivities":
                 var offer = Sample.offer(0xA1, type: type, title: "Draft")
-                offer.streams = true
+                offer.streams = streams
                 // Another device may offer what it likes under the same id.
                 let other = ControlActivity(
                     id: offer.id, type: type, title: "Draft", team: nil, device: Sample.device(0x66),
-                    deviceName: "laptop", deviceKind: .laptop, streams: true, hasWebpageURL: false, age: 0,
+                    deviceName: "laptop", deviceKind: .laptop, streams: false, hasWebpageURL: false, age: 0,
                     opens: offer.opens)
                 call.reply(["activities": [.object(other.json), .object(offer.json)]])
             case "Continue":
@@ -86,7 +86,11 @@ import Testing
         #expect(status == .done)
         #expect(run.test.folder.bytes(of: "out.bin") == content)
         #expect(sender.succeeded)
-        #expect(run.daemon.parameters(of: "Continue") == ["take": true])
+        let offer = Sample.offer(0xA1, type: type, title: nil)
+        #expect(
+            run.daemon.parameters(of: "Continue") == [
+                "activity": .string(offer.id.hex), "from": .string(offer.device.hex), "take": true,
+            ])
         #expect(run.daemon.parameters(of: "OpenStream") == ["continuation": .string(Sample.continuation.hex)])
         let passed = try #require(run.daemon.parameters(of: "PassFile"))
         #expect(passed["direction"] == "receive")
@@ -101,6 +105,17 @@ import Testing
                 "bytes": .integer(Int64(content.count)),
             ])
         #expect(run.diagnostics.isEmpty)
+    }
+
+    @Test func `the size of a folder is that of its files`() throws {
+        let entry = TarEntry(kind: .file, components: [Array("six".utf8)], size: 6, mode: 0o644, modified: 0)
+        let padding = [UInt8](repeating: 0, count: 512 - 6 + 1024)
+        let header = try #require(TransferHeader(kind: .folder, name: "small"))
+        let sender = PlayedSender(header, entry.encoded() + Array("6bytes".utf8) + padding)
+        mkdir(path("in"), 0o700)
+        #expect(try run.run("continue", "--output", path("in"), answer: daemon([sender])) == .done)
+        #expect(run.test.folder.text(of: "in/small/six") == "6bytes")
+        #expect(run.output.hasSuffix("received  \(path("in/small")), 6 bytes\n"), "\(run.output)")
     }
 
     @Test func `people are told what came`() throws {
@@ -291,9 +306,11 @@ import Testing
         #expect(!run.daemon.methods.contains("PassFile"))
     }
 
-    @Test func `an activity without streams is refused`() throws {
-        let status = try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([], streams: false))
-        #expect(status == .failed)
+    @Test(arguments: [[], ["a1a1a1a"], ["--latest"]])
+    func `an activity without streams is refused before its origin counts it as continued`(_ words: [String]) throws {
+        let command = ["continue", "--output", path("out.bin"), "--json"] + words
+        #expect(try run.run(command, answer: daemon([], streams: false)) == .failed)
+        #expect(!run.daemon.methods.contains("Continue"))
         #expect(run.errorObjects.last?["error"] == "StreamFailed")
         #expect(run.errorObjects.last?["code"] == 3328)
         #expect(run.errorObjects.last?["reason"] == "streamsUnsupported")

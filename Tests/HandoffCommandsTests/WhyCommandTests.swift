@@ -88,6 +88,48 @@ import Testing
         #expect(Self.states(checks)["switches"] == .ok)
     }
 
+    /// The check of the notification of an offer, the second of two with these ids.
+    private static func notice(
+        _ state: ControlNotifications.State, outcome: ControlNotifications.Outcome? = nil, isMuted: Bool = false,
+        isNewest: Bool = true
+    ) throws -> DoctorCheck {
+        let opens = ControlOpens(kind: .app, name: "Editor", app: "org.example.Editor")
+        let offer = try offer(opens: opens)
+        var newer = try Self.offer(opens: editor)
+        newer.id = Sample.activityID(0xCD)
+        let app = ControlApp(
+            id: "org.example.Editor", name: "Editor", source: .desktop, file: nil, types: [], team: nil, domains: [],
+            running: false, verified: nil, enabled: true, notified: !isMuted)
+        var notifications = ControlNotifications(state: state)
+        if let outcome { notifications.offers = [.init(device: deskID, activity: offer.id, outcome: outcome)] }
+        let diagnosis = ControlDiagnosis(
+            stateFolder: "/", stateMode: nil, openFiles: nil, lockedMemory: nil, isIsolated: false,
+            members: [.init(device: deskID, name: "desk", online: true)], notifications: notifications)
+        let checks = Doctor.way(
+            from: desk(), activity: offer, offers: isNewest ? [offer, newer] : [newer, offer], apps: [app], status(),
+            diagnosis)
+        return try #require(checks.last)
+    }
+
+    @Test func `the reason of a missing notification is named with what to do`() throws {
+        let cases: [(DoctorCheck, String, String)] = [
+            (try Self.notice(.off), "notifications = off", "systemctl --user reload handoffd"),
+            (try Self.notice(.away), "its screen is locked", "unlock the screen"),
+            (try Self.notice(.unavailable), "no notification server answers", "dunst"),
+            (try Self.notice(.on, isMuted: true), "it is muted", "handoffctl app unmute org.example.Editor"),
+            (try Self.notice(.on, outcome: .dismissed), "dismissed", "handoffctl continue abababa"),
+            (try Self.notice(.on, outcome: .expired), "left the screen by itself", "handoffctl continue abababa"),
+            (try Self.notice(.on, isNewest: false), "something newer (cdcdcdc)", "handoffctl continue abababa"),
+        ]
+        for (check, message, remedy) in cases {
+            #expect(check.name == "notices" && check.state == .warning, "\(check)")
+            #expect(check.message.contains(message) && check.remedy?.contains(remedy) == true, "\(check)")
+        }
+        for check in [
+            try Self.notice(.on), try Self.notice(.on, outcome: .shown), try Self.notice(.on, outcome: .accepted),
+        ] { #expect(check.name == "notices" && check.state == .ok && check.remedy == nil, "\(check)") }
+    }
+
     private static func run(_ subject: String, _ device: ControlDevice, json: Bool = false) throws -> (
         HandoffCommands.ExitStatus, CommandRun
     ) {

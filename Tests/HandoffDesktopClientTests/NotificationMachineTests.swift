@@ -27,6 +27,48 @@ import Timing
         #expect(screen.standing.isEmpty && screen.withdrawn == [1] && screen.machine.deadline == nil)
     }
 
+    @Test(arguments: [
+        ("dismiss", ControlNotifications.Outcome.dismissed), ("mute", .dismissed), ("continue", .accepted),
+    ])
+    mutating func `what became of an offer is reported while it is offered`(
+        key: String, outcome: ControlNotifications.Outcome
+    ) {
+        #expect(screen.machine.report == ControlNotifications(state: .unknown))
+        screen.take([first])
+        #expect(outcomes == [.shown] && screen.machine.report.state == .on)
+        screen.change { $0.chosen(1, key: key, now: $1) }
+        #expect(outcomes == [outcome])
+        screen.take([second, first])
+        screen.pass(.seconds(10))
+        #expect(outcomes == [.shown, outcome])
+        screen.take([second])
+        #expect(outcomes == [.shown])
+    }
+
+    private var outcomes: [ControlNotifications.Outcome] { screen.machine.report.offers.map(\.outcome) }
+
+    @Test
+    mutating func `what leaves the screen by itself, and what was continued elsewhere, is reported`() {
+        screen.take([first])
+        screen.close(1, 1)
+        #expect(outcomes == [.expired])
+        screen.take([second])
+        screen.pass(.seconds(10))
+        screen.change { $0.continued(Sample.activityID(2), from: Sample.device(1), now: $1) }
+        #expect(outcomes == [.accepted])
+    }
+
+    @Test
+    mutating func `what keeps everything off the screen is reported`() {
+        screen.capabilities = nil
+        screen.take([first])
+        #expect(screen.machine.report == ControlNotifications(state: .unavailable))
+        screen.change { $0.setQuiet(true, now: $1) }
+        #expect(screen.machine.report.state == .away)
+        screen.change { $0.setOn(false, now: $1) }
+        #expect(screen.machine.report.state == .off)
+    }
+
     @Test
     mutating func `each device has one notification, that of its newest activity`() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)

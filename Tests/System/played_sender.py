@@ -53,6 +53,7 @@ class PlayedSender:
     def __init__(self, folder, kind, content, at_once=True, passes=True, part=None, ending=None, behind=b""):
         self.kind, self.content, self.at_once, self.passes = kind, content, at_once, passes
         self.part, self.ending, self.behind = part, ending, behind
+        self.is_continued = False
         self.done, self.offset, self.passing = threading.Event(), 0, None
         self.path = os.path.join(folder, f"daemon-{next(NUMBERS)}.socket")
         self.listener = socket.socket(socket.AF_UNIX)
@@ -98,7 +99,11 @@ class PlayedSender:
         connection.sendall(json.dumps(message).encode() + b"\0")
 
     def _answer(self, connection, method, parameters, files, behind):
-        if method == "Continue":
+        if method == "ListActivities" and not self.is_continued:
+            # The command leaves the choice to the daemon then.
+            self._reply(connection, activities=[])
+        elif method == "Continue":
+            self.is_continued = True
             origin = {"device": DEVICE, "deviceName": "desk", "deviceKind": "desktop", "app": None, "appVersion": None}
             activity = {
                 "id": ID, "type": "com.example.editing", "title": None, "userInfo": {}, "webpageURL": None, "team": None,

@@ -19,6 +19,23 @@ from harness import BIN, Failure
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
+def lines(raw):
+    """What stands on a terminal after all of it: lines that are written anew have their last text; a code of blocks is apart."""
+    text, code = [], []
+    for line in raw.replace("\r\n", "\n").split("\n"):
+        if "\x1b[38;5;231;48;5;16m" in line:
+            code.append(re.sub(r"\x1b\[[0-9;]*m", "", line))
+            continue
+        # A carriage return with an erased line begins it again.
+        shown = re.split(r"\r\x1b\[K", line)[-1]
+        text.append(re.sub(r"\r|\x1b\[[0-9;?]*[A-Zac-ln-z]", "", shown).rstrip())
+    while text and not text[-1]:
+        text.pop()
+    while text and not text[0]:
+        text.pop(0)
+    return text, code
+
+
 class Screen:
     """A program with a terminal of its own, of 100 columns."""
 

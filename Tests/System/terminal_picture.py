@@ -10,6 +10,7 @@ import re
 import sys
 
 from harness import ROOT, Stage, leave_network
+from terminal import lines
 from transcripts import Play, blocks, steps
 
 IMAGE = os.path.join(ROOT, "docs", "images", "first-handoff.svg")
@@ -28,23 +29,6 @@ STYLE = """
     .good { fill: #7ee787 } .warning { fill: #f2cc60 } .problem { fill: #ffa198 }
   }
 """
-
-
-def lines(raw):
-    """What stands on a terminal after all of it: lines that are written anew have their last text; a code of blocks is apart."""
-    text, code = [], []
-    for line in raw.replace("\r\n", "\n").split("\n"):
-        if "\x1b[38;5;231;48;5;16m" in line:
-            code.append(re.sub(r"\x1b\[[0-9;]*m", "", line))
-            continue
-        # A carriage return with an erased line begins it again.
-        shown = re.split(r"\r\x1b\[K", line)[-1]
-        text.append(re.sub(r"\r|\x1b\[[0-9;?]*[A-Zac-ln-z]", "", shown).rstrip())
-    while text and not text[-1]:
-        text.pop()
-    while text and not text[0]:
-        text.pop(0)
-    return text, code
 
 
 def spans(text):

@@ -121,7 +121,7 @@ def words_and_files(stage, name):
 def names_from_others(stage, name):
     other = "$(touch pwned) `touch pwned`;'\"!x"
     shell = Shell(stage, name, strangers(stage, other))
-    expect(shell.got("device remove Liv\t--y\t") == ["device", "remove", "Living room", "--yes"], "a name with a space")
+    expect(shell.got("device rename Liv\t--js\t") == ["device", "rename", "Living room", "--json"], "a name with a space")
     found = shell.got("device rename \\$\tz")
     expect(found == ["device", "rename", other, "z"], f"a name with all that shells know: {found}")
     shell.leave()
@@ -140,7 +140,7 @@ def bash_devices(stage):
 
 @test("bash lists what ids mean, and completes inside quotes")
 def bash_lists(stage):
-    first, second = stage.pair(("Living room", "Kitchen"))
+    first, second = stage.pair(("Kitchen", "Living room"))
     for number in (1, 2):
         second.publish("com.example.editing", "--title", f"Letter {number}")
     watch = first.follow("watch")
@@ -174,7 +174,8 @@ def fish_all(stage):
     expect(fish.offers("continue ") == [], "silence without a daemon")
     shutil.rmtree(fish.folder)
     fish = Fish(stage, strangers(stage, "$(touch pwned)"))
-    expect(set(fish.offers("device remove ")) == {"Living room", "$(touch pwned)"}, f"{fish.offers('device remove ')}")
+    expect(set(fish.offers("device rename ")) == {"Living room", "$(touch pwned)"}, f"{fish.offers('device rename ')}")
+    expect(fish.offers("send ") == ["$(touch pwned)"], f"this device: {fish.offers('send ')}")
     expect(not os.path.exists(os.path.join(fish.folder, "pwned")), "the shell ran a device's name")
 
 

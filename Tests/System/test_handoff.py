@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import signal
+import subprocess
 import time
 
 from clocks import DAY, Clock
@@ -639,6 +640,61 @@ def straggler_without_multicast(stage):
     taker.start()
     taker.follow("watch").wait("added", id=publisher.id, within=50)
     expect(settled(taker) == epoch, "the taker has not got the key")
+
+
+@test("an activity without a stream is not continued by who wants its stream, and one with a stream is chosen before it")
+def without_stream(stage):
+    origin, taker = stage.pair()
+    folder = os.path.join(stage.folder, "small")
+    os.mkdir(folder)
+    stage.file("small/six", "6bytes")
+    watch = taker.follow("watch")
+    sending = origin.publish("com.example.other", "--stream", folder)
+    shown(taker, watch, id=sending.id)
+    plain = origin.publish(TYPE)
+    shown(taker, watch, id=plain.id)
+    output = os.path.join(stage.folder, "output")
+    os.mkdir(output)
+    for words in ([plain.id], ["--type", TYPE], ["--latest", "--type", TYPE]):
+        expect("StreamFailed" in taker.ctl("continue", "--output", output, *words, code=1).errors, f"{words}")
+    received = taker.ctl("continue", "--latest", "--output", output).lines[-1]
+    expect(received["event"] == "received" and received["bytes"] == 6, f"{received}")
+    plain.interrupt()
+    expect(not any(line.get("event") == "continued" for line in plain.rest()), f"{plain.seen}")
+    expect(sending.wait("stream", state="finished")["bytes"] == 6, "the size is that of the archive")
+
+
+def into_closed_pipe(daemon, words, error=False, ignored=False):
+    """How a command ends whose standard output, or standard error, is a pipe without a reader; and what it prints on the other one."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = ["sh", "-c", "trap '' PIPE; exec \"$@\"", "sh"] if ignored else []
+    try:
+        streams = (subprocess.PIPE, writer) if error else (writer, subprocess.PIPE)
+        process = subprocess.Popen([*command, os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, *words],
+                                   env=daemon.environment, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1])
+    finally:
+        os.close(writer)
+    output, errors = process.communicate(timeout=30)
+    return process.returncode, (output if error else errors).decode()
+
+
+@test("a command whose reader has gone ends by SIGPIPE without a word, as cat does")
+def closed_pipe(stage):
+    origin, taker = stage.pair()
+    path = stage.file("large", "text " * 100_000)
+    sending = origin.publish(TYPE, "--stream", path)
+    taker.follow("watch").wait("added")
+    for words in (["--version"], ["help"], ["status"], ["devices"], ["--json", "devices"], ["list"], ["watch"], ["doctor"],
+                  ["completion", "bash"], ["completion", "words", "--", "st"], ["account", "export", "-"], ["pair", "--yes"],
+                  ["publish", "com.example.other"], ["continue", "--output", "-"]):
+        for ignored in (False, True):
+            ended = into_closed_pipe(taker, words, ignored=ignored)
+            expect(ended[0] == -signal.SIGPIPE and "pipe" not in ended[1], f"{words}, ignored: {ignored}: {ended}")
+    for words in (["no-such-command"], ["continue", "ffffff"], ["send", "origin", "no-such-file"]):
+        ended = into_closed_pipe(taker, words, error=True)
+        expect(ended[0] == -signal.SIGPIPE, f"{words}: {ended}")
+    sending.interrupt()
 
 
 @test("ten activities are offered, the most recent first")

@@ -37,6 +37,19 @@ class Desk(AppDesk):
         expect(notification["body"].split(", which offers ")[0] == "from origin", f"wrong: {notification}")
         return notification
 
+    def why(self, activity, message, remedy=None):
+        """Waits until 'why' gives this reason for a missing notification; doctor gives the same, unless nothing is missing."""
+        limit = time.monotonic() + 20
+        while True:
+            check = next(line for line in self.ctl("why", activity).lines if line["check"] == "notices")
+            if message in check["message"] and (remedy is None) == (check["remedy"] is None) and (remedy or "") in (check["remedy"] or ""):
+                break
+            expect(time.monotonic() < limit, f"'{message}' expected: {check}")
+            time.sleep(0.05)
+        if remedy:
+            found = [line for line in self.ctl("doctor", code=None).lines if line["check"] == "notices"]
+            expect(any(line["state"] == "warning" and remedy in line["remedy"] for line in found), f"'{remedy}' expected: {found}")
+
     def logged(self, text, within=20):
         limit = time.monotonic() + within
         while time.monotonic() < limit:
@@ -142,8 +155,9 @@ def removed(stage):
 @test("what is dismissed stays away, and the next activity is shown")
 def dismissed(stage):
     desk = Desk(stage)
-    desk.publish(TYPE, "--title", "First")
+    first = desk.publish(TYPE, "--title", "First")
     desk.server.choose(desk.shown("First")["id"], "dismiss")
+    desk.why(first.id, "was dismissed", f"handoffctl continue {first.id[:7]}")
     desk.publish(TYPE, "--title", "Second")
     notification = desk.shown("Second")
     desk.server.end(notification["id"], DISMISSED)
@@ -162,8 +176,10 @@ def muted(stage):
     desk.entry("org.example.Painter", types=["com.example.painting"], extra="Icon=painter")
     publish = desk.publish("com.example.painting", "--title", "Sky")
     notification = desk.server.one(summary="The org.example.Painter: Sky", icon="painter")
+    desk.why(publish.id, "is on the screen")
     desk.server.choose(notification["id"], "mute", TOKEN)
     desk.server.none()
+    desk.why(publish.id, "it is muted", "handoffctl app unmute org.example.Painter")
 
     def app():
         return next(one for one in desk.ctl("apps").lines if one["id"] == "org.example.Painter")
@@ -344,8 +360,9 @@ def not_opened(stage):
 @test("without a server nothing happens, and one that comes later shows what stands then")
 def server_later(stage):
     desk = Desk(stage, server=False)
-    desk.publish(TYPE, "--title", "Draft")
+    draft = desk.publish(TYPE, "--title", "Draft")
     desk.logged("capabilities=none")
+    desk.why(draft.id, "no notification server answers", "dunst")
     desk.daemon.is_well()
     desk.server = NotificationServer(desk.bus)
     first = desk.shown("Draft")
@@ -524,9 +541,10 @@ def unwilling(stage):
 @test("notifications = off shows nothing, and counts at SIGHUP")
 def off(stage):
     desk = Desk(stage, configuration="notifications = off\n")
-    desk.publish(TYPE, "--title", "Draft")
+    draft = desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
     expect(desk.server.asked == 0, "the server was asked for")
+    desk.why(draft.id, "notifications = off", "systemctl --user reload handoffd")
     for value in ("on", "off", "on"):
         with open(desk.daemon.configuration, "w") as file:
             file.write(f"notifications = {value}\n")

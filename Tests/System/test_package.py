@@ -300,7 +300,11 @@ def window_entry(stage):
     entry = os.path.join(ROOT, "Settings/dev.handoff1.Settings.desktop")
     done = call("desktop-file-validate", entry)
     expect(not done.stdout and not done.stderr, f"{done}")
-    call("appstreamcli", "validate", "--no-net", os.path.join(ROOT, "Settings/dev.handoff1.Settings.metainfo.xml"))
+    description = os.path.join(ROOT, "Settings/dev.handoff1.Settings.metainfo.xml")
+    call("appstreamcli", "validate", "--no-net", description)
+    component = xml.etree.ElementTree.parse(description).getroot()
+    expect(component.findtext("project_license") == "Apache-2.0", "no licence")
+    expect(all("".join(each.itertext()).strip() for each in component.findall("releases/release")), "a release without a text")
     with open(entry) as file:
         expect("\nMimeType=x-scheme-handler/handoff;\n" in file.read(), "no links")
     program = os.path.join(ROOT, "Settings/handoff-settings")

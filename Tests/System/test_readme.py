@@ -5,7 +5,7 @@ import os
 import re
 
 from harness import BIN, ROOT, expect, main, run, test
-from transcripts import Play, blocks, steps
+from transcripts import Play, blocks, differences, steps
 
 README, INSTALL = "README.md", "docs/install.md"
 # Lines for a whole system: the file that runs the same, and a text in it that does.
@@ -38,7 +38,7 @@ def path(name):
     return os.path.join(ROOT, name)
 
 
-@test("the transcripts of the README are what happens, line by line", limit=280)
+@test("the transcripts of the README are what happens, to the letter", limit=280)
 def transcripts(stage):
     play = Play(stage, "desk", "laptop")
     play.file("desk", "report.odt", "A report. " * 1000)
@@ -56,6 +56,39 @@ def transcripts(stage):
     with open(os.path.join(play.home("desk"), "report.odt")) as one, \
             open(os.path.join(play.home("laptop"), "Documents", "report.odt")) as other:
         expect(one.read() == other.read(), "another file arrived")
+
+
+# Transcripts of what no device on loopback shows, by what is typed: the file that compares it.
+COMPARED_ELSEWHERE = {"handoffctl network list": "Tests/HandoffCommandsTests/NetworkCommandTests.swift"}
+
+
+@test("the transcripts of all other pages are what happens, to the letter", limit=120)
+def other_transcripts(stage):
+    play, elsewhere = Play(stage, "desk"), set()
+    play.devices["desk"].ctl("account", "create")
+    for name in pages():
+        for block in blocks(path(name)):
+            expect(not any(line.startswith("$ handoffctl") for line in block), f"{name}: the device is missing in {block[0]}")
+            if name == README or not steps(block):
+                continue
+            if steps(block)[0].command in COMPARED_ELSEWHERE:
+                elsewhere.add(steps(block)[0].command)
+            else:
+                play.run(block)
+    expect(elsewhere == set(COMPARED_ELSEWHERE), f"on no page: {set(COMPARED_ELSEWHERE) - elsewhere}")
+    for place in COMPARED_ELSEWHERE.values():
+        with open(path(place)) as file:
+            expect("command-reference.md" in file.read(), f"{place} reads no page")
+
+
+@test("a transcript with a line too many, too few or in other letters is found")
+def letters(stage):
+    shown = ["published  41f8069", "handoffctl: offered", "joined account d95ccfef-db748ce6-f289dcb3-b08101c2; 2 devices"]
+    other = ["published  1234567", "joined account 00000000-db748ce6-f289dcb3-b08101c2; 2 devices", "handoffctl: offered"]
+    expect(not differences(shown, other), "what differs each time counts")
+    for wrong in (shown[1:], [*shown, ""], ["published 41f8069", *shown[1:]], ["Published  41f8069", *shown[1:]], shown[::-1]):
+        expect(differences(wrong, shown) and differences(shown, wrong), f"not found: {wrong}")
+    expect(not differences(["published  41f8069", "…"], shown) and differences(["…", "published  41f8069"], shown), "gaps")
 
 
 @test("all other lines that are typed on the pages of a newcomer are run somewhere")

@@ -9,7 +9,7 @@ import shutil
 import time
 
 import harness
-from harness import Failure, Skip, expect, test
+from harness import BIN, Failure, Skip, expect, run, test
 
 TYPE = "com.example.editing"
 
@@ -175,6 +175,8 @@ def one_device(stage):
     watch.wait("removed", type=TYPE)
     result = taker.ctl("continue", "--print", code=1)
     expect("SwitchedOff" in result.errors and "origin" in result.errors, str(result))
+    listed = run([os.path.join(BIN, "handoffctl"), "list"], taker.environment)
+    expect("receiving is switched off: origin" in listed.errors and "handoffctl receive on --device" in listed.errors, str(listed))
 
 
 @test("what was begun is completed while everything is paused")

@@ -1,3 +1,5 @@
+import HandoffJSON
+
 /// `completion`: the scripts by which shells complete command lines of this program, and what those scripts ask.
 package struct CompletionCommand: Command {
     package static let specification = CommandSpecification(
@@ -33,7 +35,11 @@ package struct CompletionCommand: Command {
     package func run(in context: CommandContext) {
         switch task {
         case .script(let script):
-            context.console.write(script.text)
+            if context.json {
+                context.console.line(["shell": .string(script.rawValue), "script": .string(script.text)])
+            } else {
+                context.console.write(script.text)
+            }
             context.finish(.done)
         case .words(let words):
             let session = CompletionSession(CompletionQuery(words), context)

@@ -1,3 +1,4 @@
+import HandoffJSON
 import HandoffModel
 
 /// `help`: the overview, or one command.
@@ -13,8 +14,15 @@ package struct HelpCommand: Command {
     }
 
     package func run(in context: CommandContext) {
-        context.console.write(text)
+        context.console.writeHelp(text, json: context.json)
         context.finish(.done)
+    }
+}
+
+extension Console {
+    /// Writes help: as it is, or under `--json` as one field.
+    func writeHelp(_ text: String, json: Bool) {
+        if json { line(["help": .string(text)]) } else { write(text) }
     }
 }
 

@@ -38,11 +38,16 @@ package struct ListCommand: Command {
                 client.listDevices { result in
                     // Devices are missing only where there is no account, and that is said otherwise.
                     let asleep = ((try? result.get()).map { DeviceText($0) })?.asleep
-                    guard activities.isEmpty else {
-                        return then(.success(Offers(activities: activities, asleep: asleep)))
-                    }
                     client.getStatus { status in
-                        then(status.map { Offers(activities: [], asleep: asleep, obstacle: .first(.receive, $0)) })
+                        // Offers are shown also without it.
+                        let hidden = (try? status.get()).map { Obstacle.ofDevices(.receive, $0) } ?? []
+                        var offers = Offers(activities: activities, asleep: asleep, hidden: hidden)
+                        guard activities.isEmpty else { return then(.success(offers)) }
+                        then(
+                            status.map {
+                                offers.obstacle = .first(.receive, $0)
+                                return offers
+                            })
                     }
                 }
             }
@@ -56,6 +61,7 @@ package struct ListCommand: Command {
             } else {
                 context.console.write(Self.table(offers.activities, context))
             }
+            for obstacle in offers.hidden { context.note(obstacle.message, remedy: obstacle.remedy) }
             if let asleep = offers.asleep { context.note(asleep) }
         }
     }
@@ -66,6 +72,8 @@ package struct ListCommand: Command {
         /// Devices that are asleep and offer nothing meanwhile, for people.
         var asleep: String?
         var obstacle: Obstacle?
+        /// Devices whose offers may not be received.
+        var hidden: [Obstacle] = []
     }
 
     /// A title as its column has it.
@@ -120,6 +128,9 @@ extension ListCommand {
         }
         let names = Audience.names(status)
         context.note("seen by: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
+        for obstacle in Obstacle.ofDevices(.advertise, status) {
+            context.note(obstacle.message, remedy: obstacle.remedy)
+        }
     }
 
     private static func table(_ activities: [ControlPublication], _ context: CommandContext) -> ColumnTable {

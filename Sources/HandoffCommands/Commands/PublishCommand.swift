@@ -39,7 +39,8 @@ package struct PublishCommand: Command {
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
-        let subject = try PublishSubject(arguments.operands.first ?? "", command: command)
+        let subject = try PublishSubject(
+            arguments.operands.first ?? "", mayBeActivity: true, command: command)
         var userInfo: UserInfoSource?
         if let text = arguments.value("--user-info") { userInfo = try UserInfoSource(text) }
         let webURL = arguments.value("--web-url") ?? subject.page
@@ -71,9 +72,10 @@ enum PublishSubject: Equatable {
     /// A file or folder, by its path, or `-` for standard input.
     case content(String)
 
-    /// Tells them apart by the text, and by what exists under this path.
+    /// Tells them apart by the text, and by what exists under this path. A file that is missing fails the command when it is
+    /// opened, whatever its name looks like: what exists is no question of usage.
     /// - Throws: `UsageError` for a text that is none of them.
-    init(_ text: String, command: String) throws(UsageError) {
+    init(_ text: String, mayBeActivity: Bool, command: String) throws(UsageError) {
         let exists = text == "-" || PlainFile.version(at: text) != nil || FolderListing.isFolder(text)
         if !exists, let scheme = Self.scheme(of: text) {
             let address = text.systemTextRepaired
@@ -82,11 +84,8 @@ enum PublishSubject: Equatable {
                 throw .notAPage(address, of: "URL", why: problem, command: command)
             }
             self = .page(address)
-        } else if exists || text.utf8.contains(UInt8(ascii: "/")) {
-            // A path that leads nowhere is an error when it is opened, which names it.
+        } else if exists || !mayBeActivity || text.utf8.contains(UInt8(ascii: "/")) || Self.isNameOfFile(text) {
             self = .content(text)
-        } else if Self.isNameOfFile(text) {
-            throw .noSuchFile(text, command: command)
         } else {
             self = .activity(try ArgumentValue.activityType(text, command: command))
         }

@@ -45,10 +45,8 @@ package struct SendCommand: Command {
                     requiredKeys: [], stream: .text(text), recipient: device, endsWhenTaken: true))
         }
         for text in texts {
-            let subject = try PublishSubject(text, command: command)
-            if case .activity = subject {
-                throw .badValue(text, of: "what to send", expected: "a URL, a file or a folder", command: command)
-            }
+            let subject = try PublishSubject(
+                try ArgumentValue.text(text, option: "what to send"), mayBeActivity: false, command: command)
             requests.append(
                 PublishRequest(
                     type: subject.type, title: title ?? subject.title, userInfo: nil, webpageURL: subject.page,

@@ -8,8 +8,9 @@ package struct WhyCommand: Command {
         words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
         summary: "say what stands between this device and an offer, or another device",
         details: """
-            Follows the way of an activity: the account, the other device, the network, the switches of this device, the offer,
-            and the app that opens it. Status 0: nothing stands between; 1: something does, and it says what to do.
+            Follows the way of an activity: the account, the other device, the network, the switches of this device, the
+            offer, the app that opens it, and its notification. Status 0: nothing stands between; 1: something does, and it
+            says what to do.
             """,
         example: "handoffctl why laptop")
 
@@ -25,7 +26,9 @@ package struct WhyCommand: Command {
                 client.listDevices { devices in
                     client.listActivities(here: false) { activities in
                         client.diagnose { diagnosis in
-                            then(Self.facts(status, devices, activities, diagnosis))
+                            client.listApps { apps in
+                                then(Self.facts(status, devices, activities, diagnosis, apps))
+                            }
                         }
                     }
                 }
@@ -46,18 +49,20 @@ package struct WhyCommand: Command {
         let devices: [ControlDevice]
         let activities: [ControlActivity]
         let diagnosis: ControlDiagnosis?
+        let apps: [ControlApp]?
     }
 
     private static func facts(
         _ status: Result<ControlStatus, ClientError>, _ devices: Result<[ControlDevice], ClientError>,
-        _ activities: Result<[ControlActivity], ClientError>, _ diagnosis: Result<ControlDiagnosis, ClientError>
+        _ activities: Result<[ControlActivity], ClientError>, _ diagnosis: Result<ControlDiagnosis, ClientError>,
+        _ apps: Result<[ControlApp], ClientError>
     ) -> Result<Facts, ClientError> {
         do throws(ClientError) {
             return .success(
                 Facts(
                     status: try status.get(), devices: try devices.get(), activities: try activities.get(),
-                    // An older daemon does not know the question; the rest can be said without.
-                    diagnosis: try? diagnosis.get()))
+                    // An older daemon does not know these questions; the rest can be said without.
+                    diagnosis: try? diagnosis.get(), apps: try? apps.get()))
         } catch {
             return .failure(error)
         }
@@ -69,7 +74,8 @@ package struct WhyCommand: Command {
         if let offer = offers.first, let origin = facts.devices.first(where: { $0.id == offer.device }) {
             guard offers.count == 1 else { throw .ambiguousActivity(subject, candidates: offers.map(\.id.hex)) }
             return Doctor.way(
-                from: origin, activity: offer, offers: facts.activities, facts.status, facts.diagnosis)
+                from: origin, activity: offer, offers: facts.activities, apps: facts.apps, facts.status,
+                facts.diagnosis)
         }
         // Without an account, or while nothing is received, that is the answer, whatever is asked about.
         let obstacle = Doctor.account(facts.status)
@@ -81,6 +87,7 @@ package struct WhyCommand: Command {
             throw error.name == "NoSuchDevice" ? .noSuchSubject(subject) : error
         }
         guard !device.isSelf else { throw .isThisDevice(subject) }
-        return Doctor.way(from: device, offers: facts.activities, facts.status, facts.diagnosis)
+        return Doctor.way(
+            from: device, offers: facts.activities, apps: facts.apps, facts.status, facts.diagnosis)
     }
 }

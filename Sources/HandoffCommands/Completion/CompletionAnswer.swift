@@ -1,3 +1,5 @@
+import HandoffJSON
+
 /// What may stand where the cursor is, as the shells' scripts are told it.
 package struct CompletionAnswer: Sendable, Equatable {
     /// A word that may stand there.
@@ -17,6 +19,8 @@ package struct CompletionAnswer: Sendable, Equatable {
     package enum Subject: Sendable, Equatable {
         /// A device of the account.
         case device
+        /// A device of the account but this one.
+        case otherDevice
         /// An activity that another device offers.
         case activity
         /// A type of which another device offers something.
@@ -55,6 +59,13 @@ package struct CompletionAnswer: Sendable, Equatable {
         // A line for a line: what would break it could also be taken for something else by a terminal.
         lines += candidates.filter { !Self.breaksLine($0.word) }.map { "\($0.word)\t\($0.meaning)" }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The answer as `--json` prints it.
+    var json: JSONObject {
+        let words = candidates.map { JSON.object(["word": .string($0.word), "meaning": .string($0.meaning)]) }
+        guard case .files(let before) = kind else { return ["kind": "words", "candidates": .array(words)] }
+        return ["kind": "files", "after": .string(before), "candidates": .array(words)]
     }
 
     private static func breaksLine(_ word: String) -> Bool {

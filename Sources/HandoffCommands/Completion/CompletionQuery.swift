@@ -119,10 +119,14 @@ package struct CompletionQuery: Sendable {
     ) -> CompletionAnswer {
         switch placeholder {
         case nil: return CompletionAnswer()
-        case "PATH", "FILE", "FILE|-", "FILE|FOLDER|-": return CompletionAnswer(.files(after: before))
+        case "PATH", "FILE", "FILE|-", "FILE|FOLDER|-", "URL|FILE|FOLDER|-", "TYPE|URL|FILE|FOLDER|-":
+            return CompletionAnswer(.files(after: before))
         case "JSON|@FILE":
             return typed.hasPrefix("@") ? CompletionAnswer(.files(after: before + "@")) : CompletionAnswer()
-        case "DEVICE": return CompletionAnswer(.asked(.device, before: before, begun: typed))
+        case "DEVICE" where owner == "device rename":
+            return CompletionAnswer(.asked(.device, before: before, begun: typed))
+        // Every other command refuses this device.
+        case "DEVICE", "ID|DEVICE": return CompletionAnswer(.asked(.otherDevice, before: before, begun: typed))
         case "TYPE": return CompletionAnswer(.asked(.type, before: before, begun: typed))
         case "TICKET": return CompletionAnswer(.asked(.ticket, before: before, begun: typed))
         case "ID" where owner == "continue": return CompletionAnswer(.asked(.activity, before: before, begun: typed))

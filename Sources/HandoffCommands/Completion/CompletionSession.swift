@@ -41,7 +41,7 @@ final class CompletionSession {
         guard context.status == nil else { return }
         var answer = query.answer
         answer.candidates += candidates
-        context.console.write(answer.text)
+        if context.json { context.console.line(answer.json) } else { context.console.write(answer.text) }
         client?.close()
         context.finish(.done)
     }
@@ -51,7 +51,8 @@ final class CompletionSession {
         _ then: @escaping ([CompletionAnswer.Candidate]) -> Void
     ) {
         switch subject {
-        case .device: client.listDevices { then(((try? $0.get()) ?? []).completions) }
+        case .device: client.listDevices { then(((try? $0.get()) ?? []).completions { _ in true }) }
+        case .otherDevice: client.listDevices { then(((try? $0.get()) ?? []).completions { !$0.isSelf }) }
         case .activity: client.listActivities(here: false) { then(((try? $0.get()) ?? []).completions) }
         case .type: client.listActivities(here: false) { then(((try? $0.get()) ?? []).typeCompletions) }
         case .app: client.listApps { then(((try? $0.get()) ?? []).completions) }
@@ -62,9 +63,9 @@ final class CompletionSession {
 
 extension [ControlDevice] {
     /// Each by its name where that says which one is meant, and by the beginning of its id elsewhere.
-    fileprivate var completions: [CompletionAnswer.Candidate] {
+    fileprivate func completions(where isWanted: (ControlDevice) -> Bool) -> [CompletionAnswer.Candidate] {
         let names = DeviceNames(self)
-        return flatMap { device -> [CompletionAnswer.Candidate] in
+        return filter(isWanted).flatMap { device -> [CompletionAnswer.Candidate] in
             let id = names.beginning(of: device.id)
             let state = device.isSelf ? "this device" : device.online ? "online" : "offline"
             let isClear =

@@ -8,16 +8,17 @@ extension Doctor {
     /// The checks of the way from a device, in the order in which an offer passes them.
     /// - Parameters:
     ///   - activity: what is asked about; nil for all that the device offers.
+    ///   - apps: the apps here; nil when the daemon does not tell.
     ///   - diagnosis: what only the daemon knows; nil when it does not tell.
     package static func way(
         from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity],
-        _ status: ControlStatus,
-        _ diagnosis: ControlDiagnosis?
+        apps: [ControlApp]? = nil, _ status: ControlStatus, _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {
         let name = DeviceText.label(device.name, device.id)
         return [account(status), membership(of: device, name), reach(device, name, diagnosis)]
             + receiving(from: device, name, status)
-            + (activity.map { offer($0) } ?? self.offers(offers.filter { $0.device == device.id }, of: name))
+            + (activity.map { offer($0) + [notice(of: $0, among: offers, apps, diagnosis)].compactMap(\.self) }
+                ?? self.offers(offers, of: device.id, name, apps, diagnosis))
     }
 
     private static func membership(of device: ControlDevice, _ name: String) -> DoctorCheck {
@@ -59,15 +60,19 @@ extension Doctor {
         }
     }
 
-    private static func offers(_ offers: [ControlActivity], of name: String) -> [DoctorCheck] {
-        guard !offers.isEmpty else {
+    private static func offers(
+        _ offers: [ControlActivity], of device: DeviceID, _ name: String, _ apps: [ControlApp]?,
+        _ diagnosis: ControlDiagnosis?
+    ) -> [DoctorCheck] {
+        let own = offers.filter { $0.device == device }
+        guard !own.isEmpty else {
             return [
                 DoctorCheck(
                     "offers", .warning, "\(name) offers nothing here",
                     remedy: "run handoffctl list --mine there: it says what is published, and why others do not see it")
             ]
         }
-        return offers.flatMap(offer)
+        return own.flatMap { offer($0) + [notice(of: $0, among: offers, apps, diagnosis)].compactMap(\.self) }
     }
 
     private static func offer(_ activity: ControlActivity) -> [DoctorCheck] {

@@ -27,6 +27,7 @@ package enum Doctor {
         checks.append(firewall(status, facts.machine))
         checks.append(clock(facts))
         checks += apps(facts)
+        checks += notices(facts)
         if let check = browsers(facts.machine) { checks.append(check) }
         checks += pageExclusions(facts.machine)
         checks.append(sandbox(facts))

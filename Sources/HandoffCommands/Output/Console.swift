@@ -25,9 +25,7 @@ package struct Console {
         outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, hasColors: Bool = false, graphicColumns: Int? = nil,
         statusColumns: @escaping () -> Int? = { nil },
         output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void,
-        writeBytes: @escaping @Sendable ([UInt8]) throws -> Void = { bytes in
-            try StandardStream.output.write(bytes)
-        }
+        writeBytes: @escaping @Sendable ([UInt8]) throws -> Void
     ) {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsAreTerminal = diagnosticsAreTerminal
@@ -78,8 +76,8 @@ package struct Console {
 extension Console {
     /// The process's own standard output and standard error.
     ///
-    /// - Parameter outputFailed: called when nobody reads standard output any more; the program then ends, as one whose
-    ///   reader went away does.
+    /// A pipe without a reader ends the program by SIGPIPE, as it does other programs; nothing is printed.
+    /// - Parameter outputFailed: called when standard output cannot be written for another reason, which was printed.
     package static func standard(outputFailed: @escaping () -> Void) -> Console {
         // Terminals of this type and of none show plain text only.
         let term = ProcessEnvironment.value("TERM")
@@ -93,18 +91,23 @@ extension Console {
             statusColumns: { isPlain || !StandardStream.error.isTerminal ? nil : StandardStream.error.columns ?? 80 },
             output: { text in
                 do throws(Errno) {
-                    try StandardStream.output.write(Array(text.utf8))
+                    try write(Array(text.utf8), to: .output)
                 } catch {
-                    // A reader that went away knows what it did; everything else is news.
-                    if error != .brokenPipe {
-                        let message = "handoffctl: cannot write to standard output: \(error)\n"
-                        try? StandardStream.error.write(Array(message.utf8))
-                    }
+                    try? write(Array("handoffctl: cannot write to standard output: \(error)\n".utf8), to: .error)
                     outputFailed()
                 }
             },
-            // There is no place left to say that nobody reads this.
-            diagnostics: { text in try? StandardStream.error.write(Array(text.utf8)) })
+            // Ignore other errors: there is nowhere else to report them.
+            diagnostics: { text in try? write(Array(text.utf8), to: .error) },
+            writeBytes: { bytes in try write(bytes, to: .output) })
+    }
+
+    private static func write(_ bytes: [UInt8], to stream: StandardStream) throws(Errno) {
+        do throws(Errno) {
+            try stream.write(bytes)
+        } catch .brokenPipe {
+            ProcessSignals.endByBrokenPipe()
+        }
     }
 }
 

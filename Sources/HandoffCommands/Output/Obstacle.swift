@@ -37,6 +37,14 @@ struct Obstacle: Equatable {
         }
     }
 
+    /// What is switched off for single devices.
+    static func ofDevices(_ direction: SwitchDirection, _ status: ControlStatus) -> [Obstacle] {
+        status.holds.filter { $0.direction == direction && $0.device != nil }.map { hold in
+            let until = hold.until.map { " until \(LocalTime.text($0))" } ?? ""
+            return Obstacle(message: VisibleText.escape(hold.message) + until, remedy: hold.remedy)
+        }
+    }
+
     /// The first reason why nothing goes this way at present; nil where nothing stands between.
     ///
     /// - Parameter recipient: the one device that is meant, online or not; nil for all.

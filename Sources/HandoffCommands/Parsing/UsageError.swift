@@ -80,13 +80,6 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("'\(shortened(url))' is the address of a file; name the file by its path", command: command)
     }
 
-    /// The name of a file that does not exist, where the type of an activity may be meant as well.
-    package static func noSuchFile(_ name: String, command: String) -> UsageError {
-        UsageError(
-            "there is no file '\(name)' in this folder; a type is named like a domain turned round, such as com.example.editing",
-            command: command)
-    }
-
     /// A long value is recognized by its beginning.
     private static func shortened(_ text: String) -> String {
         text.utf8.count > 200 ? text.prefix(utf8Count: 200) + "…" : text

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffJSON
 import HandoffModel
 package import LoopIO
 
@@ -73,10 +74,16 @@ package enum Program {
             let invocation = try Invocation(arguments)
             switch invocation.request {
             case .help(let words):
-                console.write(try HelpText.text(for: words))
+                console.writeHelp(try HelpText.text(for: words), json: json)
                 return .ended(.done)
             case .version:
-                console.line("\(ProgramVersion.program) \(ProgramVersion.number)")
+                if json {
+                    console.line([
+                        "program": .string(ProgramVersion.program), "release": .string(ProgramVersion.number),
+                    ])
+                } else {
+                    console.line("\(ProgramVersion.program) \(ProgramVersion.number)")
+                }
                 return .ended(.done)
             case .command(let type, let parsed):
                 let command = try type.init(validating: parsed)

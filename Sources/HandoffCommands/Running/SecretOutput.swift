@@ -5,11 +5,13 @@ final class SecretOutput {
     /// The file's path; nil for standard output.
     let path: String?
     private var file: NewFile?
+    private let writeOutput: ([UInt8]) throws -> Void
 
     /// Opens it.
     /// - Parameter target: a path, or `-`.
     /// - Throws: `CommandFailure` when the file exists, cannot be created, or the secret would be shown on a screen.
     init(_ target: String, _ console: Console) throws(CommandFailure) {
+        writeOutput = console.writeBytes
         guard target != "-" else {
             if console.outputIsTerminal { throw .secretToTerminal() }
             path = nil
@@ -35,7 +37,7 @@ final class SecretOutput {
     /// Writes all of it, and makes a file durable.
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         do {
-            if let file { try file.finish(writing: bytes) } else { try StandardStream.output.write(bytes) }
+            if let file { try file.finish(writing: bytes) } else { try writeOutput(bytes) }
         } catch {
             throw .file("write", path ?? "standard output", why: "\(error)")
         }

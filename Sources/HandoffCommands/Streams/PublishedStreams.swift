@@ -177,7 +177,7 @@ final class PublishedStreams {
             ]
             say(id, serving, "failed", "failed: \(failure)", fields)
         } else {
-            let bytes = serving.transfer?.moved ?? 0
+            let bytes = serving.transfer?.contentBytes ?? 0
             let missing = serving.transfer?.omissions ?? .none
             if !missing.isEmpty { omissions = missing }
             let words = missing.isEmpty ? "" : "; \(missing.summary)"

@@ -81,7 +81,14 @@ final class ReceiveSession {
                 context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not answer")))
             }
         }
-        carryOn(request.activity)
+        // An activity without a stream is refused here, because its origin counts it as continued otherwise.
+        listOffers { [unowned self] offers in
+            do throws(CommandFailure) {
+                carryOn(try request.activity.choosingStream(among: offers))
+            } catch {
+                fail(error)
+            }
+        }
     }
 
     /// Goes on with an activity that this program has continued as a handler, which is confined already.
@@ -127,6 +134,18 @@ final class ReceiveSession {
         }
     }
 
+    private func listOffers(_ then: @escaping ([ControlActivity]) -> Void) {
+        ask { client in
+            client.listActivities(here: false) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .failure(let error): failed(error)
+                case .success(let offers): then(offers)
+                }
+            }
+        }
+    }
+
     private func carryOn(_ wanted: ContinueRequest) {
         ask { client in
             client.continueActivity(wanted) { [weak self] result in
@@ -169,26 +188,12 @@ final class ReceiveSession {
     /// Looks for the activity under another id: a publisher whose daemon was restarted has published it again.
     private func findAgain() {
         guard let activity else { return carryOn(request.activity) }
-        ask { client in
-            client.listActivities(here: false) { [weak self] result in
-                guard let self else { return }
-                switch result {
-                case .failure(let error): failed(error)
-                case .success(let offers):
-                    // Ids are known to all members: another device may offer one that is not its own.
-                    let own = offers.first { $0.id == activity.id && $0.device == activity.origin.device }
-                    guard let offer = own ?? offers.first(where: { Self.is($0, activity) }) else {
-                        return again(TransferFailure(.gone, "the activity is no longer on offer"))
-                    }
-                    carryOn(ContinueRequest(activity: offer.id.hex, from: offer.device.hex, take: true))
-                }
+        listOffers { [unowned self] offers in
+            guard let offer = activity.offer(among: offers) else {
+                return again(TransferFailure(.gone, "the activity is no longer on offer"))
             }
+            carryOn(ContinueRequest(activity: offer.id.hex, from: offer.device.hex, take: true))
         }
-    }
-
-    private static func `is`(_ offer: ControlActivity, _ activity: ContinuedActivity) -> Bool {
-        offer.device == activity.origin.device && offer.type == activity.type && offer.team == activity.team
-            && offer.streams && (offer.title == nil || offer.title == activity.title)
     }
 
     // MARK: - Receiving
@@ -311,7 +316,7 @@ final class ReceiveSession {
             // What took less than a second was fast, and says little of the network.
             if seconds > 0 {
                 let tenths = seconds * 10 + attoseconds / 100_000_000_000_000_000
-                let rate = ByteText.rate((received.bytes - began.position) / max(1, tenths) * 10)
+                let rate = ByteText.rate((position - began.position) / max(1, tenths) * 10)
                 size += " in \(tenths / 10).\(tenths % 10) s, \(rate)"
             }
         }

@@ -51,18 +51,20 @@ package struct ControlDiagnosis: ControlValue {
     package var missingInterfaces: [String]?
     /// The configured address, if the machine does not have it.
     package var missingAddress: String?
+    /// Whether offers are shown as notifications; daemons of before do not tell.
+    package var notifications: ControlNotifications?
 
     private enum CodingKeys: String, CodingKey {
         case stateFolder, stateMode, openFiles, lockedMemory
         case isIsolated = "isolated"
-        case appProblems, members, network, missingInterfaces, missingAddress
+        case appProblems, members, network, missingInterfaces, missingAddress, notifications
     }
 
     /// Results with these properties.
     package init(
         stateFolder: String, stateMode: Int?, openFiles: Int?, lockedMemory: Int?, isIsolated: Bool,
         appProblems: [String] = [], members: [Member], network: Bool? = nil, missingInterfaces: [String]? = nil,
-        missingAddress: String? = nil
+        missingAddress: String? = nil, notifications: ControlNotifications? = nil
     ) {
         self.stateFolder = stateFolder
         self.stateMode = stateMode
@@ -74,5 +76,63 @@ package struct ControlDiagnosis: ControlValue {
         self.network = network
         self.missingInterfaces = missingInterfaces
         self.missingAddress = missingAddress
+        self.notifications = notifications
+    }
+}
+
+/// `Notifications`: whether offers are shown as notifications, and what became of those that were.
+package struct ControlNotifications: ControlValue {
+    /// Whether offers are shown; the raw value is the field `state`.
+    package enum State: String, Codable, Sendable, CaseIterable {
+        /// They are.
+        case on
+        /// The configuration switches them off.
+        case off
+        /// No session of the user is in use, or its screen is locked.
+        case away
+        /// No notification server answers.
+        case unavailable
+        /// No notification server has been needed yet.
+        case unknown
+    }
+
+    /// What became of an offer that is still there; the raw value is the field `outcome`.
+    package enum Outcome: String, Codable, Sendable, CaseIterable {
+        /// Its notification is on the screen.
+        case shown
+        /// The user closed its notification.
+        case dismissed
+        /// Its notification left the screen by itself, or the server refused it.
+        case expired
+        /// It was continued, or chosen in its notification.
+        case accepted
+    }
+
+    /// An offer of which there was a notification, or which needs none any more.
+    package struct Offer: ControlValue {
+        /// The device that offers it.
+        package var device: DeviceID
+        /// Its id.
+        package var activity: ActivityID
+        /// What became of it.
+        package var outcome: Outcome
+
+        /// An offer with these properties.
+        package init(device: DeviceID, activity: ActivityID, outcome: Outcome) {
+            self.device = device
+            self.activity = activity
+            self.outcome = outcome
+        }
+    }
+
+    /// Whether offers are shown.
+    package var state: State
+    /// What became of the present offers.
+    package var offers: [Offer]
+
+    /// A state with these properties.
+    package init(state: State, offers: [Offer] = []) {
+        self.state = state
+        self.offers = offers
     }
 }

@@ -119,7 +119,7 @@ extension ControlService {
                     isIsolated: MachineInfo.isInUserNamespace,
                     appProblems: core.installed.problems.sorted(),
                     members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing,
-                    missingAddress: presence?.missingAddress.map { "\($0)" }))
+                    missingAddress: presence?.missingAddress.map { "\($0)" }, notifications: core.notifications.report))
         }
     }
 

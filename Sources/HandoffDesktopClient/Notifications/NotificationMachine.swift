@@ -78,6 +78,24 @@ package struct NotificationMachine: Sendable {
     /// True if the user is there and wants to see notifications.
     var mayShow: Bool { isOn && !isQuiet && !isStopped }
 
+    /// Whether offers are shown, and what became of those that were.
+    package var report: ControlNotifications {
+        let state: ControlNotifications.State =
+            switch server {
+            case _ where !isOn: .off
+            case _ where isQuiet: .away
+            case .present: .on
+            case .absent: .unavailable
+            case .unknown, .asked: .unknown
+            }
+        let offers = places.sorted { $0.key < $1.key }.flatMap { device, place in
+            place.outcomes.map {
+                ControlNotifications.Offer(device: device, activity: $0.activity, outcome: $0.outcome)
+            }
+        }
+        return ControlNotifications(state: state, offers: offers)
+    }
+
     // MARK: - What is to be shown
 
     /// Takes what can be continued here, the newest of each device first.
@@ -111,7 +129,7 @@ package struct NotificationMachine: Sendable {
 
     /// An activity was continued here, in whatever way.
     package mutating func continued(_ activity: ActivityID, from device: DeviceID, now: MonotonicInstant) -> [Action] {
-        for place in places.keys where place.device == device { places[place]?.settled(activity) }
+        for place in places.keys where place.device == device { places[place]?.accepted(activity) }
         return settle(now)
     }
 

@@ -45,8 +45,10 @@ struct NotificationPlace: Sendable {
     private enum Verdict {
         /// It was on the screen, and went off it by itself.
         case seen
-        /// It was continued, or is not wanted.
-        case settled
+        /// It is not wanted.
+        case dismissed
+        /// It was continued, or chosen on the screen.
+        case accepted
     }
 
     /// The most activities of which it is known what the user made of them, and the most files that are awaited.
@@ -94,12 +96,12 @@ struct NotificationPlace: Sendable {
         if let first = underway.first, isSlow { return .progress(first) }
         // Not the next one: what is older than something that the user does not want was passed over there, too.
         guard let newest = offers.first, !newest.isSent, verdict(on: newest.activity) == nil else { return nil }
-        return .offer(newest, more: offers.dropFirst().count { verdict(on: $0.activity) != .settled })
+        return .offer(newest, more: offers.dropFirst().count { [nil, .seen].contains(verdict(on: $0.activity)) })
     }
 
-    /// The prompt for the items that wait; nil when the user has seen or settled each.
+    /// The prompt for the items that wait; nil when the user has seen, dismissed or accepted each.
     private var items: NotificationContent? {
-        let pending = offers.reversed().filter { $0.isSent && verdict(on: $0.activity) != .settled }
+        let pending = offers.reversed().filter { $0.isSent && [nil, .seen].contains(verdict(on: $0.activity)) }
             .prefix(Self.maxItems)
         return pending.contains { verdict(on: $0.activity) == nil } ? .items(Array(pending)) : nil
     }
@@ -188,9 +190,33 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    /// An activity was continued, or is not wanted.
-    mutating func settled(_ activity: ActivityID) {
-        judge(activity, .settled)
+    /// An activity was continued.
+    mutating func accepted(_ activity: ActivityID) {
+        judge(activity, .accepted)
+    }
+
+    /// What became of the present offers, of those that were on the screen or were continued.
+    var outcomes: [(activity: ActivityID, outcome: ControlNotifications.Outcome)] {
+        offers.compactMap { offer in
+            if content?.choosable.contains(where: { $0.activity == offer.activity }) == true {
+                return (offer.activity, .shown)
+            }
+            return switch verdict(on: offer.activity) {
+            case .seen: (offer.activity, .expired)
+            case .dismissed: (offer.activity, .dismissed)
+            case .accepted: (offer.activity, .accepted)
+            case nil: nil
+            }
+        }
+    }
+
+    /// What is on the screen, or on its way there.
+    private var content: NotificationContent? {
+        switch screen {
+        case .empty: nil
+        case .sending(_, let content, _): content
+        case .standing(let standing): standing.content
+        }
     }
 
     private func verdict(on activity: ActivityID) -> Verdict? {
@@ -259,7 +285,7 @@ struct NotificationPlace: Sendable {
     /// A notification has gone off the screen.
     mutating func closed(_ id: UInt32, byUser: Bool) {
         guard let content = take(id)?.content else { return }
-        leave(content, byUser ? .settled : .seen)
+        leave(content, byUser ? .dismissed : .seen)
     }
 
     /// The user wants to see the files that a notification is about.
@@ -280,7 +306,7 @@ struct NotificationPlace: Sendable {
         _ id: UInt32, now: MonotonicInstant
     ) -> (offers: [NotificationOffer], token: ActivationToken?)? {
         guard let standing = take(id) else { return nil }
-        leave(standing.content, .settled)
+        leave(standing.content, .accepted)
         let offers = standing.content.choosable
         guard !offers.isEmpty else { return nil }
         let isIdle = underway.isEmpty

@@ -58,6 +58,9 @@ package final class NotificationService {
         timer = loop.timer(after: Self.timeoutAtEnd) { [weak self] in self?.finish() }
     }
 
+    /// Whether offers are shown, and what became of those that were.
+    package var report: ControlNotifications { machine.report }
+
     private func finish() {
         for action in machine.giveUp() { perform(action) }
         timer = nil

@@ -96,7 +96,9 @@ package final class PartFolder {
         if let archive {
             kept = archive.kept.reversed()
             let beginning = archive.beginning
-            parser.resume(entries: beginning.entries, bytes: archive.bytes, fileOffset: beginning.lastBytes)
+            // The last file is announced again, with all of its bytes.
+            parser.resume(
+                entries: beginning.entries, bytes: archive.bytes - beginning.lastBytes, fileOffset: beginning.lastBytes)
             // The other device announces only folders and the last file again.
             repositories = archive.repositories
             for candidate in repositories.candidates { try count(candidate.folder) }
@@ -138,6 +140,9 @@ package final class PartFolder {
         // An entry that cannot be deleted differs, which the next attempt finds.
         _ = unlinkat(parent, file.name, 0)
     }
+
+    /// Bytes of the files in it, without the form of the archive.
+    package var contentBytes: Int64 { parser.bytes }
 
     /// Gives everything its mode and time, makes it durable, and gives the folder its name.
     /// - Returns: the path.

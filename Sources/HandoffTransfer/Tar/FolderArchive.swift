@@ -80,6 +80,9 @@ package final class FolderArchive {
     /// The entries that were left out so far.
     package var omissions: TransferOmissions { writer.omissions }
 
+    /// Bytes of the files that were read so far, without the form of the archive.
+    package var contentBytes: Int64 { writer.contentBytes }
+
     /// The entries that were left out since the last call and why, for the user.
     package func takeNotes() -> [String] { writer.takeNotes() }
 

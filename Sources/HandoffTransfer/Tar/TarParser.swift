@@ -35,7 +35,8 @@ package struct TarParser: Sendable {
     private var collected: [UInt8] = []
     private var extended: PaxRecords?
     private var entries = 0
-    private var bytes: Int64 = 0
+    /// Bytes of the files that were announced so far.
+    private(set) var bytes: Int64 = 0
     /// Bytes of the first file that are not in the archive, since they arrived before.
     private var fileOffset: Int64 = 0
 

@@ -31,6 +31,9 @@ package final class TarWriter {
     /// The entries that were left out so far.
     package private(set) var omissions = TransferOmissions.none
 
+    /// Bytes of the files that were begun so far.
+    private(set) var contentBytes: Int64 = 0
+
     /// Bytes of a file that is kept in memory, since an archive begins with its size.
     private static let wholeLimit = 1 << 26
 
@@ -118,6 +121,7 @@ package final class TarWriter {
             output += entry.encoded()
         } else {
             output += entry.encoded()
+            contentBytes += file.size
             state = .file(opened, file, components: components, left: file.size)
         }
     }
@@ -140,6 +144,7 @@ package final class TarWriter {
         let size = Int64(content.count)
         let entry = TarEntry(
             kind: .file, components: components, size: size, mode: file.mode & 0o777, modified: file.modified)
+        contentBytes += size
         output += entry.encoded() + content + [UInt8](repeating: 0, count: TarBlock.padding(of: size))
     }
 
