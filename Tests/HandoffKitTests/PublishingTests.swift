@@ -214,21 +214,44 @@ import Testing
             let told = kit.story.last { $0.hasPrefix("com.example.type\(number): \(words)") }
             #expect(told?.hasSuffix(" \(try #require(check).code)") == true, "\(kit.story)")
             activity.userInfo = ["page": 1]
-            try kit.run(until: "BecomeCurrent", times: number + 1)
-            // The same for an activity that is there already.
+            try kit.run(until: "BecomeCurrent", times: 2 * number + 1)
+            // The same for an activity that is offered already.
             activity.userInfo = userInfo
+            let offered = kit.story.count
             activity.needsSave = true
-            try kit.run(until: "Update needsSave=true", times: number + 1)
+            try kit.run { story in story[offered...].contains("Update needsSave=true") }
             let before = kit.story.count
             kit.event(.save(kit.lastID))
             try kit.run { story in story[before...].contains { $0.contains(reason) } }
             activity.title = "still there \(number)"
             activity.userInfo = ["page": 2]
             activity.needsSave = true
-            try kit.run { _ in kit.told["title"] == .string("still there \(number)") }
+            try kit.run { story in
+                kit.told["title"] == .string("still there \(number)")
+                    && story.count { $0 == "BecomeCurrent" } == 2 * number + 2
+            }
         }
         #expect(kit.story.count { $0 == "Attach" } == 1)
         #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["p": Data(count: 700_000)]) }
+    }
+
+    @Test(arguments: ["https://example.org/" + String(repeating: "x", count: 2048), "https://me:secret@example.org/"])
+    func `a page that cannot be offered withdraws the former one and is reported`(page: String) throws {
+        application.onDiagnostic = { [kit] activity, message, error in
+            kit.note("\(activity?.title ?? "?"): \(message.prefix { $0 != ":" }) \((error as NSError?)?.code ?? 0)")
+        }
+        activity.title = "first"
+        activity.webpageURL = URL(string: "https://example.org/first")
+        try begin(activity)
+        activity.title = "second"
+        activity.webpageURL = URL(string: page)
+        try kit.run { $0.contains("Invalidate") && $0.contains("second: webpageURL 4608") }
+        // Nothing mixes the title with the former page, and the next address is offered with all the rest.
+        activity.webpageURL = URL(string: "https://example.org/second")
+        try kit.run(until: "BecomeCurrent", times: 2)
+        let sent = try #require(kit.daemon?.parameters(of: "Publish")?["activity"]?.object)
+        #expect(sent["title"] == "second" && sent["webpageURL"] == "https://example.org/second")
+        #expect(kit.story.count { $0.hasPrefix("second: webpageURL") } == 1, "\(kit.story)")
     }
 
     @Test func `a long title is shortened`() throws {
