@@ -113,6 +113,14 @@ import Testing
         }
     }
 
+    @Test func `a wrong type that is set in place ends the process once it is read`() async {
+        await #expect(processExitsWith: .failure) {
+            let activity = NSUserActivity(activityType: "a.b")
+            activity.userInfo?["own"] = Pipe()
+            _ = activity.userInfo
+        }
+    }
+
     @Test func `streams of an activity that is not continued are refused`() async {
         let error = await #expect(throws: NSError.self) { _ = try await activity.continuationByteStream() }
         #expect(error?.domain == NSCocoaErrorDomain)

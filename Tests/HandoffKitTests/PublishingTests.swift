@@ -412,6 +412,91 @@ import Testing
         withExtendedLifetime((delegate, pages, applicationDelegate)) {}
     }
 
+    @Test func `a save in which no responder writes keeps the user info`() throws {
+        let scene = HandoffScene()
+        activity.userInfo = ["page": 3]
+        scene.userActivity = activity
+        try kit.run(until: "BecomeCurrent")
+        try settle()
+        #expect(activity.userInfo as? [String: Int] == ["page": 3])
+        #expect(kit.told["userInfo"] == ["page": 3])
+        // One that writes nothing at all does write: the state is empty.
+        let page = EmptyPage()
+        page.userActivity = activity
+        activity.needsSave = true
+        try kit.run { $0.contains("Update needsSave=true") }
+        kit.event(.save(kit.lastID))
+        try kit.run { [kit] _ in kit.told["userInfo"] == [:] }
+        withExtendedLifetime((scene, page)) {}
+    }
+
+    private final class EmptyPage: HandoffResponder {
+        override func updateUserActivityState(_ activity: NSUserActivity) { activity.userInfo = [:] }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `twenty thousand members are set one by one`() throws {
+        let delegate = NotingDelegate(kit) { activity in
+            for number in 0..<20_000 { activity.userInfo?["\(number)"] = number }
+            for number in 4000..<20_000 { activity.userInfo?["\(number)"] = nil }
+        }
+        activity.delegate = delegate
+        activity.becomeCurrent()
+        try kit.run { [kit] _ in kit.told["userInfo"]?.object?.count == 4000 }
+        #expect(activity.userInfo?["3999"] as? Double == 3999)
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func `members that are set in place are members like others`() throws {
+        activity.userInfo?["page"] = 1
+        activity.addUserInfoEntries(from: ["line": 2])
+        activity.userInfo?["page"] = 3
+        activity.userInfo?["old"] = true
+        activity.userInfo?.removeValue(forKey: "old")
+        #expect(activity.userInfo?["page"] as? Double == 3)
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        try settle()
+        #expect(kit.told["userInfo"] == ["page": 3, "line": 2])
+        activity.userInfo = nil
+        #expect(activity.userInfo?.isEmpty == true)
+    }
+
+    @Test func `advice is reported once for each kind`() throws {
+        application.onDiagnostic = { [kit] _, message, _ in kit.note("advice: \(message)") }
+        kit.onCall = { [kit] call in
+            let bytes = kit.story.count
+            let advice = "the payload has \(bytes) bytes"
+            switch call.member {
+            case "Publish": call.reply(AppEvent.published(Sample.activityID(9), advice: advice).json)
+            case "Update": call.reply(["advice": .string(bytes > 8 ? "a key is missing" : advice)])
+            default: return false
+            }
+            return true
+        }
+        activity.becomeCurrent()
+        for number in 0..<12 {
+            activity.title = "\(number)"
+            try kit.run { [kit] _ in kit.told["title"] == .string("\(number)") }
+        }
+        try kit.run { $0.contains { $0.hasPrefix("advice: a key") } }
+        kit.drainQueue()
+        #expect(kit.story.count { $0.hasPrefix("advice") } == 2, "\(kit.story)")
+    }
+
+    @Test func `a refusal is printed where no handler takes it`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let kit = try KitTest()
+            let activity = NSUserActivity(activityType: "com.example.editing", application: kit.application())
+            activity.becomeCurrent()
+            try kit.run(until: "BecomeCurrent")
+            activity.webpageURL = URL(string: "https://me:secret@example.org/")
+            try kit.run(until: "Invalidate")
+        }
+        let printed = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(printed.contains("HandoffKit: com.example.editing: webpageURL: not an address of a page"))
+        #expect(!printed.contains("secret"))
+    }
+
     @Test func `a responder that lets go ends the engagement`() throws {
         let page = Page(1)
         page.userActivity = activity

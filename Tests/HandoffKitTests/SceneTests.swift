@@ -67,6 +67,18 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         return scene
     }
 
+    @Test func `the activity of a scene that becomes active is current`() throws {
+        let scenes = [HandoffScene(), HandoffScene()]
+        for (number, scene) in scenes.enumerated() {
+            let activity = NSUserActivity(activityType: "com.example.scene\(number)", application: application)
+            scene.userActivity = activity
+            try kit.run(until: "BecomeCurrent", times: number + 1)
+        }
+        application.activeScene = scenes[0]
+        try kit.run(until: "BecomeCurrent", times: 3)
+        #expect(kit.daemon?.parameters(of: "BecomeCurrent")?["activity"] == .string(Sample.activityID(1).hex))
+    }
+
     @Test func `the active scene is told instead of the applications delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate

@@ -94,6 +94,14 @@ package struct ActivityMachine: Sendable {
     /// Something about the activity has changed, `needsSave` too.
     package mutating func changed(_ key: Key) -> [Action] { sync(key) }
 
+    /// The `userInfo` of the activity has changed, which travels with a save only. After a refusal it is another attempt.
+    package mutating func userInfoChanged(_ key: Key) -> [Action] {
+        switch entries[key]?.remote {
+        case .refused, .withdrawing: sync(key)
+        case .unknown, .publishing, .published, nil: []
+        }
+    }
+
     /// The callback queue has got to a save.
     /// - Returns: whether the app is asked.
     package mutating func saveBegan(_ key: Key) -> Bool {
