@@ -176,7 +176,9 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     /// When the activity ends by itself; nil: a day after the app last said something of it, or as long as the device's user has set.
     /// `Date.distantFuture` is never.
-    open var expirationDate: Date? {
+    // Of Apple's type.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var expirationDate: Date! {
         get { state.withLock { $0.expirationDate } }
         set { change { $0.expirationDate = newValue } }
     }
