@@ -38,6 +38,26 @@ class ForwardingSceneDelegate: UIResponder, UISceneDelegate {
     }
 }
 
+class DocumentScene: UIScene {
+    var page = 1
+
+    override func updateUserActivityState(_ activity: NSUserActivity) {
+        super.updateUserActivityState(activity)
+        activity.addUserInfoEntries(from: ["page": page])
+    }
+}
+
+class ReaderViewController: UIViewController {
+    var page = 1
+}
+
+@MainActor func responders(of scene: UIScene, _ controller: ReaderViewController) -> [UIResponder] {
+    let own = DocumentScene(delegate: nil)
+    own.userActivity = controller.userActivity
+    let first: UIResponder = scene
+    return [first, own, controller, ReaderViewController()]
+}
+
 func isRunning(_ activity: NSUserActivity) -> Bool {
     let end: Date = activity.expirationDate
     activity.expirationDate = end.addingTimeInterval(60)

@@ -413,7 +413,7 @@ import Testing
     }
 
     @Test func `a save in which no responder writes keeps the user info`() throws {
-        let scene = HandoffScene()
+        let scene = HandoffScene(delegate: nil)
         activity.userInfo = ["page": 3]
         scene.userActivity = activity
         try kit.run(until: "BecomeCurrent")

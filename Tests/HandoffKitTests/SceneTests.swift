@@ -68,7 +68,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
     }
 
     @Test func `the activity of a scene that becomes active is current`() throws {
-        let scenes = [HandoffScene(), HandoffScene()]
+        let scenes = [HandoffScene(delegate: nil), HandoffScene(delegate: nil)]
         for (number, scene) in scenes.enumerated() {
             let activity = NSUserActivity(activityType: "com.example.scene\(number)", application: application)
             scene.userActivity = activity
@@ -126,7 +126,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
     @Test func `a scene without a delegate leaves it to the application`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
-        application.activeScene = HandoffScene()
+        application.activeScene = HandoffScene(delegate: nil)
         try kit.run(until: "Attach")
         kit.event(.continue(id(1), continued("one")))
         try kit.run(until: "continue one")

@@ -12,9 +12,17 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
         super.init(forActor: ())
     }
 
+    nonisolated override init(forActor: Void) {
+        super.init(forActor: forActor)
+    }
+
     deinit {
-        // Nobody can bring it up to date any more.
-        guard let activity = stored, activity.remove(ObjectIdentifier(self)) else { return }
+        ends(stored)
+    }
+
+    /// The responder ends, and its activity with the last one: nothing can bring it up to date any more.
+    nonisolated func ends(_ activity: NSUserActivity?) {
+        guard let activity, activity.remove(ObjectIdentifier(self)) else { return }
         activity.invalidate()
     }
 
