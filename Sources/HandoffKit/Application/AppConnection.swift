@@ -21,6 +21,7 @@ final class AppConnection: @unchecked Sendable {
     /// Makes the next attempt; exists from a failed attempt until the app is attached.
     private var daemonWait: DaemonWait?
     private var backoff = Backoff.daemon
+    private var checkTimer: LoopTimer?
     private var attachedAt: MonotonicInstant?
     private var hasReportedFailure = false
     private var book = ContinuationRegistry()
@@ -51,6 +52,11 @@ final class AppConnection: @unchecked Sendable {
             detachOnLoop()
             openings = [:]
         }
+    }
+
+    /// Calls something once, on the loop's thread, after a delay.
+    func check(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        loop.perform { [self] in checkTimer = loop.timer(after: delay) { body() } }
     }
 
     /// Makes the next call that is due for an activity.

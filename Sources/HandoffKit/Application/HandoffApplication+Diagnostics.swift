@@ -47,14 +47,15 @@ extension HandoffApplication {
 
     /// Something is called on the main queue: checks, once, that the process services it.
     func usesMainQueue() {
-        let isFirst = lock.withLock {
-            defer { if mainQueue == .unused { mainQueue = .unserviced } }
-            return mainQueue == .unused
+        let checking: AppConnection? = lock.withLock {
+            guard mainQueue == .unused, let connection = self.connection else { return nil }
+            mainQueue = .unserviced
+            return connection
         }
-        guard isFirst else { return }
+        guard let checking else { return }
         DispatchQueue.main.async { [weak self] in self?.lock.withLock { self?.mainQueue = .serviced } }
-        let timeout = configuration.mainQueueTimeout
-        DispatchQueue.global().asyncAfter(deadline: .now() + timeout / .seconds(1)) { [weak self] in
+        // On the loop: libdispatch's thread for timers would wake up again and again afterwards.
+        checking.check(after: configuration.mainQueueTimeout) { [weak self] in
             guard let self, lock.withLock({ mainQueue }) != .serviced else { return }
             let message =
                 "callbacks wait for the main queue, which this process does not service: run RunLoop.main.run(), "
