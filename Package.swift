@@ -31,6 +31,7 @@ let package = Package(
         .executable(name: "handoff-desktop", targets: ["handoff-desktop"]),
         .executable(name: "handoffctl", targets: ["handoffctl"]),
         .executable(name: "handoffd", targets: ["handoffd"]),
+        .library(name: "HandoffGLib", targets: ["HandoffGLib"]),
         .library(name: "HandoffKit", targets: ["HandoffKit"]),
         .library(name: "HandoffTesting", targets: ["HandoffTesting"]),
         .plugin(name: "HandoffInfo", targets: ["HandoffInfo"]),
@@ -54,6 +55,8 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
             // Every program and every test has this target in it, and so the sanitizer's runtime.
             linkerSettings: findsMemoryErrors ? [.unsafeFlags(["-sanitize=address"])] : []),
+        // GLib is loaded at run time, so no build needs its headers.
+        .target(name: "CMainQueue"),
         .target(
             name: "COpenSSLProvider", dependencies: ["COpenSSL"],
             cSettings: findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
@@ -155,6 +158,7 @@ let package = Package(
                 "DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffHandlers", "HandoffJSON", "HandoffLog",
                 "HandoffModel", "LoopIO", "Timing",
             ], swiftSettings: strict),
+        .target(name: "HandoffGLib", dependencies: ["CMainQueue"], swiftSettings: strict),
         .target(
             name: "HandoffKit",
             dependencies: [
@@ -353,6 +357,11 @@ let package = Package(
         // An app for the system tests; no product.
         .executableTarget(
             name: "KitProgram", dependencies: ["HandoffKit"], path: "Tests/KitProgram", swiftSettings: common),
+        // A GTK 4 app for a system test; no product.
+        .target(name: "CGTKWindow", path: "Tests/CGTKWindow"),
+        .executableTarget(
+            name: "GTKProgram", dependencies: ["CGTKWindow", "HandoffGLib", "HandoffKit"], path: "Tests/GTKProgram",
+            swiftSettings: common),
         // The last step of the tutorial, as a reader of it ends up with.
         .executableTarget(
             name: "KitTutorial", dependencies: ["HandoffKit"], path: "Sources/HandoffKit/HandoffKit.docc/Resources",

@@ -1,45 +1,91 @@
 #!/usr/bin/env python3
-"""Counts the bytes of its input; the count goes on at another device. Handoff with Python's standard library alone."""
-import json, os, select, socket
+"""Counts the bytes of its input; count and bytes are continued on another device. Handoff with Python's standard library alone."""
+import json, os, select, socket, sys
 
+TYPE = "com.example.counting"
 place = os.environ.get("HANDOFF_SOCKET") or os.environ["XDG_RUNTIME_DIR"] + "/handoff-app/app.socket"
-events, calls = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
-count = 0
+count, text = 0, b""
 
-def send(connection, method, **message):
-    message["method"] = "dev.handoff1." + method
+class Refused(Exception):
+    """An error that the daemon replied with."""
+
+def connect():
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(place)
+    return connection
+
+def call(connection, method, parameters, **flags):
+    message = {"method": "dev.handoff1." + method, "parameters": parameters, **flags}
     connection.sendall(json.dumps(message).encode() + b"\0")
+    return receive(connection)
 
 def receive(connection, data=b""):
-    while not data.endswith(b"\0"):
-        data += connection.recv(1) or exit("handoffd went away")
+    while not data.endswith(b"\0"):                    # byte by byte: what follows the NUL may be a stream
+        byte = connection.recv(1)
+        if not byte:
+            raise ConnectionError("handoffd has ended")
+        data += byte
     reply = json.loads(data[:-1])
-    return exit(f"refused: {reply}") if "error" in reply else reply["parameters"]
+    if "error" in reply:
+        raise Refused(reply)
+    return reply["parameters"]
 
-def call(method, **parameters):
-    send(calls, method, parameters={"session": session, **parameters})
-    return receive(calls)
+def open_stream(**name):                               # on a connection of its own, which then is the stream
+    connection = connect()
+    connection.settimeout(30)
+    call(connection, "OpenStream", name, upgrade=True)
+    return connection
 
 def state():
     return {"title": f"Counting: {count}", "userInfo": {"count": count, "step": 1.0}}
 
-events.connect(place)
-calls.connect(place)
-send(events, "Attach", parameters={"app": "counter-py", "types": ["com.example.counting"]}, more=True)
-session = receive(events)["session"]
-activity = call("Publish", activity={"type": "com.example.counting", **state()})["activity"]
-call("BecomeCurrent", activity=activity)
-while True:
-    event = {"event": "count"}
-    if 0 in select.select([0, events], [], [])[0]:
-        count += len(os.read(0, 4096)) or exit()
-    else:
-        event = receive(events)
+def read_input():
+    global count, text
+    data = os.read(0, 4096) or sys.exit()
+    count, text = count + len(data), text + data
+
+def handle(event, ask, activity):
+    global count, text
     if event["event"] == "save":
-        call("AnswerSave", activity=activity, change=state())
+        ask("AnswerSave", activity=activity, change=state())
+    elif event["event"] == "stream":
+        with open_stream(stream=event["stream"]) as stream:
+            stream.sendall(text)
     elif event["event"] == "continue":
         count = event["content"]["userInfo"]["count"]
-        call("AnswerContinue", continuation=event["continuation"], handled=True)
+        ask("AnswerContinue", continuation=event["continuation"], handled=True)
     if event["event"] in ("count", "continue"):
-        call("Update", activity=activity, change={"needsSave": True})     # the state is asked for when it is needed
-    print(event["event"], count, flush=True)
+        ask("Update", activity=activity, change={"needsSave": True})               # the state is saved when it is needed
+    if event["event"] == "continue":
+        with open_stream(continuation=event["continuation"]) as stream, stream.makefile("rb") as file:
+            text = file.read()
+        print("text", text.decode(errors="replace"), flush=True)
+
+def run():
+    with connect() as events, connect() as calls:
+        session = call(events, "Attach", {"app": "counter-py", "types": [TYPE]}, more=True)["session"]
+        ask = lambda method, **parameters: call(calls, method, {"session": session, **parameters})
+        description = {"type": TYPE, "supportsContinuationStreams": True, **state()}
+        activity = ask("Publish", activity=description)["activity"]
+        ask("BecomeCurrent", activity=activity)
+        while True:
+            event = {"event": "count"}
+            if 0 in select.select([0, events], [], [])[0]:
+                read_input()
+            else:
+                event = receive(events)
+            try:
+                handle(event, ask, activity)
+            except (Refused, OSError) as error:        # costs this event only, such as a stream that was refused
+                print("failed:", error, file=sys.stderr, flush=True)
+            print(event["event"], count, flush=True)
+
+while True:
+    try:
+        run()
+    except Refused as error:
+        sys.exit(f"refused: {error}")
+    except OSError as error:                           # it has ended, or does not run yet: what was offered has ended
+        print("away:", error, file=sys.stderr, flush=True)
+        if select.select([0], [], [], 1)[0]:
+            read_input()

@@ -29,8 +29,8 @@ package final class AppAttachment {
         case attaching(ControlClient, AttachRequest)
         /// The state while attached.
         case attached(events: ControlClient, Attachment)
-        /// The state while the daemon is away, until the timer fires.
-        case waiting(LoopTimer)
+        /// The state while the daemon is away, until the next attempt.
+        case waiting
     }
 
     private let path: String
@@ -39,6 +39,8 @@ package final class AppAttachment {
     private var state = State.idle
     private var wasAttached = false
     private var backoff = Backoff.daemon
+    /// Makes the next attempt; exists from the loss of the daemon until the app is attached again.
+    private var daemonWait: DaemonWait?
     private var attachedAt = MonotonicInstant(nanoseconds: 0)
     /// Who listened where it was attached last.
     private var listener: PeerCredentials?
@@ -71,6 +73,7 @@ package final class AppAttachment {
             events.close()
             session.calls.close()
         }
+        daemonWait = nil
         state = .idle
         report = { _ in }
     }
@@ -170,6 +173,7 @@ package final class AppAttachment {
         let session = Attachment(id: id, calls: calls)
         state = .attached(events: events, session)
         order = EventOrder()
+        daemonWait = nil
         wasAttached = true
         attachedAt = loop.now
         // Another daemon is no second try with the one before.
@@ -197,7 +201,16 @@ package final class AppAttachment {
     }
 
     private func wait() {
-        state = .waiting(loop.timer(after: backoff.next()) { [weak self] in self?.attach() })
+        state = .waiting
+        let wait = daemonWait ?? DaemonWait(for: path, on: loop) { [weak self] in self?.retry(appeared: $0) }
+        daemonWait = wait
+        wait.wait(&backoff)
+    }
+
+    private func retry(appeared: Bool) {
+        guard case .waiting = state else { return }
+        if appeared { backoff.reset() }
+        attach()
     }
 
     private func fail(_ error: ClientError) {

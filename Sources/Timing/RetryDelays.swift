@@ -22,7 +22,8 @@ extension Backoff {
 
     // MARK: - On this machine
 
-    /// The daemon, which an app looks for. The longest is how long one that is back may remain unnoticed.
+    /// The daemon, which an app looks for. The longest is how long a daemon that has restarted may remain unnoticed where
+    /// its folder cannot be watched.
     package static var daemon: Backoff { Backoff(first: .milliseconds(100), longest: .seconds(5)) }
     /// `handoff-desktop`, which the daemon looks for.
     package static var desktop: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(60)) }

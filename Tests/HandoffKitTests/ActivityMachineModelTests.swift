@@ -31,6 +31,12 @@ private struct World {
         var hasEnded = false
     }
 
+    private enum Answer {
+        case published(ActivityID)
+        case done
+        case refused
+    }
+
     private struct Published {
         let key: UUID
         var title: String
@@ -52,7 +58,7 @@ private struct World {
     private var published: [ActivityID: Published] = [:]
     private var offered: ActivityID?
     private var calls: [(UUID, ActivityMachine.Call)] = []
-    private var answers: [(UUID, ActivityMachine.Call, ActivityID?)] = []
+    private var answers: [(UUID, ActivityMachine.Call, Answer)] = []
     private var asks: [ActivityID] = []
     private var count: UInt8 = 0
     private var isAtRest = false
@@ -68,6 +74,9 @@ private struct World {
         let strangers = published.values.count { activities[$0.key]?.hasEnded != false }
         if strangers > 0 { return "\(strangers) that have ended are still there" }
         let there = offered.flatMap { published[$0] }
+        if let activity = current.flatMap({ activities[$0] }), Self.isRefused("\(activity.title)") {
+            return there.map { "\($0.title) is offered, and \(activity.title) was refused" }
+        }
         guard there?.key == current else { return "another activity is current" }
         guard let there, let activity = activities[there.key] else { return nil }
         if there.title != "\(activity.title)" { return "the title is \(there.title), not \(activity.title)" }
@@ -205,15 +214,20 @@ private struct World {
     private mutating func serve() -> Bool {
         guard !calls.isEmpty else { return false }
         let (key, call) = calls.removeFirst()
-        var new: ActivityID?
+        var answer = Answer.done
         switch call {
+        case .publish(let description) where Self.isRefused(description.title): return refuse(key, call)
+        case .update(_, let change) where Self.isRefused(change.title): return refuse(key, call)
+        case .answerSave(let id, let change) where Self.isRefused(change.title):
+            published[id]?.isAsked = false
+            return refuse(key, call)
         case .publish(let description):
             count &+= 1
             let id = Sample.activityID(count)
             published[id] = Published(
                 key: key, title: description.title ?? "",
                 page: description.userInfo?["page"]?.integer ?? -1, needsSave: description.needsSave ?? true)
-            new = id
+            answer = .published(id)
         case .update(let id, let change): apply(change, to: id)
         case .answerSave(let id, let change):
             apply(change, to: id)
@@ -225,7 +239,17 @@ private struct World {
             published[id] = nil
             if offered == id { offered = nil }
         }
-        answers.append((key, call, new))
+        answers.append((key, call, answer))
+        return true
+    }
+
+    /// Every fifth title is one that the daemon refuses.
+    private static func isRefused(_ title: String?) -> Bool {
+        title.flatMap { Int($0) }.map { $0 % 5 == 4 } ?? false
+    }
+
+    private mutating func refuse(_ key: UUID, _ call: ActivityMachine.Call) -> Bool {
+        answers.append((key, call, .refused))
         return true
     }
 
@@ -237,11 +261,11 @@ private struct World {
 
     private mutating func answer() -> Bool {
         guard !answers.isEmpty else { return false }
-        let (key, call, new) = answers.removeFirst()
-        if let new {
-            perform(machine.published(key, as: new))
-        } else {
-            perform(machine.succeeded(key, call))
+        let (key, call, answer) = answers.removeFirst()
+        switch answer {
+        case .published(let id): perform(machine.published(key, as: id))
+        case .done: perform(machine.succeeded(key, call))
+        case .refused: perform(machine.failed(key, call, .refused))
         }
         return true
     }

@@ -125,14 +125,54 @@ import Testing
             machine.nextCall(key, description(), needsSave: true) == .answerSave(id, change { $0.needsSave = true }))
     }
 
-    @Test func `what was refused is not tried again and the next change has all of it`() {
+    @Test func `a refused change withdraws the activity and the next change publishes all of it`() {
         begin()
-        let update = machine.nextCall(key, description("long"), needsSave: false)
+        // Unsaved user info does not count as another attempt.
+        var long = description("long")
+        long.userInfo = ["page": 1]
+        let update = machine.nextCall(key, long, needsSave: false)
         #expect(update == .update(id, change { $0.title = "long" }))
         #expect(machine.failed(key, .update(id, ActivityChange()), .refused) == [.sync(key)])
-        #expect(machine.nextCall(key, description("long"), needsSave: false) == nil)
-        #expect(
-            machine.nextCall(key, description("short"), needsSave: false) == .update(id, change { $0.title = "short" }))
+        #expect(machine.nextCall(key, long, needsSave: false) == .invalidate(id))
+        #expect(machine.succeeded(key, .invalidate(id)) == [.sync(key)])
+        #expect(machine.nextCall(key, long, needsSave: false) == nil)
+        #expect(machine.isCurrent(key))
+        var short = description("short")
+        short.needsSave = false
+        #expect(machine.nextCall(key, description("short"), needsSave: false) == .publish(short))
+        _ = machine.published(key, as: otherID)
+        #expect(machine.nextCall(key, description("short"), needsSave: false) == .becomeCurrent(otherID))
+    }
+
+    @Test func `a refused answer to a save withdraws the activity`() {
+        begin()
+        _ = machine.saveAsked(key, needsSave: true)
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        var large = description()
+        large.userInfo = ["page": 1]
+        let answer = ActivityMachine.Call.answerSave(id, change { $0.userInfo = ["page": 1] })
+        #expect(machine.nextCall(key, large, needsSave: false) == answer)
+        _ = machine.failed(key, answer, .refused)
+        #expect(machine.nextCall(key, large, needsSave: false) == .invalidate(id))
+        // It expired there meanwhile.
+        #expect(machine.failed(key, .invalidate(id), .unknownActivity) == [.sync(key)])
+        #expect(machine.nextCall(key, large, needsSave: false) == nil)
+        guard case .publish = machine.nextCall(key, description(), needsSave: false) else {
+            Issue.record("not published")
+            return
+        }
+    }
+
+    @Test func `an activity that is withdrawn after a refusal and ends is forgotten`() {
+        begin()
+        _ = machine.nextCall(key, description("long"), needsSave: false)
+        _ = machine.failed(key, .update(id, ActivityChange()), .refused)
+        _ = machine.ended(key)
+        #expect(machine.nextCall(key, nil, needsSave: false) == .invalidate(id))
+        _ = machine.succeeded(key, .invalidate(id))
+        #expect(machine.nextCall(key, nil, needsSave: false) == nil)
+        #expect(machine.changed(key) == [])
     }
 
     @Test func `hiding does not depend on the rest`() {

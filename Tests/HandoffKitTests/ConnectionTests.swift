@@ -93,6 +93,27 @@ import Testing
         }
     }
 
+    @Test func `handlers that were removed take nothing and their type is not declared any more`() throws {
+        let kit = try KitTest()
+        let application = kit.application(types: ["com.example.reading"])
+        let delegate = NotingApplicationDelegate(kit)
+        application.delegate = delegate
+        for type in ["com.example.reading", "com.example.editing"] {
+            application.onContinue(type, queue: kit.queue) { [kit] _ in kit.note("handler") }
+            application.onWillContinue(type, queue: kit.queue) { [kit] in kit.note("handler") }
+        }
+        try kit.run { _ in
+            (kit.daemon?.parameters(of: "Declare") ?? kit.daemon?.parameters(of: "Attach"))?["types"]?.array?.count == 2
+        }
+        for type in ["com.example.reading", "com.example.editing"] { application.removeHandlers(type) }
+        try kit.run { _ in kit.daemon?.parameters(of: "Declare")?["types"] == ["com.example.reading"] }
+        let type = try #require(ActivityType("com.example.reading"))
+        kit.event(.continue(Sample.continuation, Sample.continued(type: type, title: "one", userInfo: [:])))
+        try kit.run(until: "AnswerContinue false")
+        #expect(!kit.story.contains("handler"))
+        withExtendedLifetime(delegate) {}
+    }
+
     @Test func `an app can stop and start again`() throws {
         let kit = try KitTest()
         let application = following(kit)

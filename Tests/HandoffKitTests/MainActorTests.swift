@@ -303,6 +303,21 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
     }
 
     /// The main thread is the test's own here, and serves no queue meanwhile.
+    @Test func aMainQueueThatIsNotServicedIsReportedOnce() throws {
+        let application = kit.application(types: [editing])
+        application.configuration.mainQueueTimeout = .zero
+        application.onDiagnostic = { [kit] _, message, _ in kit.note(message.prefix { $0 != "," }.description) }
+        application.onContinue(editing) { _ in }
+        try kit.run(until: "Attach")
+        arrives(1)
+        try kit.run(until: "callbacks wait for the main queue")
+        arrives(2)
+        application.delegate = NotingApplicationDelegate(kit)
+        try kit.run(until: "the application's delegate has gone")
+        #expect(kit.story.count { $0 == "callbacks wait for the main queue" } == 1)
+    }
+
+    /// The main thread is the test's own here, and serves no queue meanwhile.
     @Test func whatBelongsToNoActorNeedsNoMainQueue() throws {
         let application = kit.application(types: [editing])
         let free = FreePage(kit)

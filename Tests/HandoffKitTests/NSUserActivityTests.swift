@@ -97,6 +97,49 @@ import Testing
         }
     }
 
+    @Test func `an activity is made through its metatype`() {
+        let kind: NSUserActivity.Type = NSUserActivity.self
+        let activity = kind.init(activityType: "com.example.reading")
+        #expect(activity.activityType == "com.example.reading" && type(of: activity) == NSUserActivity.self)
+    }
+
+    @MainActor @Test func optionalCallsOfDelegatesCallThem() {
+        let delegate = OptionalDelegate()
+        delegate.call(NSUserActivity(activityType: "com.example.reading"))
+        #expect(delegate.calls == ["will", "continue", "willSave"])
+    }
+
+    @MainActor private final class OptionalDelegate: UIApplicationDelegate, NSUserActivityDelegate {
+        var calls: [String] = []
+
+        func call(_ activity: NSUserActivity) {
+            let delegate: (any UIApplicationDelegate)? = self
+            let application = UIApplication.shared
+            #expect(
+                delegate?.application?(application, willContinueUserActivityWithType: activity.activityType) == true)
+            #expect(delegate?.application?(application, continue: activity) { _ in } == true)
+            activity.delegate = self
+            activity.delegate?.userActivityWillSave?(activity)
+        }
+
+        func application(
+            _ application: UIApplication, willContinueUserActivityWithType userActivityType: String
+        ) -> Bool {
+            calls.append("will")
+            return true
+        }
+
+        func application(
+            _ application: UIApplication, continue userActivity: NSUserActivity,
+            restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+        ) -> Bool {
+            calls.append("continue")
+            return true
+        }
+
+        func userActivityWillSave(_ userActivity: NSUserActivity) { calls.append("willSave") }
+    }
+
     @Test func `an empty type ends the process`() async {
         await #expect(processExitsWith: .failure) { _ = NSUserActivity(activityType: "") }
     }
@@ -110,6 +153,14 @@ import Testing
     @Test func `a wrong type in user info ends the process`() async {
         await #expect(processExitsWith: .failure) {
             NSUserActivity(activityType: "a.b").userInfo = ["own": Pipe()]
+        }
+    }
+
+    @Test func `a wrong type that is set in place ends the process once it is read`() async {
+        await #expect(processExitsWith: .failure) {
+            let activity = NSUserActivity(activityType: "a.b")
+            activity.userInfo?["own"] = Pipe()
+            _ = activity.userInfo
         }
     }
 

@@ -214,21 +214,44 @@ import Testing
             let told = kit.story.last { $0.hasPrefix("com.example.type\(number): \(words)") }
             #expect(told?.hasSuffix(" \(try #require(check).code)") == true, "\(kit.story)")
             activity.userInfo = ["page": 1]
-            try kit.run(until: "BecomeCurrent", times: number + 1)
-            // The same for an activity that is there already.
+            try kit.run(until: "BecomeCurrent", times: 2 * number + 1)
+            // The same for an activity that is offered already.
             activity.userInfo = userInfo
+            let offered = kit.story.count
             activity.needsSave = true
-            try kit.run(until: "Update needsSave=true", times: number + 1)
+            try kit.run { story in story[offered...].contains("Update needsSave=true") }
             let before = kit.story.count
             kit.event(.save(kit.lastID))
             try kit.run { story in story[before...].contains { $0.contains(reason) } }
             activity.title = "still there \(number)"
             activity.userInfo = ["page": 2]
             activity.needsSave = true
-            try kit.run { _ in kit.told["title"] == .string("still there \(number)") }
+            try kit.run { story in
+                kit.told["title"] == .string("still there \(number)")
+                    && story.count { $0 == "BecomeCurrent" } == 2 * number + 2
+            }
         }
         #expect(kit.story.count { $0 == "Attach" } == 1)
         #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["p": Data(count: 700_000)]) }
+    }
+
+    @Test(arguments: ["https://example.org/" + String(repeating: "x", count: 2048), "https://me:secret@example.org/"])
+    func `a page that cannot be offered withdraws the former one and is reported`(page: String) throws {
+        application.onDiagnostic = { [kit] activity, message, error in
+            kit.note("\(activity?.title ?? "?"): \(message.prefix { $0 != ":" }) \((error as NSError?)?.code ?? 0)")
+        }
+        activity.title = "first"
+        activity.webpageURL = URL(string: "https://example.org/first")
+        try begin(activity)
+        activity.title = "second"
+        activity.webpageURL = URL(string: page)
+        try kit.run { $0.contains("Invalidate") && $0.contains("second: webpageURL 4608") }
+        // Nothing mixes the title with the former page, and the next address is offered with all the rest.
+        activity.webpageURL = URL(string: "https://example.org/second")
+        try kit.run(until: "BecomeCurrent", times: 2)
+        let sent = try #require(kit.daemon?.parameters(of: "Publish")?["activity"]?.object)
+        #expect(sent["title"] == "second" && sent["webpageURL"] == "https://example.org/second")
+        #expect(kit.story.count { $0.hasPrefix("second: webpageURL") } == 1, "\(kit.story)")
     }
 
     @Test func `a long title is shortened`() throws {
@@ -387,6 +410,91 @@ import Testing
         #expect(activity.userInfo?["last"] as? Bool == true)
         #expect(activity.userInfo as? [String: Int] == ["page1": 1, "page2": 2, "last": 1])
         withExtendedLifetime((delegate, pages, applicationDelegate)) {}
+    }
+
+    @Test func `a save in which no responder writes keeps the user info`() throws {
+        let scene = HandoffScene(delegate: nil)
+        activity.userInfo = ["page": 3]
+        scene.userActivity = activity
+        try kit.run(until: "BecomeCurrent")
+        try settle()
+        #expect(activity.userInfo as? [String: Int] == ["page": 3])
+        #expect(kit.told["userInfo"] == ["page": 3])
+        // One that writes nothing at all does write: the state is empty.
+        let page = EmptyPage()
+        page.userActivity = activity
+        activity.needsSave = true
+        try kit.run { $0.contains("Update needsSave=true") }
+        kit.event(.save(kit.lastID))
+        try kit.run { [kit] _ in kit.told["userInfo"] == [:] }
+        withExtendedLifetime((scene, page)) {}
+    }
+
+    private final class EmptyPage: HandoffResponder {
+        override func updateUserActivityState(_ activity: NSUserActivity) { activity.userInfo = [:] }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `twenty thousand members are set one by one`() throws {
+        let delegate = NotingDelegate(kit) { activity in
+            for number in 0..<20_000 { activity.userInfo?["\(number)"] = number }
+            for number in 4000..<20_000 { activity.userInfo?["\(number)"] = nil }
+        }
+        activity.delegate = delegate
+        activity.becomeCurrent()
+        try kit.run { [kit] _ in kit.told["userInfo"]?.object?.count == 4000 }
+        #expect(activity.userInfo?["3999"] as? Double == 3999)
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func `members that are set in place are members like others`() throws {
+        activity.userInfo?["page"] = 1
+        activity.addUserInfoEntries(from: ["line": 2])
+        activity.userInfo?["page"] = 3
+        activity.userInfo?["old"] = true
+        activity.userInfo?.removeValue(forKey: "old")
+        #expect(activity.userInfo?["page"] as? Double == 3)
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        try settle()
+        #expect(kit.told["userInfo"] == ["page": 3, "line": 2])
+        activity.userInfo = nil
+        #expect(activity.userInfo?.isEmpty == true)
+    }
+
+    @Test func `advice is reported once for each kind`() throws {
+        application.onDiagnostic = { [kit] _, message, _ in kit.note("advice: \(message)") }
+        kit.onCall = { [kit] call in
+            let bytes = kit.story.count
+            let advice = "the payload has \(bytes) bytes"
+            switch call.member {
+            case "Publish": call.reply(AppEvent.published(Sample.activityID(9), advice: advice).json)
+            case "Update": call.reply(["advice": .string(bytes > 8 ? "a key is missing" : advice)])
+            default: return false
+            }
+            return true
+        }
+        activity.becomeCurrent()
+        for number in 0..<12 {
+            activity.title = "\(number)"
+            try kit.run { [kit] _ in kit.told["title"] == .string("\(number)") }
+        }
+        try kit.run { $0.contains { $0.hasPrefix("advice: a key") } }
+        kit.drainQueue()
+        #expect(kit.story.count { $0.hasPrefix("advice") } == 2, "\(kit.story)")
+    }
+
+    @Test func `a refusal is printed where no handler takes it`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let kit = try KitTest()
+            let activity = NSUserActivity(activityType: "com.example.editing", application: kit.application())
+            activity.becomeCurrent()
+            try kit.run(until: "BecomeCurrent")
+            activity.webpageURL = URL(string: "https://me:secret@example.org/")
+            try kit.run(until: "Invalidate")
+        }
+        let printed = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(printed.contains("HandoffKit: com.example.editing: webpageURL: not an address of a page"))
+        #expect(!printed.contains("secret"))
     }
 
     @Test func `a responder that lets go ends the engagement`() throws {

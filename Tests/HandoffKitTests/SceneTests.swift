@@ -67,6 +67,18 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         return scene
     }
 
+    @Test func `the activity of a scene that becomes active is current`() throws {
+        let scenes = [HandoffScene(delegate: nil), HandoffScene(delegate: nil)]
+        for (number, scene) in scenes.enumerated() {
+            let activity = NSUserActivity(activityType: "com.example.scene\(number)", application: application)
+            scene.userActivity = activity
+            try kit.run(until: "BecomeCurrent", times: number + 1)
+        }
+        application.activeScene = scenes[0]
+        try kit.run(until: "BecomeCurrent", times: 3)
+        #expect(kit.daemon?.parameters(of: "BecomeCurrent")?["activity"] == .string(Sample.activityID(1).hex))
+    }
+
     @Test func `the active scene is told instead of the applications delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
@@ -114,7 +126,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
     @Test func `a scene without a delegate leaves it to the application`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
-        application.activeScene = HandoffScene()
+        application.activeScene = HandoffScene(delegate: nil)
         try kit.run(until: "Attach")
         kit.event(.continue(id(1), continued("one")))
         try kit.run(until: "continue one")

@@ -415,4 +415,29 @@ import Testing
         }
         withExtendedLifetime(far) {}
     }
+
+    @Test func `reads that were cancelled keep no memory`() async throws {
+        let far = playStreams()
+        let activity = try continued()
+        try await run {
+            let stream = try await activity.continuationByteStream()
+            var before = 0
+            for number in 0..<31_000 {
+                if number == 1000 { before = try Self.residentPages() }
+                let reader = Task { try await stream.read() }
+                reader.cancel()
+                await #expect(throws: CancellationError.self) { try await reader.value }
+            }
+            let grown = try Self.residentPages() - before
+            #expect(grown < 750, "30,000 reads keep \(grown) pages")
+            stream.close()
+        }
+        withExtendedLifetime(far) {}
+    }
+
+    /// Pages of memory that this process has in RAM.
+    private static func residentPages() throws -> Int {
+        let numbers = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return try #require(numbers.dropFirst().first.flatMap { Int($0) })
+    }
 }

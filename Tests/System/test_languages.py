@@ -19,7 +19,7 @@ PAGE = os.path.join(ROOT, "docs", "other-languages.md")
 TYPE = "com.example.counting"
 LANGUAGES = ("py", "js", "c")
 FENCES = {"py": "python", "js": "js", "c": "c"}
-MOST_LINES = 50
+MOST_LINES = 100
 
 
 class Program:
@@ -93,13 +93,16 @@ def hand_over(stage, first, second):
     here.type(b"abc")
     here.wait("count 3")
     laptop.ctl("continue", "--type", TYPE)
+    # The bytes themselves come over a stream.
+    there.wait("text abc")
     there.wait("continue 3")
-    here.wait("continued 3")
+    here.wait("stream 3")
     there.type(b"de")
     there.wait("count 5")
     desk.ctl("continue", "--type", TYPE)
+    here.wait("text abcde")
     here.wait("continue 5")
-    there.wait("continued 5")
+    there.wait("stream 5")
     # The real is one, whatever the language makes of 1.0.
     taken = Connection(laptop).send(CONTROL + "Continue", more=True, type=TYPE, take=True).last()["activity"]
     expect(same(taken["userInfo"], {"count": 5, "step": {"$double": 1} if first == "js" else 1.0}), f"{taken}")
@@ -124,13 +127,52 @@ def c_and_python(stage):
     hand_over(stage, "c", "py")
 
 
-@test("a program that cannot reach its daemon says so, and ends")
-def without_daemon(stage):
-    environment = {**os.environ, "HANDOFF_SOCKET": os.path.join(stage.folder, "none")}
+def complains(program, words):
+    """Waits until the program has written some words to its standard error."""
+    limit = time.monotonic() + 20
+    while words not in open(program.log).read():
+        expect(time.monotonic() < limit, f"counter.{program.language} never complained: {words} ({program.log})")
+        time.sleep(0.05)
+
+
+@test("a program waits for its daemon, and offers its count again after a restart")
+def reconnects(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    taker = Program(laptop, "py")
     for language in LANGUAGES:
-        ended = subprocess.run(
-            command(stage, language), env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
-        expect(ended.returncode != 0 and ended.stderr, f"counter.{language}: {ended}")
+        desk.stop()
+        program = Program(desk, language)
+        complains(program, "away")
+        desk.start()
+        program.wait("save 0")
+        program.type(b"abc")
+        program.wait("count 3")
+        desk.restart()
+        program.wait("save 3")
+        offered(laptop, desk)
+        laptop.ctl("continue", "--type", TYPE)
+        taker.wait("text abc")
+        taker.wait("continue 3")
+        program.process.stdin.close()
+        expect(program.process.wait(20) == 0, f"counter.{language} did not end with its input")
+
+
+@test("a stream that is refused costs a program that stream only")
+def refused_stream(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    for language in LANGUAGES:
+        program = Program(laptop, language)
+        program.wait("save 0")
+        plain = desk.follow("publish", TYPE, "--user-info", '{"count": 4}')
+        offered(laptop, desk)
+        laptop.ctl("continue", "--type", TYPE)
+        program.wait("continue 4")
+        complains(program, "StreamFailed")
+        program.type(b"x")
+        program.wait("count 5")
+        plain.interrupt()
+        program.process.stdin.close()
+        expect(program.process.wait(20) == 0, f"counter.{language} did not end with its input")
 
 
 @test("the page shows these programs, which are short")

@@ -7,6 +7,14 @@ public let NSUserActivityTypeBrowsingWeb = "NSUserActivityTypeBrowsingWeb"
 /// The key of a document's URL in `userInfo`.
 public let NSUserActivityDocumentURLKey = "NSUserActivityDocumentURLKey"
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The first of the error codes of activities.
+public let NSUserActivityErrorMinimum = 4608
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The last of the error codes of activities.
+public let NSUserActivityErrorMaximum = 4863
+
 /// The name of an activity in stores of the system.
 public typealias NSUserActivityPersistentIdentifier = String
 

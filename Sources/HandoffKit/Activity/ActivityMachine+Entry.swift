@@ -16,6 +16,8 @@ extension ActivityMachine {
     /// What the daemon knows of an activity.
     struct Told: Equatable {
         var description: ActivityDescription
+        /// All that the activity said then, including what waits for a save.
+        var wanted: ActivityDescription
         var needsSave: Bool
         var isCurrent = false
     }
@@ -28,12 +30,17 @@ extension ActivityMachine {
         case publishing(Told)
         /// The state once the daemon has it.
         case published(ActivityID, Told)
+        /// The state between the refusal of a change and `Invalidate`: what the daemon has is not what the activity says any more.
+        case withdrawing(ActivityID, refused: ActivityDescription)
         /// The state after the daemon refused this description.
         case refused(ActivityDescription)
 
         /// The id in the daemon, once it has one.
         var id: ActivityID? {
-            if case .published(let id, _) = self { id } else { nil }
+            switch self {
+            case .published(let id, _), .withdrawing(let id, _): id
+            case .unknown, .publishing, .refused: nil
+            }
         }
 
         /// Whether the answer to a call is about what the daemon has now; not so when it ended the activity meanwhile.
@@ -56,8 +63,6 @@ extension ActivityMachine {
         var isBusy = false
         /// What the daemon knows once that call is answered well.
         var pending: Told?
-        /// What the activity said when the daemon refused a change; not told again.
-        var refused: ActivityDescription?
         /// Whether the daemon waits for the answer to its save request, and the app has saved.
         var owesAnswer = false
         /// Whether the app has saved, so that `userInfo` may travel.

@@ -34,7 +34,7 @@ package struct ActivityMachine: Sendable {
 
     /// Why a call failed.
     package enum CallFailure: Equatable, Sendable {
-        /// The daemon refused what the activity says, or a limit was reached: not asked again until something changes.
+        /// The daemon refused what the activity says, or a limit was reached: not sent again until something changes.
         case refused
         /// The daemon does not have the activity any more.
         case unknownActivity
@@ -94,6 +94,14 @@ package struct ActivityMachine: Sendable {
     /// Something about the activity has changed, `needsSave` too.
     package mutating func changed(_ key: Key) -> [Action] { sync(key) }
 
+    /// The `userInfo` of the activity has changed, which travels with a save only. After a refusal it is another attempt.
+    package mutating func userInfoChanged(_ key: Key) -> [Action] {
+        switch entries[key]?.remote {
+        case .refused, .withdrawing: sync(key)
+        case .unknown, .publishing, .published, nil: []
+        }
+    }
+
     /// The callback queue has got to a save.
     /// - Returns: whether the app is asked.
     package mutating func saveBegan(_ key: Key) -> Bool {
@@ -132,7 +140,6 @@ package struct ActivityMachine: Sendable {
             entries[key]?.remote = .unknown
             entries[key]?.isBusy = false
             entries[key]?.pending = nil
-            entries[key]?.refused = nil
             entries[key]?.owesAnswer = false
             switch entries[key]?.save {
             case .scheduled: entries[key]?.save = .scheduled(daemonWaits: false)
@@ -169,6 +176,10 @@ package struct ActivityMachine: Sendable {
     /// The daemon ended the activity: it expired.
     /// - Parameter description: what the activity says now. One that was given another date meanwhile stays current.
     package mutating func withdrawn(_ key: Key, _ description: ActivityDescription?) -> [Action] {
+        if case .withdrawing(_, let refused)? = entries[key]?.remote, entries[key]?.hasEnded == false {
+            entries[key]?.remote = .refused(refused)
+            return sync(key)
+        }
         var hasExpired = true
         if let description, case .published(_, let told)? = entries[key]?.remote {
             hasExpired = description.expirationDate == told.description.expirationDate
@@ -183,7 +194,6 @@ package struct ActivityMachine: Sendable {
             entries[key]?.remote = .unknown
             entries[key]?.isBusy = false
             entries[key]?.pending = nil
-            entries[key]?.refused = nil
             entries[key]?.owesAnswer = false
         }
         if current == key, hasExpired { current = nil }
@@ -238,14 +248,14 @@ package struct ActivityMachine: Sendable {
             entry.remote = .refused(told.description)
         case (.refused, .published(let id, let told)):
             guard let pending = entry.pending else { break }
-            if pending.description == told.description {
-                // Not tried again, or it would be for ever.
-                entry.remote = .published(id, pending)
-            } else {
-                // The next change is another attempt, with everything that was refused.
-                entry.refused = pending.description
-                if pending.description.userInfo != told.description.userInfo { entry.hasSaved = true }
-            }
+            // Not sent again, or it would be refused permanently.
+            let isSame = pending.description == told.description
+            entry.remote = isSame ? .published(id, pending) : .withdrawing(id, refused: pending.wanted)
+        // It is withdrawn either way.
+        case (.unknownActivity, .refused):
+            entry.isBusy = false
+            entries[key] = entry
+            return sync(key)
         case (.refused, _), (.unknownActivity, _): break
         }
         entry.pending = nil
@@ -283,6 +293,10 @@ package struct ActivityMachine: Sendable {
         if case .running = entry.save, !entry.hasEnded { return nil }
         switch entry.remote {
         case .publishing: return nil
+        case .withdrawing(let id, let refused):
+            entry.remote = entry.hasEnded ? .unknown : .refused(refused)
+            entry.isBusy = true
+            return .invalidate(id)
         case .refused(let refused):
             guard let description, refused != description else { return nil }
             entry.remote = .unknown
@@ -307,7 +321,7 @@ package struct ActivityMachine: Sendable {
         guard current == key, !entry.hasEnded else { return nil }
         var description = description
         let hasNews = entry.hasNews(needsSave: needsSave)
-        entry.remote = .publishing(Told(description: description, needsSave: hasNews))
+        entry.remote = .publishing(Told(description: description, wanted: description, needsSave: hasNews))
         entry.isBusy = true
         entry.hasSaved = false
         entry.owesAnswer = false
@@ -321,9 +335,9 @@ package struct ActivityMachine: Sendable {
     ) -> Call? {
         let sendsUserInfo = entry.owesAnswer || entry.hasSaved
         let hasNews = entry.hasNews(needsSave: needsSave)
-        var next = Told(description: description, needsSave: hasNews, isCurrent: told.isCurrent)
+        var next = Told(
+            description: description, wanted: description, needsSave: hasNews, isCurrent: told.isCurrent)
         if !sendsUserInfo { next.description.userInfo = told.description.userInfo }
-        if entry.refused == next.description { next.description = told.description }
         var change = ActivityChange(from: told.description, to: next.description)
         if hasNews != told.needsSave { change.needsSave = hasNews }
         if let isEligible = change.isEligibleForHandoff, !entry.owesAnswer {
@@ -331,8 +345,8 @@ package struct ActivityMachine: Sendable {
             change = ActivityChange()
             change.isEligibleForHandoff = isEligible
             next = told
+            next.wanted = description
             next.description.isEligibleForHandoff = isEligible
-            entry.refused = nil
             return call(.update(id, change), &entry, next)
         }
         if entry.owesAnswer || change != ActivityChange() {
@@ -357,8 +371,10 @@ package struct ActivityMachine: Sendable {
 
     /// Whether the activity is going to be the current one in the daemon, too.
     private func isOnItsWay(_ key: Key) -> Bool {
-        if case .refused = entries[key]?.remote { return false }
-        return true
+        switch entries[key]?.remote {
+        case .refused, .withdrawing: false
+        case .unknown, .publishing, .published, nil: true
+        }
     }
 
     private mutating func sync(_ key: Key) -> [Action] {

@@ -10,7 +10,11 @@ struct ActivityState: Sendable {
     /// What the user is doing.
     var title: String?
     /// What another app needs to continue.
-    var userInfo = UserInfoMembers()
+    var userInfo = UserInfoMembers() {
+        didSet { beforeSave = nil }
+    }
+    /// What `userInfo` was before it was emptied for the responders; nil once one of them has written to it.
+    private(set) var beforeSave: BeforeSave?
     /// The keys of `userInfo` that the last typed payload has set.
     var typedPayloadKeys: [UserInfoValue] = []
     /// What is known of the files that `userInfo` names.
@@ -43,10 +47,48 @@ struct ActivityState: Sendable {
     var persistentIdentifier: String?
     /// Whether it has ended for good.
     var isInvalid = false
+    /// The kinds of advice that the app has received for it.
+    private var advised: Set<String> = []
 
     /// A new activity of a type.
     init(type: String) {
         self.type = type
+    }
+
+    /// Replaces `userInfo`.
+    mutating func setUserInfo(_ members: UserInfoMembers) {
+        userInfo = members
+        typedPayloadKeys = []
+    }
+
+    /// The contents of `userInfo` and of the typed payload in it.
+    struct BeforeSave {
+        fileprivate let userInfo: UserInfoMembers
+        fileprivate let typedPayloadKeys: [UserInfoValue]
+    }
+
+    /// Empties `userInfo` for the responders, which write the state from scratch.
+    mutating func emptyUserInfo() {
+        let before = BeforeSave(userInfo: userInfo, typedPayloadKeys: typedPayloadKeys)
+        setUserInfo(UserInfoMembers())
+        beforeSave = before
+    }
+
+    /// Restores what `userInfo` was, unless a responder has written to it.
+    mutating func restoreUnwrittenUserInfo() {
+        guard let before = beforeSave else { return }
+        userInfo = before.userInfo
+        typedPayloadKeys = before.typedPayloadKeys
+    }
+
+    /// Whether the app has not received advice of this kind: the same with other numbers is of the same kind.
+    /// - Parameter advice: nil when there is none, after which each kind is new again.
+    mutating func isNew(_ advice: String?) -> Bool {
+        guard let advice else {
+            advised = []
+            return false
+        }
+        return advised.insert(advice.filter { !$0.isNumber }).inserted
     }
 
     /// `userInfo` without a path of this device.

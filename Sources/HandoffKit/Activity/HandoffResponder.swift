@@ -33,7 +33,8 @@ nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
     }
 
     /// Writes the state into the activity, by `addUserInfoEntries(from:)`: called before each save, on the callback queue, with
-    /// an empty `userInfo`, to which all responders of the activity add in turn. Does nothing unless overridden.
+    /// an empty `userInfo`, to which all responders of the activity add in turn. Where none of them writes to it, its former content stays.
+    /// Does nothing unless overridden.
     open func updateUserActivityState(_ activity: NSUserActivity) {}
 
     /// Takes the state from an activity that is continued. Does nothing unless overridden.

@@ -12,7 +12,7 @@ import LoopIO
 /// `invalidate()`.
 ///
 /// Unchecked: the state is behind one lock, the list of responders behind another one, the reference to the
-/// delegate behind a third; none is held while something is called.
+/// delegate behind a third, changes of `userInfo` in place behind a fourth; none is held while something is called.
 open class NSUserActivity: NSObject, @unchecked Sendable {
     /// What identifies it: two objects are equal when these are.
     let key = UUID()
@@ -22,6 +22,9 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     let continuation: Continuation?
 
     private let state: Locked<ActivityState>
+    /// `userInfo` as the app has changed it in place: checked, and moved to the state, once somebody reads it. Locked before the state.
+    private var changedUserInfo: [AnyHashable: Any]?
+    private let userInfoLock = NSLock()
     private let delegateLock = NSLock()
     /// Not kept as an object that is cast: a conformance that belongs to the main actor is found by a cast there alone.
     private weak var storedDelegate: (any NSUserActivityDelegate)?
@@ -93,15 +96,22 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// arrives pointing at the same document, or at a place where `startAccessingSecurityScopedResource()` fetches it. A URL that
     /// is relative to another one reads back, and arrives, as the absolute URL that both are together.
     ///
-    /// Setting it does not set `needsSave`.
+    /// Setting it does not set `needsSave`. A member that is set in place, as in `userInfo?["page"] = 3`, is checked when the activity is next
+    /// read or sent.
     open var userInfo: [AnyHashable: Any]? {
-        get { UserInfoBridge.dictionary(state.withLock { $0.userInfo }) }
+        get { UserInfoBridge.dictionary(snapshot.userInfo) }
         set {
             let members = Self.members(newValue ?? [:])
-            change {
-                $0.userInfo = members
-                $0.typedPayloadKeys = []
+            changeUserInfo { $0.setUserInfo(members) }
+        }
+        _modify {
+            // In place, so that many members, one by one, cost no more than all of them together.
+            var dictionary = takeUserInfo()
+            defer {
+                userInfoLock.withLock { changedUserInfo = dictionary ?? [:] }
+                application.userInfoChanged(key)
             }
+            yield &dictionary
         }
     }
 
@@ -109,7 +119,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// - Parameter otherDictionary: checked as `userInfo` is.
     open func addUserInfoEntries(from otherDictionary: [AnyHashable: Any]) {
         let members = Self.members(otherDictionary)
-        change { $0.userInfo.merge(members) }
+        changeUserInfo { $0.userInfo.merge(members) }
     }
 
     /// Checks whether a dictionary may become a `userInfo` that travels: types of the values, nesting, number of members, and the size
@@ -166,7 +176,9 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     /// When the activity ends by itself; nil: a day after the app last said something of it, or as long as the device's user has set.
     /// `Date.distantFuture` is never.
-    open var expirationDate: Date? {
+    // Of Apple's type.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var expirationDate: Date! {
         get { state.withLock { $0.expirationDate } }
         set { change { $0.expirationDate = newValue } }
     }
@@ -273,7 +285,10 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     var hasLostDelegate: Bool { delegateLock.withLock { hasDelegate && storedDelegate == nil } }
 
     /// All that it says now.
-    var snapshot: ActivityState { state.withLock { $0 } }
+    var snapshot: ActivityState {
+        checkUserInfo()
+        return state.withLock { $0 }
+    }
 
     private var isInvalid: Bool { state.withLock { $0.isInvalid } }
 
@@ -282,9 +297,34 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         application.activityChanged(key)
     }
 
+    private func changeUserInfo(_ body: (inout ActivityState) -> Void) {
+        checkUserInfo()
+        state.withLock { body(&$0) }
+        application.userInfoChanged(key)
+    }
+
+    /// `userInfo` for a change in place. Other threads read what it was before until the change has ended.
+    private func takeUserInfo() -> [AnyHashable: Any]? {
+        let changed = userInfoLock.withLock {
+            defer { changedUserInfo = nil }
+            return changedUserInfo
+        }
+        return changed ?? UserInfoBridge.dictionary(state.withLock { $0.userInfo })
+    }
+
+    /// Moves what was changed in place to the state; ends the process for a value that cannot travel.
+    private func checkUserInfo() {
+        userInfoLock.withLock {
+            guard let dictionary = changedUserInfo else { return }
+            changedUserInfo = nil
+            let members = Self.members(dictionary)
+            state.withLock { $0.setUserInfo(members) }
+        }
+    }
+
     /// Replaces the members of `userInfo` that are a typed payload; those that the former one had are gone.
     func setTypedPayload(_ members: UserInfoMembers) {
-        change {
+        changeUserInfo {
             $0.userInfo.remove($0.typedPayloadKeys)
             $0.userInfo.merge(members)
             $0.typedPayloadKeys = members.pairs.map(\.key)
@@ -301,18 +341,23 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     /// What has to be called for the app to bring the activity up to date.
     func save() -> [CallbackStep] {
+        checkUserInfo()
         state.withLock {
             $0.needsSave = false
             $0.documents.outdate()
         }
         let responders = responders.all
         guard !responders.isEmpty else { return [tell(.willSave)] }
-        state.withLock {
-            $0.userInfo = UserInfoMembers()
-            $0.typedPayloadKeys = []
+        state.withLock { $0.emptyUserInfo() }
+        let restore = CallbackStep.callbackQueue {
+            self.checkUserInfo()
+            self.state.withLock { $0.restoreUnwrittenUserInfo() }
         }
-        return responders.map { $0.update(self) } + [tell(.willSave), application.tell(.didUpdate(self))]
+        return responders.map { $0.update(self) } + [restore, tell(.willSave), application.tell(.didUpdate(self))]
     }
+
+    /// Whether the app has not received advice of this kind; nil when there is none.
+    func isNew(_ advice: String?) -> Bool { state.withLock { $0.isNew(advice) } }
 
     /// Has a responder asked at each save.
     func add(_ responder: Responder) { responders.add(responder) }

@@ -22,6 +22,8 @@ enum Responder: @unchecked Sendable {
         switch self {
         case .free:
             .callbackQueue { if case .free(let responder) = self { responder.updateUserActivityState(activity) } }
+        // It has nothing to write, and the main queue need not be serviced.
+        case .mainActor(let responder) where type(of: responder) == HandoffScene.self: .callbackQueue {}
         case .mainActor(let responder): .mainActor { responder.updateUserActivityState(activity) }
         }
     }

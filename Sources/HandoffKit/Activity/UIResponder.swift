@@ -12,9 +12,17 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
         super.init(forActor: ())
     }
 
+    nonisolated override init(forActor: Void) {
+        super.init(forActor: forActor)
+    }
+
     deinit {
-        // Nobody can bring it up to date any more.
-        guard let activity = stored, activity.remove(ObjectIdentifier(self)) else { return }
+        ends(stored)
+    }
+
+    /// The responder ends, and its activity with the last one: nothing can bring it up to date any more.
+    nonisolated func ends(_ activity: NSUserActivity?) {
+        guard let activity, activity.remove(ObjectIdentifier(self)) else { return }
         activity.invalidate()
     }
 
@@ -30,7 +38,8 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
     }
 
     /// Writes the state into the activity, by `addUserInfoEntries(from:)`: called before each save, on the main queue, with
-    /// an empty `userInfo`, to which all responders of the activity add in turn. Does nothing unless overridden.
+    /// an empty `userInfo`, to which all responders of the activity add in turn. Where none of them writes to it, its former content stays.
+    /// Does nothing unless overridden.
     open func updateUserActivityState(_ activity: NSUserActivity) {}
 
     /// Takes the state from an activity that is continued. Does nothing unless overridden.

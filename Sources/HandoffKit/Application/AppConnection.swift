@@ -18,8 +18,10 @@ final class AppConnection: @unchecked Sendable {
     private var session: Attachment?
     /// Counts sessions, so that answers of an earlier one are recognised.
     private var generation = 0
-    private var retry: LoopTimer?
+    /// Makes the next attempt; exists from a failed attempt until the app is attached.
+    private var daemonWait: DaemonWait?
     private var backoff = Backoff.daemon
+    private var checkTimer: LoopTimer?
     private var attachedAt: MonotonicInstant?
     private var hasReportedFailure = false
     private var book = ContinuationRegistry()
@@ -52,6 +54,11 @@ final class AppConnection: @unchecked Sendable {
         }
     }
 
+    /// Calls something once, on the loop's thread, after a delay.
+    func check(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        loop.perform { [self] in checkTimer = loop.timer(after: delay) { body() } }
+    }
+
     /// Makes the next call that is due for an activity.
     func sync(_ key: UUID) { loop.perform { [self] in syncOnLoop(key) } }
 
@@ -61,12 +68,19 @@ final class AppConnection: @unchecked Sendable {
         guard let application else { return }
         let wanted = application.attachment
         let isSame = attached.map { $0.request == wanted.request && $0.path == wanted.path } ?? false
-        guard !isSame || (attachment == nil && retry == nil) else { return }
+        guard !isSame || (attachment == nil && daemonWait == nil) else { return }
+        startAttachment(wanted)
+    }
+
+    private func startAttachment(_ wanted: (request: AttachRequest, path: String)) {
         if let attached, let attachment, attached.path == wanted.path, attached.request.isSameApp(as: wanted.request) {
             self.attached = wanted
             return attachment.declare(wanted.request)
         }
+        // Kept, so that it learns of a daemon that starts during the attempt.
+        let daemonWait = attached?.path == wanted.path ? daemonWait : nil
         detachOnLoop()
+        self.daemonWait = daemonWait
         attached = wanted
         let attachment = AppAttachment(path: wanted.path, loop: loop, app: wanted.request)
         self.attachment = attachment
@@ -74,7 +88,7 @@ final class AppConnection: @unchecked Sendable {
     }
 
     private func detachOnLoop() {
-        retry = nil
+        daemonWait = nil
         attachment?.stop()
         attachment = nil
         attached = nil
@@ -86,6 +100,7 @@ final class AppConnection: @unchecked Sendable {
         case .attached(let session):
             self.session = session
             generation += 1
+            daemonWait = nil
             attachedAt = loop.now
             hasReportedFailure = false
             application?.report(connected: true, nil)
@@ -126,11 +141,16 @@ final class AppConnection: @unchecked Sendable {
     private func tryAgain() {
         if let attachedAt { backoff.ended(after: attachedAt.duration(to: loop.now)) }
         attachedAt = nil
-        let delay = backoff.next()
-        retry = loop.timer(after: delay) { [weak self] in
-            self?.retry = nil
-            self?.attachOnLoop()
-        }
+        guard let path = attached?.path else { return }
+        let wait = daemonWait ?? DaemonWait(for: path, on: loop) { [weak self] in self?.retry(appeared: $0) }
+        daemonWait = wait
+        wait.wait(&backoff)
+    }
+
+    private func retry(appeared: Bool) {
+        guard let application else { return }
+        if appeared { backoff.reset() }
+        startAttachment(application.attachment)
     }
 
     // MARK: Calls
@@ -201,7 +221,7 @@ final class AppConnection: @unchecked Sendable {
             switch result {
             case .success(let reply):
                 application?.step { $0.succeeded(key, call) }
-                advise(key, reply.parameters["advice"]?.string)
+                if change != nil { advise(key, reply.parameters["advice"]?.string) }
             case .failure(let error): failed(key, call, error)
             }
         }
@@ -227,7 +247,7 @@ final class AppConnection: @unchecked Sendable {
     }
 
     private func advise(_ key: UUID, _ advice: String?) {
-        guard let advice else { return }
+        guard application?.activity(key)?.isNew(advice) == true, let advice else { return }
         application?.report(key, VisibleText.escape(advice))
     }
 

@@ -34,6 +34,7 @@ extension HandoffApplication {
     private func leave(
         to queue: DispatchQueue, _ body: @escaping @Sendable () -> Void, _ rest: ArraySlice<CallbackStep>
     ) {
+        if MainQueue.isMain(queue) { usesMainQueue() }
         queue.async {
             body()
             if !rest.isEmpty { self.callback { $0.run(rest) } }
@@ -42,7 +43,12 @@ extension HandoffApplication {
 }
 
 /// The main queue, whichever thread serves it.
-private enum MainQueue {
+enum MainQueue {
+    private static let label = DispatchQueue.main.label
+
+    /// Whether this is it: `DispatchQueue.main` is another object each time.
+    static func isMain(_ queue: DispatchQueue) -> Bool { queue.label == label }
+
     private static let key: DispatchSpecificKey<Void> = {
         let key = DispatchSpecificKey<Void>()
         DispatchQueue.main.setSpecific(key: key, value: ())

@@ -52,6 +52,16 @@ extension HandoffApplication {
         register(activityType) { $0.fail = .queue(queue, handler) }
     }
 
+    /// Removes the handlers of a type of activities, which then is the delegate's. Sequences of ``continuations(of:)`` stay. The type is
+    /// declared no more unless it is one of the ``activityTypes``.
+    public func removeHandlers(_ activityType: String) {
+        let former = lock.withLock {
+            (handlers: handlers.removeValue(forKey: activityType), isConnected: connection != nil)
+        }
+        withExtendedLifetime(former) {}
+        if former.handlers != nil, former.isConnected { start() }
+    }
+
     /// The activities of a type that are continued here, for `for await`, as they come, instead of the delegate; they count as taken over. Those that
     /// come while nobody asks for the next one wait. Declares the type, and connects; once the sequence is let go of, or its task is
     /// cancelled, the type is the delegate's again. A handler of `onContinue` goes before it.

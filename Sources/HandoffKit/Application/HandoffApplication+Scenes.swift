@@ -4,7 +4,8 @@ import HandoffModel
 /// Scenes, and which of them an activity goes to.
 extension HandoffApplication {
     /// The scene that the user is engaged in, when the app has scenes: its delegate is told of continuations, and the application's
-    /// is not. The app sets it when a window comes to the front. Setting it connects to the daemon.
+    /// is not. The app sets it when a window comes to the front. Setting it connects to the daemon, and makes the activity of the scene
+    /// current.
     public var activeScene: HandoffScene? {
         get { lock.withLock { storedScene } }
         set {
@@ -15,7 +16,9 @@ extension HandoffApplication {
                 guard let newValue, let place = scenes.firstIndex(of: newValue) else { return }
                 scenes.insert(scenes.remove(at: place), at: 0)
             }
-            if newValue != nil { start() }
+            guard let newValue else { return }
+            start()
+            newValue.userActivity?.becomeCurrent()
         }
     }
 

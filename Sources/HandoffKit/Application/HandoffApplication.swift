@@ -32,13 +32,15 @@ public final class HandoffApplication: @unchecked Sendable {
     /// Who takes activities of a type instead of the delegate.
     var handlers: [String: Handlers] = [:]
     private var connectionHandler: ConnectionHandler?
-    private var diagnosticHandler: DiagnosticHandler?
+    private(set) var diagnosticHandler: DiagnosticHandler?
     private(set) var connection: AppConnection?
     private var thread: LoopThread?
     private var documentDesk: DocumentService?
     private weak var storedDelegate: (any UIApplicationDelegate)?
     private var hasDelegate = false
-    private var warnings: Set<LostDelegate> = []
+    /// What was reported and is not reported again.
+    var warnings: Set<String> = []
+    var mainQueue = MainQueueService.unused
     var storedScene: HandoffScene?
     /// The one that was active last is first.
     var scenes: [HandoffScene] = []
@@ -97,7 +99,7 @@ public final class HandoffApplication: @unchecked Sendable {
 
     /// Where delegates and responders that belong to no actor are called: the main queue unless set. A serial queue. Those of
     /// the main actor are called on the main queue in any case, which needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous
-    /// `main`.
+    /// `main`. A main queue that is not serviced is reported after 5 s.
     public var callbackQueue: DispatchQueue {
         get { lock.withLock { queue } }
         set { lock.withLock { queue = newValue } }
@@ -120,6 +122,9 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
+    /// Whether a delegate was set and has gone since.
+    var hasLostDelegate: Bool { lock.withLock { hasDelegate && storedDelegate == nil } }
+
     // MARK: What it is told
 
     /// Is called when the connection to the daemon was made, and once when there is none and why; it is tried again all the while.
@@ -132,8 +137,8 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// Is called with what a developer should know: advice of the daemon, such as that a payload is larger than 3 KiB, and activities
-    /// that it refused.
+    /// Is called with what a developer should know: advice of the daemon, such as that a payload is larger than 3 KiB, once for each
+    /// kind of advice and activity, and activities that it refused. Refusals are printed to standard error where this is nil.
     public var onDiagnostic: DiagnosticHandler? {
         get { lock.withLock { diagnosticHandler } }
         set {
@@ -217,6 +222,9 @@ public final class HandoffApplication: @unchecked Sendable {
     /// Something about an activity has changed.
     func activityChanged(_ key: UUID) { step { $0.changed(key) } }
 
+    /// The `userInfo` of an activity has changed.
+    func userInfoChanged(_ key: UUID) { step { $0.userInfoChanged(key) } }
+
     /// Tells the machine something, and performs what it decides. Any thread.
     func step(_ event: (inout ActivityMachine) -> [ActivityMachine.Action]) {
         perform(lock.withLock { event(&machine) })
@@ -277,19 +285,11 @@ public final class HandoffApplication: @unchecked Sendable {
 
     /// Calls something on the callback queue, after everything that was to be called before.
     func callback(_ body: @escaping @Sendable (HandoffApplication) -> Void) {
-        callbackQueue.async { [weak self] in
+        let queue = callbackQueue
+        if MainQueue.isMain(queue) { usesMainQueue() }
+        queue.async { [weak self] in
             if let self { body(self) }
         }
-    }
-
-    /// Says whether there is a connection.
-    func report(connected: Bool, _ error: HandoffError?) {
-        callback { $0.onConnectionChange?(connected, error?.cocoaError) }
-    }
-
-    /// Says what a developer should know.
-    func report(_ key: UUID?, _ message: String, _ error: HandoffError? = nil) {
-        callback { $0.onDiagnostic?(key.flatMap($0.activity), message, error?.cocoaError) }
     }
 
     /// An activity is on its way.
@@ -327,25 +327,6 @@ public final class HandoffApplication: @unchecked Sendable {
                 ?? [application.tell(.continue(activity), audience, answer: answer)]
             application.run((first + steps)[...])
         }
-    }
-
-    /// A delegate that has gone although it is still wanted: nobody has kept it.
-    enum LostDelegate: String {
-        case application = "the application's delegate"
-        case scene = "the scene's delegate"
-        case activity = "the delegate of an activity"
-    }
-
-    /// Whether a delegate was set and has gone since.
-    var hasLostDelegate: Bool { lock.withLock { hasDelegate && storedDelegate == nil } }
-
-    /// Says, once, that a delegate has gone: as other advice, and on standard error where nobody takes that.
-    func warn(_ delegate: LostDelegate) {
-        let (isFirst, hasHandler) = lock.withLock { (warnings.insert(delegate).inserted, diagnosticHandler != nil) }
-        guard isFirst else { return }
-        let message = "\(delegate.rawValue) has gone, so nothing is told: it is not kept here, keep it in the app"
-        guard hasHandler else { return FileHandle.standardError.write(Data("HandoffKit: \(message)\n".utf8)) }
-        report(nil, message)
     }
 }
 

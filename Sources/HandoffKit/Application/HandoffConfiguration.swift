@@ -26,6 +26,8 @@ public struct HandoffConfiguration: Sendable, Equatable {
     package var documentCache: String?
     /// How long places for the documents of an activity that arrived are looked for: a file system may hang. For tests.
     package var documentTimeout: Duration = .seconds(2)
+    /// The time after which a main queue that runs nothing is reported. For tests.
+    package var mainQueueTimeout: Duration = .seconds(5)
 
     /// An app with these properties.
     public init(

@@ -1,3 +1,4 @@
+import Foundation
 import LoopIO
 
 /// A window or another part of the app with a state of its own, which can be continued by itself: the part that `UIScene` has in
@@ -5,31 +6,63 @@ import LoopIO
 ///
 /// While a scene is the `activeScene` of the application, its delegate is told of continuations instead of the application's.
 ///
-/// Unchecked Sendable is for subclasses to say; this class may be called from any thread.
-nonisolated open class HandoffScene: HandoffResponder {
-    private weak var storedDelegate: (any UISceneDelegate)?
+/// It belongs to the main actor, as every `UIResponder`; what this class has itself may be used from any thread.
+@MainActor
+open class HandoffScene: UIResponder {
+    // Set by the initialiser alone.
+    private nonisolated(unsafe) weak var storedDelegate: (any UISceneDelegate)?
     private let hasDelegate: Bool
     private let conditions = Locked(UISceneActivationConditions())
+    private let activity = Locked<NSUserActivity?>(nil)
 
     /// A scene that is not active.
     /// - Parameter delegate: who is told; not kept.
     public init(delegate: (any UISceneDelegate)? = nil) {
         storedDelegate = delegate
         hasDelegate = delegate != nil
-        super.init()
+        super.init(forActor: ())
+    }
+
+    /// A scene that is not active, made on any thread.
+    /// - Parameter delegate: gets the callbacks; not kept.
+    nonisolated public convenience init(delegate: (any HandoffSceneDelegate)?) {
+        self.init(onAnyThread: delegate)
+    }
+
+    nonisolated init(onAnyThread delegate: (any HandoffSceneDelegate)?) {
+        storedDelegate = delegate
+        hasDelegate = delegate != nil
+        super.init(forActor: ())
+    }
+
+    deinit {
+        ends(activity.withLock { $0 })
+    }
+
+    /// The activity of what the scene shows; see `UIResponder`. A subclass that overrides `updateUserActivityState(_:)` needs a main queue that is
+    /// serviced.
+    nonisolated open override var userActivity: NSUserActivity? {
+        get { activity.withLock { $0 } }
+        set {
+            let former = activity.withLock { activity in
+                defer { activity = newValue }
+                return activity
+            }
+            Responder.mainActor(self).changesActivity(from: former, to: newValue)
+        }
     }
 
     /// For which content the scene is, when it is one of several; see `HandoffApplication.connect(_:)`.
-    public var activationConditions: UISceneActivationConditions {
+    nonisolated public var activationConditions: UISceneActivationConditions {
         get { conditions.withLock { $0 } }
         set { conditions.withLock { $0 = newValue } }
     }
 
     /// Who is told; not kept. Set before the scene becomes active.
-    public var delegate: (any UISceneDelegate)? { storedDelegate }
+    nonisolated public var delegate: (any UISceneDelegate)? { storedDelegate }
 
     /// Whether there was a delegate, which has gone since.
-    var hasLostDelegate: Bool { hasDelegate && storedDelegate == nil }
+    nonisolated var hasLostDelegate: Bool { hasDelegate && storedDelegate == nil }
 }
 
 /// What a scene does with activities that come from other devices. Every method may be left out.

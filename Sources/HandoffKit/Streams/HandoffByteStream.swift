@@ -79,13 +79,16 @@ public final class HandoffByteStream: AsyncSequence, Sendable {
 
     private func ready(_ direction: SocketCore.Direction) async throws {
         let turn = Turn()
+        let waiter = StreamWaiter { turn.end(.success(())) }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 turn.set(continuation)
-                socket.whenReady(direction) { turn.end(.success(())) }
+                socket.whenReady(direction, waiter)
             }
         } onCancel: {
             turn.end(.failure(CancellationError()))
+            waiter.cancel()
+            socket.removeCancelled()
         }
     }
 

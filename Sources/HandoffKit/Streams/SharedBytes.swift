@@ -94,10 +94,17 @@ final class SharedBytes: Sendable {
         if isWaiting(for: direction) { _ = bell(direction).poll(.reading, timeout: -1) }
     }
 
-    /// Calls a handler once on the loop's thread, when a direction can go on, has ended or has failed.
-    func whenReady(_ direction: SocketCore.Direction, on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) {
-        if isWaiting(for: direction) { bell(direction).whenReady(.reading, handler) } else { loop.perform(handler) }
+    /// Wakes a waiter once on the loop's thread, when a direction can continue, has ended or has failed.
+    func whenReady(_ direction: SocketCore.Direction, on loop: EventLoop, _ waiter: StreamWaiter) {
+        if isWaiting(for: direction) {
+            bell(direction).whenReady(.reading, waiter)
+        } else {
+            loop.perform { waiter.wake() }
+        }
     }
+
+    /// Releases the waiters for room that were cancelled; those for bytes are the socket's.
+    func removeCancelled() { roomBell.removeCancelled() }
 
     /// Both directions are over, and nobody waits for a bell any more.
     func close() { roomBell.end() }

@@ -27,8 +27,8 @@ final class SocketCore: Sendable {
     /// The watch and who waits for it; belong to the loop's thread.
     private final class Watch {
         var source: EventSource?
-        var readers: [@Sendable () -> Void] = []
-        var writers: [@Sendable () -> Void] = []
+        var readers: [StreamWaiter] = []
+        var writers: [StreamWaiter] = []
     }
 
     /// Where it is watched.
@@ -116,14 +116,24 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Calls a handler once on the loop's thread, when a direction can go on, has ended or has failed. Any thread.
-    func whenReady(_ direction: Direction, _ handler: @escaping @Sendable () -> Void) {
+    /// Wakes a waiter once on the loop's thread, when a direction can continue, has ended or has failed. Any thread.
+    func whenReady(_ direction: Direction, _ waiter: StreamWaiter) {
         loop.perform { [self] in
+            guard !waiter.isCancelled else { return }
             switch direction {
-            case .reading: watch.readers.append(handler)
-            case .writing: watch.writers.append(handler)
+            case .reading: watch.readers.append(waiter)
+            case .writing: watch.writers.append(waiter)
             }
             updateWatch()
+        }
+    }
+
+    /// Releases the waiters that were cancelled. Any thread.
+    func removeCancelled() {
+        loop.perform { [self] in
+            watch.readers.removeAll(where: \.isCancelled)
+            watch.writers.removeAll(where: \.isCancelled)
+            if watch.source != nil { updateWatch() }
         }
     }
 
@@ -162,6 +172,32 @@ final class SocketCore: Sendable {
         case .reading: watch.readers = []
         case .writing: watch.writers = []
         }
-        for handler in woken { handler() }
+        for waiter in woken { waiter.wake() }
+    }
+}
+
+/// Something that waits for a direction of a stream, until it is woken or cancelled. Any thread.
+final class StreamWaiter: Sendable {
+    private let handler: Locked<(@Sendable () -> Void)?>
+
+    /// - Parameter handler: is called once, on the loop's thread.
+    init(_ handler: @escaping @Sendable () -> Void) {
+        self.handler = Locked(handler)
+    }
+
+    /// Whether it was cancelled, or woken before.
+    var isCancelled: Bool { handler.withLock { $0 == nil } }
+
+    /// Calls the handler; nothing the second time.
+    func wake() { take()?() }
+
+    /// Releases the handler. `SocketCore.removeCancelled` then releases the waiter.
+    func cancel() { _ = take() }
+
+    private func take() -> (@Sendable () -> Void)? {
+        handler.withLock { handler in
+            defer { handler = nil }
+            return handler
+        }
     }
 }

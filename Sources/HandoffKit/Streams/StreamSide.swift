@@ -70,7 +70,7 @@ final class StreamSide: Sendable {
         }
         guard isDue else { return }
         if socket.isReady(direction) { return ready() }
-        socket.whenReady(direction) { [weak self] in self?.ready() }
+        socket.whenReady(direction, StreamWaiter { [weak self] in self?.ready() })
     }
 
     /// The app has read or written: another event may come.

@@ -96,13 +96,19 @@ final class StreamSocket: Sendable {
         if let shared { shared.wait(for: direction) } else { _ = core.poll(direction, timeout: -1) }
     }
 
-    /// Calls a handler once on the loop's thread, when a direction can go on, has ended or has failed.
-    func whenReady(_ direction: SocketCore.Direction, _ handler: @escaping @Sendable () -> Void) {
+    /// Wakes a waiter once on the loop's thread, when a direction can continue, has ended or has failed.
+    func whenReady(_ direction: SocketCore.Direction, _ waiter: StreamWaiter) {
         if let shared {
-            shared.whenReady(direction, on: core.loop, handler)
+            shared.whenReady(direction, on: core.loop, waiter)
         } else {
-            core.whenReady(direction, handler)
+            core.whenReady(direction, waiter)
         }
+    }
+
+    /// Releases the waiters that were cancelled.
+    func removeCancelled() {
+        core.removeCancelled()
+        shared?.removeCancelled()
     }
 
     /// What the next read would find, without taking it.
