@@ -7,13 +7,13 @@ const call = (name, argument) => {
   return page ? { value: page[name](argument) ?? null } : null;
 };
 
-/** Calls a function of page.js in a tab; answers what it returns. */
+/** Calls a function of page.js in a tab; answers what it returns. A page that is still loading, maybe for long, is not waited for. */
 export async function inPage(tabId, name, argument = null) {
-  const target = { tabId };
-  const run = async () => (await api.scripting.executeScript({ target, func: call, args: [name, argument] }))[0]?.result;
+  const where = { target: { tabId }, injectImmediately: true };
+  const run = async () => (await api.scripting.executeScript({ ...where, func: call, args: [name, argument] }))[0]?.result;
   let result = await run();
   if (!result) {
-    await api.scripting.executeScript({ target, files: ["page.js"] });
+    await api.scripting.executeScript({ ...where, files: ["page.js"] });
     result = await run();
   }
   return result?.value ?? null;

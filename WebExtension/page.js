@@ -13,6 +13,9 @@
   const TEXT = 4_000_000;
   // How long a page may take to become what it is: images, fonts, what scripts fetch.
   const SETTLING = 15_000;
+  // What a reader moves by, and the keys that move nothing by themselves.
+  const INPUTS = ["wheel", "touchstart", "pointerdown", "keydown"];
+  const MODIFIERS = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Meta", "Shift"]);
 
   const scroller = () => document.scrollingElement ?? document.documentElement;
 
@@ -151,14 +154,18 @@
     return all.sort((left, right) => size(right) - size(left))[0] ?? null;
   }
 
+  /** Sends a message to the extension, which may have been switched off or replaced. */
+  function notify(kind) {
+    try {
+      api.runtime.sendMessage({ kind })?.catch?.(() => {});
+    } catch {}
+  }
+
   /** Says once that the page was moved: then its place is asked for again before somebody goes on with it. */
   function watchForMoves() {
     const moved = () => {
       for (const kind of ["scroll", "seeked", "play", "pause"]) document.removeEventListener(kind, moved, true);
-      // The extension may have been switched off or replaced.
-      try {
-        api.runtime.sendMessage({ kind: "moved" })?.catch?.(() => {});
-      } catch {}
+      notify("moved");
     };
     for (const kind of ["scroll", "seeked", "play", "pause"]) {
       document.addEventListener(kind, moved, { capture: true, passive: true });
@@ -233,24 +240,66 @@
     return true;
   }
 
-  let going = null;
+  /** Whether two addresses are one page: redirects add `www.`, change the scheme and remove parameters that identify the visit. */
+  function isSamePage(left, right) {
+    const [shown, wanted] = [new URL(left), new URL(right)];
+    const key = ({ host, pathname, hash }) =>
+      [host.replace(/^www\./, ""), pathname.replace(/\/$/, ""), /^#[/!]/.test(hash) ? hash : ""].join(" ");
+    const parameters = wanted.search.slice(1).split("&");
+    return key(shown) === key(wanted) && shown.search.slice(1).split("&").every((each) => !each || parameters.includes(each));
+  }
 
-  /** Goes to a place, and stays there while the page grows, until the reader takes over. */
-  function go(place) {
-    if (going) return;
+  /** Whether a page asks its reader to sign in, and shows little else. */
+  function asksToSignIn() {
+    const isShort = scroller().scrollHeight < 3 * innerHeight;
+    return isShort && [...document.querySelectorAll("input[type=password]")].some((each) => each.checkVisibility());
+  }
+
+  const now = () => performance.now();
+
+  let stop = null;
+
+  /**
+   * Goes to a place, and stays there while the page grows, until its reader moves.
+   *
+   * A document at another address is gone to only by its words, and only if it is the first one of its tab (`landing`): it may be
+   * the page behind a redirect. Otherwise it is where the reader signs in, and the page may follow in the same document.
+   */
+  function go({ place, url, landing }) {
+    if (stop || (location.href !== landing && !isSamePage(location.href, url))) return;
     let target = null;
     let isMediaDone = place.time === undefined;
+    let isArrived = false;
+    // What was scrolled last, and where that was: by this a scroll of the reader differs from one of the page.
+    let last = null;
+
+    const arrive = () => {
+      if (!isArrived) notify("arrived");
+      isArrived = true;
+    };
+    const isHere = () => isSamePage(location.href, url) && (target !== null || !asksToSignIn());
+
     const step = () => {
+      for (const each of [document.documentElement, document.body]) if (each) sizes.observe(each);
+      if (location.href !== landing && !isSamePage(location.href, url)) return;
       if (place.words !== undefined) {
         if (!target?.node.isConnected) target = find(place.words, place.ratio);
-        if (target) bring(target, place.offset);
+        if (target && bring(target, place.offset)) arrive();
       }
+      if (!isHere()) return;
+      const element = scroller();
       if (!target && place.ratio !== undefined) {
-        const element = scroller();
         scrollTo({ top: place.ratio * (element.scrollHeight - element.clientHeight), behavior: "instant" });
+        if (place.words === undefined && ratio() !== null) arrive();
       }
-      if (!isMediaDone) isMediaDone = goToMedia(place);
+      if (!isMediaDone) {
+        isMediaDone = goToMedia(place);
+        if (isMediaDone && place.words === undefined) arrive();
+      }
+      last = { at: now(), top: element.scrollTop, height: element.scrollHeight, line: top(target) };
     };
+    const top = (text) => (text ? rectAt(text.node, text.offset)?.top ?? null : null);
+
     let timer = null;
     const later = () => {
       timer ??= setTimeout(() => {
@@ -260,23 +309,48 @@
     };
     const sizes = new ResizeObserver(later);
     const changes = new MutationObserver(later);
-    const ours = ["wheel", "touchstart", "pointerdown", "keydown"];
-    const stop = () => {
+    const finish = () => {
       sizes.disconnect();
       changes.disconnect();
       clearTimeout(timer);
       clearTimeout(end);
-      for (const kind of ours) removeEventListener(kind, stop, true);
+      for (const kind of INPUTS) removeEventListener(kind, input, true);
+      document.removeEventListener("scroll", scrolled, true);
       document.removeEventListener("load", later, true);
       document.removeEventListener("loadedmetadata", later, true);
       removeEventListener("load", later);
     };
-    const end = setTimeout(stop, SETTLING);
-    going = stop;
-    sizes.observe(document.documentElement);
-    if (document.body) sizes.observe(document.body);
-    changes.observe(document.documentElement, { childList: true, subtree: true });
-    for (const kind of ours) addEventListener(kind, stop, { capture: true, passive: true });
+    /** The reader has moved. Where he signs in, that does not concern the page. */
+    const moved = () => {
+      if (!isHere()) return;
+      arrive();
+      finish();
+    };
+    const input = (event) => {
+      if (!MODIFIERS.has(event.key)) moved();
+    };
+    /** Scroll bars and searches move the page without input. So do pages: to their beginning, and to the anchor in the address. */
+    const scrolled = () => {
+      if (!last) return;
+      const element = scroller();
+      const way = element.scrollTop - last.top;
+      if (Math.abs(way) < 2 || element.scrollHeight !== last.height) return;
+      const line = top(target);
+      // What was inserted above moves the page, and the text stays where it is.
+      if (line !== null && last.line !== null && Math.abs(line - last.line + way) > 2) return;
+      const isPages = element.scrollTop <= 1 ? now() - last.at < 1000 : location.hash.length > 1 && document.readyState !== "complete";
+      if (isPages) later();
+      else moved();
+    };
+    const ended = () => {
+      if (!isHere()) end = setTimeout(ended, SETTLING);
+      else moved();
+    };
+    let end = setTimeout(ended, SETTLING);
+    stop = finish;
+    changes.observe(document, { childList: true, subtree: true });
+    for (const kind of INPUTS) addEventListener(kind, input, { capture: true, passive: true });
+    document.addEventListener("scroll", scrolled, { capture: true, passive: true });
     // Of images and frames too, which do not bubble.
     document.addEventListener("load", later, true);
     document.addEventListener("loadedmetadata", later, true);
@@ -285,10 +359,10 @@
   }
 
   /** Goes to another place on a page that was gone to before. */
-  function goAgain(place) {
-    going?.();
-    going = null;
-    go(place);
+  function goAgain(request) {
+    stop?.();
+    stop = null;
+    go(request);
   }
 
   globalThis.handoffPage = { read, go, goAgain };

@@ -74,6 +74,13 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path == "/images":
             image = '<img src="/image.svg?{}" alt="">'
             return self.answer(article("Pictures", between=lambda n: image.format(n) if n % 20 == 5 else ""))
+        if path.startswith("/members/") and "member=1" not in self.headers.get("Cookie", ""):
+            return self.redirect("/login?to=" + path)
+        if path == "/login":
+            # As long as the page itself, and with the words of it that many pages of a site have.
+            to = urllib.parse.parse_qs(self.path.partition("?")[2])["to"][0]
+            return self.answer(article("Sign in", head=f"""<form onsubmit="document.cookie = 'member=1'; location = '{to}'; return false">
+                <input type=password><button>Sign in</button></form>""").replace("Paragraph", "Condition"))
         if path.startswith("/app"):
             return self.answer(APP)
         if path == "/film":
@@ -81,6 +88,12 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path == "/header":
             return self.answer(article("Pinned", head="<header><h2>Pinned words that stay</h2></header>"))
         return self.answer(article("An article" if path == "/" else urllib.parse.unquote(path[1:])))
+
+    def redirect(self, path):
+        self.send_response(302)
+        self.send_header("Location", path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def answer(self, body, kind="text/html"):
         data = body if isinstance(body, bytes) else body.encode()
