@@ -1,4 +1,4 @@
-// What is done inside of a page: telling where the reader is, and going there. Nothing that was entered is looked at.
+// What is read in a page: its text, and where its reader is. Nothing that was entered is looked at.
 
 (() => {
   if (globalThis.handoffPage) return;
@@ -6,33 +6,43 @@
   const api = globalThis.browser ?? globalThis.chrome;
   // Words that tell one place from others, in characters.
   const WORDS = 120;
-  const FEWER_WORDS = 40;
   // How far below the first line a paragraph may begin to be the one that is meant, in pixels.
   const NEAR = 250;
   // The most text that is looked at, in characters.
   const TEXT = 4_000_000;
-  // How long a page may take to become what it is: images, fonts, what scripts fetch.
-  const SETTLING = 15_000;
-  // What a reader moves by, and the keys that move nothing by themselves.
-  const INPUTS = ["wheel", "touchstart", "pointerdown", "keydown"];
-  const MODIFIERS = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Meta", "Shift"]);
+  // The most pieces of text that are looked at one by one.
+  const PIECES = 20_000;
+  // The most places of the same words that are distinguished.
+  const COPIES = 1000;
+  // What happens to a page when its place becomes another one.
+  const MOVES = ["scroll", "seeked", "play", "pause"];
 
-  const scroller = () => document.scrollingElement ?? document.documentElement;
+  const { boxesAround, direction, documents, mainBox, pathOf, span, styleOf, viewOf, wayOf } = globalThis.handoffBoxes;
 
   // ---- Text ----
+
+  /** Whether text in an element is shown to people, as far as styles say. */
+  function isShown(element) {
+    if (/^(SCRIPT|STYLE|NOSCRIPT|TEXTAREA|TEMPLATE|OPTION)$/i.test(element.nodeName) || element.isContentEditable) return false;
+    return element.checkVisibility({ checkVisibilityCSS: true });
+  }
 
   /** The text nodes that are shown, with the place of each in the text of all, where blanks are one each. */
   function readText() {
     const nodes = [];
     let text = "";
-    const walker = document.createTreeWalker(document.body ?? document.documentElement, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node && text.length < TEXT; node = walker.nextNode()) {
-      if (/^(SCRIPT|STYLE|NOSCRIPT|TEXTAREA|TEMPLATE|OPTION)$/.test(node.parentNode?.nodeName ?? "")) continue;
-      if (node.parentElement?.isContentEditable) continue;
-      const words = node.data.replace(/\s+/g, " ");
-      if (!words.trim()) continue;
-      nodes.push({ node, start: text.length });
-      text += words.endsWith(" ") ? words : words + " ";
+    for (const each of documents()) {
+      const walker = each.createTreeWalker(each.body ?? each.documentElement, NodeFilter.SHOW_TEXT);
+      let parent = null;
+      let isParentShown = false;
+      for (let node = walker.nextNode(); node && text.length < TEXT; node = walker.nextNode()) {
+        const words = node.data.replace(/\s+/g, " ");
+        if (!words.trim() || !node.parentElement) continue;
+        if (node.parentElement !== parent) [parent, isParentShown] = [node.parentElement, isShown(node.parentElement)];
+        if (!isParentShown) continue;
+        nodes.push({ node, start: text.length });
+        text += words.endsWith(" ") ? words : words + " ";
+      }
     }
     return { nodes, text };
   }
@@ -55,14 +65,21 @@
   }
 
   function rectAt(node, offset) {
-    const range = document.createRange();
-    range.setStart(node, offset);
+    const range = node.ownerDocument.createRange();
+    range.setStart(node, Math.min(node.data.length, offset));
     range.setEnd(node, Math.min(node.data.length, offset + 1));
     return range.getClientRects()[0] ?? null;
   }
 
+  /** Each place of some words in a text. */
+  function occurrences(text, words) {
+    const found = [];
+    for (let at = text.indexOf(words); at >= 0 && found.length < COPIES; at = text.indexOf(words, at + 1)) found.push(at);
+    return found;
+  }
+
   /** The node and offset of the text at a point of the view. */
-  function caretAt(x, y) {
+  function caretAt(document, x, y) {
     if (document.caretPositionFromPoint) {
       const caret = document.caretPositionFromPoint(x, y);
       return caret && { node: caret.offsetNode, offset: caret.offset };
@@ -71,85 +88,110 @@
     return range && { node: range.startContainer, offset: range.startOffset };
   }
 
-  /** Whether an element stays where it is while the page moves. */
-  function isPinned(element) {
-    for (let each = element; each; each = each.parentElement) {
-      const { position } = getComputedStyle(each);
-      if (position === "fixed" || position === "sticky") return true;
+  /** Whether an element moves when a box is scrolled: nothing between them keeps it where it is, or scrolls itself. */
+  function movesIn(element, box) {
+    for (let each = element; each && each !== box; each = each.parentElement ?? each.getRootNode().host) {
+      const { position } = styleOf(each);
+      if (position === "fixed" || position === "sticky") return false;
     }
-    return false;
+    return boxesAround(element)[0] === box;
   }
 
-  /** The first line of text that moves with the page, from a height on: where it begins. */
-  function lineBelow(from, to) {
-    for (const column of [0.5, 0.3, 0.7, 0.15]) {
-      const x = innerWidth * column;
-      for (let y = from; y < to; y += 6) {
-        const caret = caretAt(x, y);
+  /** The first line of text that moves with a box, between two distances from where its view begins. */
+  function lineBelow(box, from, to) {
+    const view = viewOf(box);
+    const way = direction(box);
+    const [width, height] = [view.right - view.left, view.bottom - view.top];
+    for (const share of [0.5, 0.3, 0.7, 0.15]) {
+      for (let distance = from; distance < to; distance += 6) {
+        const x = way === "down" ? view.left + width * share : way === "left" ? view.right - distance : view.left + distance;
+        const y = way === "down" ? view.top + distance : view.top + height * share;
+        const caret = caretAt(box.ownerDocument, x, y);
         if (caret?.node?.nodeType !== Node.TEXT_NODE || !caret.node.data.trim()) continue;
         const element = caret.node.parentElement;
-        if (!element || element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.nodeName)) continue;
+        if (!element || !isShown(element) || /^(INPUT|TEXTAREA|SELECT)$/i.test(element.nodeName)) continue;
         const rect = rectAt(caret.node, Math.min(caret.offset, caret.node.data.length - 1));
         // Where there is no text the browser names some that is near.
-        if (!rect || rect.bottom <= 0 || rect.top > y || rect.bottom < y || isPinned(element)) continue;
-        return lineStart(caret.node, caret.offset, rect);
+        const place = rect && span(rect, box);
+        if (!place || place.end <= 0 || place.start > distance || place.end < distance || !movesIn(element, box)) continue;
+        return lineStart(caret.node, caret.offset, place, box);
       }
     }
     return null;
   }
 
+  /** The first piece of text that moves with a box, where it fills no line: rows of lists, short messages. */
+  function pieceBelow(box, from, to) {
+    let best = null;
+    for (const { node } of readText().nodes.slice(0, PIECES)) {
+      if (!box.contains(node) || node.ownerDocument !== box.ownerDocument) continue;
+      const offset = node.data.search(/\S/);
+      const rect = rectAt(node, offset);
+      const place = rect && span(rect, box);
+      if (!place || place.end <= from || place.start >= Math.min(to, best?.start ?? to) || !movesIn(node.parentElement, box)) continue;
+      best = { node, offset, start: place.start };
+    }
+    return best;
+  }
+
   /** The element that a piece of text is a paragraph of. */
   function blockOf(node) {
     let element = node.parentElement;
-    while (element?.parentElement && getComputedStyle(element).display.startsWith("inline")) element = element.parentElement;
+    while (element?.parentElement && styleOf(element).display.startsWith("inline")) element = element.parentElement;
     return element;
   }
 
-  function beginsParagraph({ node, offset }) {
-    const before = document.createRange();
-    before.setStart(blockOf(node), 0);
-    before.setEnd(node, offset);
-    return !before.toString().trim();
+  /** The text of a paragraph up to a place in it, or from there on. */
+  function paragraphText({ node, offset }, isBefore) {
+    const range = node.ownerDocument.createRange();
+    range.selectNodeContents(blockOf(node));
+    if (isBefore) range.setEnd(node, offset);
+    else range.setStart(node, offset);
+    return range.toString();
   }
+
+  const beginsParagraph = (line) => !paragraphText(line, true).trim();
 
   /**
    * The line by which the place is known: the first one, or that of a paragraph that begins not far below. Lines break elsewhere in
    * another window, and the beginning of a paragraph does not.
    */
-  function firstLine() {
-    const height = Math.min(innerHeight, 2000);
-    const line = lineBelow(2, height);
-    if (!line) return null;
-    const end = blockOf(line.node)?.getBoundingClientRect().bottom ?? Infinity;
-    if (beginsParagraph(line) || end > line.top + NEAR) return line;
-    const next = lineBelow(end + 2, Math.min(height, line.top + NEAR));
+  function firstLine(box) {
+    const view = viewOf(box);
+    const { innerWidth, innerHeight } = box.ownerDocument.defaultView;
+    // Only what is seen of the box, which may be partly out of the window.
+    const seen = direction(box) === "down" ? [-view.top, innerHeight - view.top]
+      : direction(box) === "left" ? [view.right - innerWidth, view.right]
+      : [-view.left, innerWidth - view.left];
+    const from = Math.max(0, seen[0]) + 2;
+    const to = Math.min(wayOf(box).view || Infinity, seen[1], from + 2000);
+    const line = lineBelow(box, from, to);
+    if (!line) return pieceBelow(box, from, to);
+    const block = blockOf(line.node);
+    const end = block ? span(block.getBoundingClientRect(), box).end : Infinity;
+    if (beginsParagraph(line) || end > line.start + NEAR) return line;
+    const next = lineBelow(box, end + 2, Math.min(to, line.start + NEAR));
     return next && beginsParagraph(next) ? next : line;
   }
 
   /** The beginning of a line inside of its text node, at a word. */
-  function lineStart(node, offset, line) {
+  function lineStart(node, offset, line, box) {
     let start = Math.min(offset, node.data.length - 1);
     while (start > 0) {
       const rect = rectAt(node, start - 1);
-      if (rect && rect.width > 0 && rect.bottom <= line.top + 1) break;
+      if (rect && rect.width > 0 && rect.height > 0 && span(rect, box).end <= line.start + 1) break;
       start -= 1;
     }
     while (start < node.data.length - 1 && /\s/.test(node.data[start])) start += 1;
     const rect = rectAt(node, start);
-    return { node, offset: start, top: rect?.top ?? line.top };
+    return { node, offset: start, start: rect ? span(rect, box).start : line.start };
   }
 
   // ---- Reading the place ----
 
-  function ratio() {
-    const element = scroller();
-    const way = element.scrollHeight - element.clientHeight;
-    return way > 1 ? Math.min(1, Math.max(0, element.scrollTop / way)) : null;
-  }
-
   /** The film or sound that counts: what plays, else the largest. */
   function media() {
-    const all = [...document.querySelectorAll("video, audio")].filter((each) => Number.isFinite(each.duration));
+    const all = documents().flatMap((each) => [...each.querySelectorAll("video, audio")]).filter((each) => Number.isFinite(each.duration));
     const size = (each) => each.clientWidth * each.clientHeight + (each.paused ? 0 : 1e9) - (each.muted && each.loop ? 2e9 : 0);
     return all.sort((left, right) => size(right) - size(left))[0] ?? null;
   }
@@ -163,15 +205,33 @@
 
   /** Says once that the page was moved: then its place is asked for again before somebody goes on with it. */
   function watchForMoves() {
+    const watched = documents();
+    const stop = () => {
+      for (const each of watched) for (const kind of MOVES) each.removeEventListener(kind, moved, true);
+    };
     const moved = () => {
-      for (const kind of ["scroll", "seeked", "play", "pause"]) document.removeEventListener(kind, moved, true);
+      stop();
       notify("moved");
     };
-    for (const kind of ["scroll", "seeked", "play", "pause"]) {
-      document.addEventListener(kind, moved, { capture: true, passive: true });
-    }
-    return () => {
-      for (const kind of ["scroll", "seeked", "play", "pause"]) document.removeEventListener(kind, moved, true);
+    for (const each of watched) for (const kind of MOVES) each.addEventListener(kind, moved, { capture: true, passive: true });
+    return stop;
+  }
+
+  /** The words at a line, and what distinguishes them from the same words elsewhere. */
+  function wordsAt(line) {
+    const content = readText();
+    const found = content.nodes.find((each) => each.node === line.node);
+    if (!found) return {};
+    const at = found.start + line.node.data.slice(0, line.offset).replace(/\s+/g, " ").length;
+    const words = content.text.slice(at, at + WORDS).trim();
+    if (!words) return {};
+    const copies = occurrences(content.text, words);
+    const paragraph = paragraphText(line, false).replace(/\s+/g, " ").trim().length;
+    return {
+      words,
+      offset: line.start,
+      ...(copies.length > 1 ? { copy: copies.indexOf(at), copies: copies.length } : {}),
+      ...(paragraph > 0 && paragraph < words.length ? { paragraph } : {}),
     };
   }
 
@@ -181,189 +241,19 @@
     stopWatching?.();
     stopWatching = watchForMoves();
     const place = {};
-    const way = ratio();
-    if (way !== null) place.ratio = way;
-    const line = firstLine();
-    if (line) {
-      const content = readText();
-      const found = content.nodes.find((each) => each.node === line.node);
-      if (found) {
-        const before = line.node.data.slice(0, line.offset).replace(/\s+/g, " ").length;
-        const words = content.text.slice(found.start + before, found.start + before + WORDS).trim();
-        if (words) Object.assign(place, { words, offset: line.top });
-      }
+    const box = mainBox(true);
+    const { size, at, view } = wayOf(box);
+    if (size > 1) {
+      Object.assign(place, { ratio: Math.min(1, Math.max(0, at / size)), height: size + view });
+      const path = pathOf(box);
+      if (path) place.box = path;
     }
+    const line = firstLine(box);
+    if (line) Object.assign(place, wordsAt(line));
     const playing = media();
     if (playing && playing.currentTime > 0) Object.assign(place, { time: playing.currentTime, playing: !playing.paused });
     return place;
   }
 
-  // ---- Going to a place ----
-
-  /** Where words stand; of several places the one that is as far down as they were. */
-  function find(words, way) {
-    const content = readText();
-    for (const part of [words, words.slice(0, FEWER_WORDS)]) {
-      const places = [];
-      for (let at = content.text.indexOf(part); at >= 0 && places.length < 1000; at = content.text.indexOf(part, at + 1)) {
-        places.push(at);
-      }
-      if (!places.length) continue;
-      const goal = (way ?? 0) * content.text.length;
-      return locate(content, places.reduce((best, at) => (Math.abs(at - goal) < Math.abs(best - goal) ? at : best)));
-    }
-    return null;
-  }
-
-  /** Scrolls what has to be scrolled until a piece of text is so far below the top of the view. */
-  function bring({ node, offset }, distance) {
-    for (let each = node.parentElement; each; each = each.parentElement) {
-      const rect = rectAt(node, offset);
-      if (!rect) return false;
-      const missing = rect.top - distance;
-      if (Math.abs(missing) < 1) return true;
-      const isRoot = each === scroller() || each === document.body;
-      if (isRoot || each.scrollHeight <= each.clientHeight + 1) continue;
-      if (/auto|scroll/.test(getComputedStyle(each).overflowY)) each.scrollBy({ top: missing, behavior: "instant" });
-    }
-    const rect = rectAt(node, offset);
-    if (rect) scrollBy({ top: rect.top - distance, behavior: "instant" });
-    return rect !== null;
-  }
-
-  function goToMedia(place) {
-    const target = media();
-    if (!target || target.readyState < 1) return false;
-    target.currentTime = place.time;
-    // Browsers let only those pages play by themselves that the user has dealt with.
-    if (place.playing) target.play().catch(() => {});
-    return true;
-  }
-
-  /** Whether two addresses are one page: redirects add `www.`, change the scheme and remove parameters that identify the visit. */
-  function isSamePage(left, right) {
-    const [shown, wanted] = [new URL(left), new URL(right)];
-    const key = ({ host, pathname, hash }) =>
-      [host.replace(/^www\./, ""), pathname.replace(/\/$/, ""), /^#[/!]/.test(hash) ? hash : ""].join(" ");
-    const parameters = wanted.search.slice(1).split("&");
-    return key(shown) === key(wanted) && shown.search.slice(1).split("&").every((each) => !each || parameters.includes(each));
-  }
-
-  /** Whether a page asks its reader to sign in, and shows little else. */
-  function asksToSignIn() {
-    const isShort = scroller().scrollHeight < 3 * innerHeight;
-    return isShort && [...document.querySelectorAll("input[type=password]")].some((each) => each.checkVisibility());
-  }
-
-  const now = () => performance.now();
-
-  let stop = null;
-
-  /**
-   * Goes to a place, and stays there while the page grows, until its reader moves.
-   *
-   * A document at another address is gone to only by its words, and only if it is the first one of its tab (`landing`): it may be
-   * the page behind a redirect. Otherwise it is where the reader signs in, and the page may follow in the same document.
-   */
-  function go({ place, url, landing }) {
-    if (stop || (location.href !== landing && !isSamePage(location.href, url))) return;
-    let target = null;
-    let isMediaDone = place.time === undefined;
-    let isArrived = false;
-    // What was scrolled last, and where that was: by this a scroll of the reader differs from one of the page.
-    let last = null;
-
-    const arrive = () => {
-      if (!isArrived) notify("arrived");
-      isArrived = true;
-    };
-    const isHere = () => isSamePage(location.href, url) && (target !== null || !asksToSignIn());
-
-    const step = () => {
-      for (const each of [document.documentElement, document.body]) if (each) sizes.observe(each);
-      if (location.href !== landing && !isSamePage(location.href, url)) return;
-      if (place.words !== undefined) {
-        if (!target?.node.isConnected) target = find(place.words, place.ratio);
-        if (target && bring(target, place.offset)) arrive();
-      }
-      if (!isHere()) return;
-      const element = scroller();
-      if (!target && place.ratio !== undefined) {
-        scrollTo({ top: place.ratio * (element.scrollHeight - element.clientHeight), behavior: "instant" });
-        if (place.words === undefined && ratio() !== null) arrive();
-      }
-      if (!isMediaDone) {
-        isMediaDone = goToMedia(place);
-        if (isMediaDone && place.words === undefined) arrive();
-      }
-      last = { at: now(), top: element.scrollTop, height: element.scrollHeight, line: top(target) };
-    };
-    const top = (text) => (text ? rectAt(text.node, text.offset)?.top ?? null : null);
-
-    let timer = null;
-    const later = () => {
-      timer ??= setTimeout(() => {
-        timer = null;
-        step();
-      }, 50);
-    };
-    const sizes = new ResizeObserver(later);
-    const changes = new MutationObserver(later);
-    const finish = () => {
-      sizes.disconnect();
-      changes.disconnect();
-      clearTimeout(timer);
-      clearTimeout(end);
-      for (const kind of INPUTS) removeEventListener(kind, input, true);
-      document.removeEventListener("scroll", scrolled, true);
-      document.removeEventListener("load", later, true);
-      document.removeEventListener("loadedmetadata", later, true);
-      removeEventListener("load", later);
-    };
-    /** The reader has moved. Where he signs in, that does not concern the page. */
-    const moved = () => {
-      if (!isHere()) return;
-      arrive();
-      finish();
-    };
-    const input = (event) => {
-      if (!MODIFIERS.has(event.key)) moved();
-    };
-    /** Scroll bars and searches move the page without input. So do pages: to their beginning, and to the anchor in the address. */
-    const scrolled = () => {
-      if (!last) return;
-      const element = scroller();
-      const way = element.scrollTop - last.top;
-      if (Math.abs(way) < 2 || element.scrollHeight !== last.height) return;
-      const line = top(target);
-      // What was inserted above moves the page, and the text stays where it is.
-      if (line !== null && last.line !== null && Math.abs(line - last.line + way) > 2) return;
-      const isPages = element.scrollTop <= 1 ? now() - last.at < 1000 : location.hash.length > 1 && document.readyState !== "complete";
-      if (isPages) later();
-      else moved();
-    };
-    const ended = () => {
-      if (!isHere()) end = setTimeout(ended, SETTLING);
-      else moved();
-    };
-    let end = setTimeout(ended, SETTLING);
-    stop = finish;
-    changes.observe(document, { childList: true, subtree: true });
-    for (const kind of INPUTS) addEventListener(kind, input, { capture: true, passive: true });
-    document.addEventListener("scroll", scrolled, { capture: true, passive: true });
-    // Of images and frames too, which do not bubble.
-    document.addEventListener("load", later, true);
-    document.addEventListener("loadedmetadata", later, true);
-    addEventListener("load", later);
-    step();
-  }
-
-  /** Goes to another place on a page that was gone to before. */
-  function goAgain(request) {
-    stop?.();
-    stop = null;
-    go(request);
-  }
-
-  globalThis.handoffPage = { read, go, goAgain };
+  globalThis.handoffPage = { locate, media, movesIn, notify, occurrences, read, readText, rectAt };
 })();

@@ -59,6 +59,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
     sound = tone()
 
     def do_GET(self):
+        # Not at the beginning of the file: those pages use the text of these.
+        from page_shapes import shape
         path = self.path.split("?")[0]
         if path == "/image.svg":
             # Later than all else, and of a size that nobody knew.
@@ -74,6 +76,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path == "/images":
             image = '<img src="/image.svg?{}" alt="">'
             return self.answer(article("Pictures", between=lambda n: image.format(n) if n % 20 == 5 else ""))
+        if path.startswith("/shapes/"):
+            return self.answer(*shape(path))
         if path.startswith("/members/") and "member=1" not in self.headers.get("Cookie", ""):
             return self.redirect("/login?to=" + path)
         if path == "/login":
