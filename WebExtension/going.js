@@ -112,6 +112,7 @@
     target.currentTime = place.time;
     // Browsers let only those pages play by themselves that the user has dealt with.
     if (place.playing) target.play().catch(() => {});
+    else target.pause();
     return true;
   }
 
@@ -203,6 +204,11 @@
     const changes = new MutationObserver(later);
     // Documents, and elements whose sizes are followed.
     const observed = new Set();
+    /** A page may start its film by itself, at any time. It was paused where it was continued from. */
+    const plays = (event) => {
+      const isDecoration = event.target.muted && event.target.loop;
+      if (place.time !== undefined && !place.playing && !isDecoration && isHere()) event.target.pause();
+    };
     const observe = () => {
       for (const each of documents()) {
         for (const element of [each.documentElement, each.body]) {
@@ -217,6 +223,7 @@
         each.addEventListener("scroll", scrolled, { capture: true, passive: true });
         // Of images and frames too, which do not bubble.
         for (const kind of ["load", "loadedmetadata"]) each.addEventListener(kind, later, true);
+        each.addEventListener("play", plays, true);
       }
     };
     const finish = () => {
@@ -228,6 +235,7 @@
         for (const kind of INPUTS) each.removeEventListener(kind, input, true);
         each.removeEventListener("scroll", scrolled, true);
         for (const kind of ["load", "loadedmetadata"]) each.removeEventListener(kind, later, true);
+        each.removeEventListener("play", plays, true);
       }
       removeEventListener("load", later);
     };

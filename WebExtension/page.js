@@ -187,7 +187,7 @@
     return { node, offset: start, start: rect ? span(rect, box).start : line.start };
   }
 
-  // ---- Reading the place ----
+  // ---- Media ----
 
   /** The film or sound that counts: what plays, else the largest. */
   function media() {
@@ -195,6 +195,14 @@
     const size = (each) => each.clientWidth * each.clientHeight + (each.paused ? 0 : 1e9) - (each.muted && each.loop ? 2e9 : 0);
     return all.sort((left, right) => size(right) - size(left))[0] ?? null;
   }
+
+  /** Stops what plays, since it goes on elsewhere. Silent films that only decorate a page do not count. */
+  function pause() {
+    const playing = media();
+    if (playing && !playing.paused && !playing.muted) playing.pause();
+  }
+
+  // ---- Reading the place ----
 
   /** Sends a message to the extension, which may have been switched off or replaced. */
   function notify(kind) {
@@ -237,9 +245,14 @@
 
   let stopWatching = null;
 
-  function read() {
+  /** Reports the next move of the page, once. */
+  function watch() {
     stopWatching?.();
     stopWatching = watchForMoves();
+  }
+
+  function read() {
+    watch();
     const place = {};
     const box = mainBox(true);
     const { size, at, view } = wayOf(box);
@@ -255,5 +268,5 @@
     return place;
   }
 
-  globalThis.handoffPage = { locate, media, movesIn, notify, occurrences, read, readText, rectAt };
+  globalThis.handoffPage = { locate, media, movesIn, notify, occurrences, pause, read, readText, rectAt, watch };
 })();

@@ -1,5 +1,6 @@
 // Between the popup and the host: the popup lives as long as it is seen, and nothing is followed while it is not.
 
+import { addressOf } from "./address.js";
 import { api, on, tell } from "./host.js";
 import { inPage } from "./inject.js";
 
@@ -34,16 +35,16 @@ async function listTabs({ request }) {
     kind: "tabList",
     request,
     tabs: tabs
-      .filter((tab) => tab.incognito === false && /^https?:/.test(tab.url ?? "") && tab.url.length <= 2048)
+      .filter((tab) => tab.incognito === false && addressOf(tab) && addressOf(tab).length <= 2048)
       .slice(0, 2000)
-      .map((tab) => ({ title: tab.title ?? "", url: tab.url })),
+      .map((tab) => ({ title: tab.title ?? "", url: addressOf(tab) })),
   });
 }
 
 /** Sends the page of a tab to a device, at the place where it is now. */
 async function send({ device, tab: tabId, url }) {
   const tab = await api.tabs.get(tabId).catch(() => null);
-  if (tab?.incognito !== false || tab.url !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
+  if (tab?.incognito !== false || addressOf(tab) !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
   let place = null;
   try {
     place = await inPage(tabId, "read");

@@ -87,6 +87,12 @@ class Pages(http.server.BaseHTTPRequestHandler):
                 <input type=password><button>Sign in</button></form>""").replace("Paragraph", "Condition"))
         if path.startswith("/app"):
             return self.answer(APP)
+        if path == "/untitled":
+            return self.answer("<!doctype html><meta charset=utf-8><p>A page without a title.")
+        if path == "/playing":
+            # It starts by itself, and once more when it knows how long it is.
+            return self.answer(article("Playing", head="""<audio src="/tone.wav" autoplay controls
+                onloadedmetadata="setTimeout(() => this.play(), 300)"></audio>"""))
         if path == "/film":
             return self.answer(article("A film", head='<video src="/tone.wav" preload="auto" controls></video>'))
         if path == "/header":

@@ -2,9 +2,10 @@
 
 import json
 
-from browsers import CHROMIUM_ID, Chromium, Firefox, attached, until
+from browsers import Chromium, Firefox, attached, until
 from harness import Failure, expect, main, test
 from pages import Site
+from two_browsers import popup_of
 
 TABS = "dev.handoff1.browser.tabs"
 
@@ -22,19 +23,6 @@ def says(popup, words):
         until(words, lambda: said.append("".join(text(popup, "#page"))) or said[-1] == words)
     except Failure:
         raise Failure(f"it says '{said[-1]}' and not '{words}'") from None
-
-
-def popup_of(browser):
-    """The popup as a page of its own: what headless browsers have instead of a menu."""
-    if isinstance(browser, Firefox):
-        uuid = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').mozExtensionHostname")
-        browser.show(browser.first)
-        tab = browser.call("WebDriver:NewWindow", {"type": "tab", "focus": True})["handle"]
-        browser.show(tab)
-        browser.navigate(tab, f"moz-extension://{uuid}/popup.html")
-        return browser, tab
-    tab = browser.call("Target.createTarget", {"url": f"chrome-extension://{CHROMIUM_ID}/popup.html", "background": True})
-    return browser, tab["targetId"]
 
 
 def devices(stage, kinds):
