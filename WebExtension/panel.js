@@ -7,6 +7,9 @@ import { inPage } from "./inject.js";
 const REQUESTS = new Set(["go", "tabs", "pause", "resume", "code"]);
 const ANSWERS = ["status", "offers", "tabs", "went", "code", "sent", "taken", "trouble"];
 
+// How long a page that is sent may take to report its place.
+const TIMEOUT = 1000;
+
 const popups = new Set();
 // Why there is no daemon, as the host said last; null while there is one.
 let missing = "handoff-browser was not started yet";
@@ -45,12 +48,11 @@ async function listTabs({ request }) {
 async function send({ device, tab: tabId, url }) {
   const tab = await api.tabs.get(tabId).catch(() => null);
   if (tab?.incognito !== false || addressOf(tab) !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
-  let place = null;
-  try {
-    place = await inPage(tabId, "read");
-  } catch {
-    // A page that the browser lets nobody look into goes without a place.
-  }
+  // A page that the browser lets nobody look into goes without a place, and so does one that is too busy to answer.
+  const place = await Promise.race([
+    inPage(tabId, "read").catch(() => null),
+    new Promise((done) => setTimeout(done, TIMEOUT, null)),
+  ]);
   const message = { kind: "send", device, url, title: tab.title ?? "", place };
   if (tab.cookieStoreId && tab.cookieStoreId !== "firefox-default") message.container = tab.cookieStoreId;
   tell(message);
