@@ -103,7 +103,7 @@ struct FrontPageMachineTests {
         #expect(machine.save(Self.id(2)) == [.answer(Self.id(2), nil)])
     }
 
-    @Test func `a page that was withdrawn is offered again when its reader moves or returns, and not for a title alone`() {
+    @Test func `a withdrawn page is offered again when its reader moves or returns, not for a title alone`() {
         for returns in [{ $0.moved() }, { $0.returned() }] as [(inout FrontPageMachine) -> [FrontPageMachine.Action]] {
             var machine = Self.offering()
             #expect(

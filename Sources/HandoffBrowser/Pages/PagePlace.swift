@@ -112,7 +112,8 @@ package struct PagePlace: Sendable, Equatable {
     private static func isPath(_ text: String) -> Bool {
         text.utf8.count <= maxBoxBytes
             && text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { step in
-                step.elementsEqual("f".utf8) || (1...6).contains(step.count) && step.allSatisfy { (0x30...0x39).contains($0) }
+                let isNumber = step.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                return step.elementsEqual("f".utf8) || ((1...6).contains(step.count) && isNumber)
             }
     }
 
