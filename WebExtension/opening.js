@@ -57,7 +57,7 @@ async function open({ continuation, url, place }) {
   try {
     tab = await tabWith(url);
     if (tab) {
-      opened.set(tab.id, { ...opened.get(tab.id), place, until: entry.until });
+      opened.set(tab.id, { ...opened.get(tab.id), place, landing: tab.url, until: entry.until });
       await api.tabs.update(tab.id, { active: true });
       go(tab.id, "goAgain");
     } else {
