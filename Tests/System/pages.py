@@ -79,8 +79,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path.startswith("/shapes/"):
             return self.answer(*shape(path))
         if path.startswith("/members/") and "member=1" not in self.headers.get("Cookie", ""):
-            return self.redirect("/login?to=" + path)
-        if path == "/login":
+            return self.redirect("/sign-in?to=" + path)
+        if path == "/sign-in":
             # As long as the page itself, and with the words of it that many pages of a site have.
             to = urllib.parse.parse_qs(self.path.partition("?")[2])["to"][0]
             return self.answer(article("Sign in", head=f"""<form onsubmit="document.cookie = 'member=1'; location = '{to}'; return false">

@@ -88,7 +88,7 @@ def signs_in(stage):
         until("the place there", lambda: "Paragraph 150." in two.taker.ctl("continue", "--print", one["id"]).line["userInfo"]
               .get("place", {}).get("words", ""))
         two.taker.ctl("continue", one["id"])
-        login = two.site.url("/login?to=/members/news")
+        login = two.site.url("/sign-in?to=/members/news")
         target = until("the page to sign in", lambda: next(iter(here.tabs(login)), None))
         stays(here, target, SCROLLED, lambda top: top == 0)
         here.run(target, "(document.querySelector('button').click(), 1)")
