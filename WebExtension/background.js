@@ -3,8 +3,10 @@
 import { api, connect } from "./host.js";
 import * as front from "./front.js";
 import * as opening from "./opening.js";
+import * as pages from "./pages.js";
 import * as panel from "./panel.js";
 
+pages.start();
 front.start();
 opening.start();
 panel.start();

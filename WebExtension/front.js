@@ -3,6 +3,7 @@
 import { addressOf, nameOf } from "./address.js";
 import { api, on, tell } from "./host.js";
 import { inPage } from "./inject.js";
+import { described, isPage } from "./pages.js";
 import { daemonChanged, offeredChanged } from "./panel.js";
 
 // A page that changes its title or address without end is looked at this often.
@@ -30,14 +31,11 @@ function isAddress(title = "", url) {
 }
 
 function messageFor(tab) {
-  const url = addressOf(tab);
-  if (!url || isPrivate(tab) || failed.get(tab.id) === tab.url) return { kind: "noPage" };
-  const message = { kind: "page", url, title: tab.title };
+  if (!tab || isPrivate(tab) || !isPage(tab) || failed.get(tab.id) === tab.url) return { kind: "noPage" };
+  const page = described(tab);
   // The title may follow, until all of the page is there.
-  if (isAddress(tab.title, tab.url)) message.title = tab.status === "complete" ? nameOf(url) : "";
-  // Firefox names the container only to those who may see its cookies, which is left to the user.
-  if (tab.cookieStoreId && tab.cookieStoreId !== "firefox-default") message.container = tab.cookieStoreId;
-  return message;
+  if (isAddress(page.title, tab.url)) page.title = tab.status === "complete" ? nameOf(page.url) : "";
+  return { kind: "page", ...page };
 }
 
 async function frontTab() {
@@ -78,7 +76,7 @@ async function save({ request, url }) {
   let place = null;
   try {
     const tab = await frontTab();
-    if (tab && !isPrivate(tab) && addressOf(tab) === url) place = await inPage(tab.id, "read");
+    if (tab && !isPrivate(tab) && isPage(tab) && addressOf(tab) === url) place = await inPage(tab.id, "read");
   } catch {
     // A page that the browser lets nobody look into, or one that goes away just now.
   }
@@ -149,6 +147,8 @@ export function start() {
     else if (!failed.delete(tabId)) return;
     look();
   });
+  // Containers are known from then on.
+  api.permissions.onAdded.addListener(look);
   api.runtime.onMessage.addListener((message, sender) => {
     if (message?.kind === "moved" && sender.tab?.active && !isPrivate(sender.tab)) tell({ kind: "moved" });
   });

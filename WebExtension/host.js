@@ -4,11 +4,16 @@
 export const api = globalThis.browser ?? globalThis.chrome;
 
 const NAME = "dev.handoff1.browser";
-// The host lives as long as the browser; where it is missing or broken, nobody asks for it more often than this.
-const PAUSE = 60_000;
+// The host lives as long as the browser. When it ends it is restarted immediately, and later each time that it ends again soon after.
+const FIRST_PAUSE = 1_000;
+const MAX_PAUSE = 60_000;
+// The host skips longer messages, in bytes.
+const MAX_MESSAGE = 1 << 20;
 
 let port = null;
-let endedAt = -Infinity;
+let startedAt = 0;
+let pause = 0;
+let timer = null;
 const handlers = new Map();
 
 /** Sets what is called with each message of a kind. */
@@ -16,9 +21,10 @@ export function on(kind, handler) {
   handlers.set(kind, handler);
 }
 
-/** Starts the host unless it runs. An open port keeps the background awake, without a timer. */
+/** Starts the host unless it runs, or is about to be restarted. An open port keeps the background awake, without a timer. */
 export function connect() {
-  if (port || Date.now() - endedAt < PAUSE) return;
+  if (port || timer) return;
+  startedAt = Date.now();
   const opened = api.runtime.connectNative(NAME);
   port = opened;
   opened.onMessage.addListener((message) => handlers.get(message.kind)?.(message));
@@ -26,13 +32,32 @@ export function connect() {
     const why = opened.error?.message ?? api.runtime.lastError?.message ?? "handoff-browser has ended";
     if (port !== opened) return;
     port = null;
-    endedAt = Date.now();
+    restart();
     handlers.get("lost")?.({ kind: "lost", message: why });
   });
 }
 
-/** Tells the host. A message is lost where there is none: `ready` has everything said again. */
+function restart() {
+  if (Date.now() - startedAt >= MAX_PAUSE) pause = 0;
+  timer = setTimeout(() => {
+    timer = null;
+    connect();
+  }, pause);
+  pause = Math.min(MAX_PAUSE, Math.max(FIRST_PAUSE, 2 * pause));
+}
+
+/** A message in which each text is valid Unicode: a page may have cut its title inside a character. */
+function wellFormed(value) {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, wellFormed(each)]));
+}
+
+/** Sends a message to the host. It is lost where there is no host: `ready` has everything sent again. */
 export function tell(message) {
   connect();
-  port?.postMessage(message);
+  const sent = wellFormed(message);
+  if (new TextEncoder().encode(JSON.stringify(sent)).length > MAX_MESSAGE) return;
+  port?.postMessage(sent);
 }

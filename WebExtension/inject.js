@@ -2,7 +2,7 @@
 
 import { api } from "./host.js";
 
-const FILES = ["boxes.js", "page.js", "going.js"];
+const FILES = ["readable.js", "boxes.js", "page.js", "going.js"];
 
 const call = (name, argument) => {
   const functions = { ...globalThis.handoffPage, ...globalThis.handoffGoing };

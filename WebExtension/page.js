@@ -97,8 +97,8 @@
     return boxesAround(element)[0] === box;
   }
 
-  /** The first line of text that moves with a box, between two distances from where its view begins. */
-  function lineBelow(box, from, to) {
+  /** The first line of text that may be sent and moves with a box, between two distances from where its view begins. */
+  function lineBelow(box, from, to, mayBeSent) {
     const view = viewOf(box);
     const way = direction(box);
     const [width, height] = [view.right - view.left, view.bottom - view.top];
@@ -109,7 +109,7 @@
         const caret = caretAt(box.ownerDocument, x, y);
         if (caret?.node?.nodeType !== Node.TEXT_NODE || !caret.node.data.trim()) continue;
         const element = caret.node.parentElement;
-        if (!element || !isShown(element) || /^(INPUT|TEXTAREA|SELECT)$/i.test(element.nodeName)) continue;
+        if (!element || !mayBeSent(caret.node)) continue;
         const rect = rectAt(caret.node, Math.min(caret.offset, caret.node.data.length - 1));
         // Where there is no text the browser names some that is near.
         const place = rect && span(rect, box);
@@ -121,14 +121,14 @@
   }
 
   /** The first piece of text that moves with a box, where it fills no line: rows of lists, short messages. */
-  function pieceBelow(box, from, to) {
+  function pieceBelow(box, from, to, mayBeSent) {
     let best = null;
     for (const { node } of readText().nodes.slice(0, PIECES)) {
       if (!box.contains(node) || node.ownerDocument !== box.ownerDocument) continue;
       const offset = node.data.search(/\S/);
       const rect = rectAt(node, offset);
       const place = rect && span(rect, box);
-      if (!place || place.end <= from || place.start >= Math.min(to, best?.start ?? to) || !movesIn(node.parentElement, box)) continue;
+      if (!place || place.end <= from || place.start >= Math.min(to, best?.start ?? to) || !movesIn(node.parentElement, box) || !mayBeSent(node)) continue;
       best = { node, offset, start: place.start };
     }
     return best;
@@ -156,7 +156,7 @@
    * The line by which the place is known: the first one, or that of a paragraph that begins not far below. Lines break elsewhere in
    * another window, and the beginning of a paragraph does not.
    */
-  function firstLine(box) {
+  function firstLine(box, mayBeSent) {
     const view = viewOf(box);
     const { innerWidth, innerHeight } = box.ownerDocument.defaultView;
     // Only what is seen of the box, which may be partly out of the window.
@@ -165,12 +165,12 @@
       : [-view.left, innerWidth - view.left];
     const from = Math.max(0, seen[0]) + 2;
     const to = Math.min(wayOf(box).view || Infinity, seen[1], from + 2000);
-    const line = lineBelow(box, from, to);
-    if (!line) return pieceBelow(box, from, to);
+    const line = lineBelow(box, from, to, mayBeSent);
+    if (!line) return pieceBelow(box, from, to, mayBeSent);
     const block = blockOf(line.node);
     const end = block ? span(block.getBoundingClientRect(), box).end : Infinity;
     if (beginsParagraph(line) || end > line.start + NEAR) return line;
-    const next = lineBelow(box, end + 2, Math.min(to, line.start + NEAR));
+    const next = lineBelow(box, end + 2, Math.min(to, line.start + NEAR), mayBeSent);
     return next && beginsParagraph(next) ? next : line;
   }
 
@@ -225,15 +225,23 @@
     return stop;
   }
 
-  /** The words at a line, and what distinguishes them from the same words elsewhere. */
-  function wordsAt(line) {
-    const content = readText();
-    const found = content.nodes.find((each) => each.node === line.node);
-    if (!found) return {};
-    const at = found.start + line.node.data.slice(0, line.offset).replace(/\s+/g, " ").length;
-    const words = content.text.slice(at, at + WORDS).trim();
-    if (!words) return {};
-    const copies = occurrences(content.text, words);
+  /**
+   * The words at a line, up to the next text that must not be sent or cannot be: half of a surrogate pair; and what distinguishes
+   * them from the same words elsewhere.
+   */
+  function wordsAt(line, { mayBeSent, repeats }) {
+    const { nodes, text } = readText();
+    const index = nodes.findIndex((each) => each.node === line.node);
+    if (index < 0) return {};
+    const at = nodes[index].start + line.node.data.slice(0, line.offset).replace(/\s+/g, " ").length;
+    let end = at + WORDS;
+    for (const each of nodes.slice(index + 1)) {
+      if (each.start >= end) break;
+      if (!mayBeSent(each.node)) end = each.start;
+    }
+    const words = text.slice(at, end).split(/\p{Surrogate}/u, 1)[0].trim();
+    if (!words || repeats(words)) return {};
+    const copies = occurrences(text, words);
     const paragraph = paragraphText(line, false).replace(/\s+/g, " ").trim().length;
     return {
       words,
@@ -261,8 +269,9 @@
       const path = pathOf(box);
       if (path) place.box = path;
     }
-    const line = firstLine(box);
-    if (line) Object.assign(place, wordsAt(line));
+    const readable = handoffReadable(documents());
+    const line = firstLine(box, readable.mayBeSent);
+    if (line) Object.assign(place, wordsAt(line, readable));
     const playing = media();
     if (playing && playing.currentTime > 0) Object.assign(place, { time: playing.currentTime, playing: !playing.paused });
     return place;

@@ -3,6 +3,7 @@
 import { addressOf } from "./address.js";
 import { api, on, tell } from "./host.js";
 import { inPage } from "./inject.js";
+import { described, isFormResult, isPage, listed } from "./pages.js";
 
 const REQUESTS = new Set(["go", "tabs", "pause", "resume", "code"]);
 const ANSWERS = ["status", "offers", "tabs", "went", "code", "sent", "taken", "trouble"];
@@ -34,28 +35,21 @@ export function offeredChanged(offered) {
 /** Which tabs are open, for another device that asks: those of private windows are not among them. */
 async function listTabs({ request }) {
   const tabs = await api.tabs.query({});
-  tell({
-    kind: "tabList",
-    request,
-    tabs: tabs
-      .filter((tab) => tab.incognito === false && addressOf(tab) && addressOf(tab).length <= 2048)
-      .slice(0, 2000)
-      .map((tab) => ({ title: tab.title ?? "", url: addressOf(tab) })),
-  });
+  tell({ kind: "tabList", request, tabs: listed(tabs) });
 }
 
 /** Sends the page of a tab to a device, at the place where it is now. */
 async function send({ device, tab: tabId, url }) {
   const tab = await api.tabs.get(tabId).catch(() => null);
   if (tab?.incognito !== false || addressOf(tab) !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
+  if (isFormResult(tab)) return say({ kind: "sent", device, failure: "the page is the result of a form, which only this browser has" });
+  if (!isPage(tab)) return say({ kind: "sent", device, failure: "its address is too long" });
   // A page that the browser lets nobody look into goes without a place, and so does one that is too busy to answer.
   const place = await Promise.race([
     inPage(tabId, "read").catch(() => null),
     new Promise((done) => setTimeout(done, TIMEOUT, null)),
   ]);
-  const message = { kind: "send", device, url, title: tab.title ?? "", place };
-  if (tab.cookieStoreId && tab.cookieStoreId !== "firefox-default") message.container = tab.cookieStoreId;
-  tell(message);
+  tell({ kind: "send", device, ...described(tab), place });
 }
 
 export function start() {

@@ -41,7 +41,7 @@ package struct WebPage: Sendable, Equatable {
         self.argument = text
     }
 
-    private static func isHostScalar(_ scalar: Unicode.Scalar) -> Bool {
+    static func isHostScalar(_ scalar: Unicode.Scalar) -> Bool {
         if let byte = UInt8(exactly: scalar.value), byte < 0x80 { return isHostByte(byte) }
         guard !scalar.properties.isDefaultIgnorableCodePoint else { return false }
         switch scalar.properties.generalCategory {

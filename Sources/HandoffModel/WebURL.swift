@@ -12,6 +12,8 @@ package enum WebURL {
         case credentials
         /// Its host or its port is missing or invalid.
         case host
+        /// Its host is this machine, one of its network, or none on the Internet.
+        case local
 
         package var description: String {
             switch self {
@@ -20,12 +22,13 @@ package enum WebURL {
             case .characters: "it contains a space, a backslash or an invisible character"
             case .credentials: "it contains a user name or password before the host, or a percent sign in the host"
             case .host: "it has no valid host or port"
+            case .local: "its host is a local name or address, which is another machine on another network"
             }
         }
     }
 
     /// Whether this is an absolute http or https URL with a host and without credentials, at most 2 KiB, that holds
-    /// neither control and invisible characters nor spaces nor backslashes.
+    /// neither control and invisible characters nor spaces nor backslashes, and whose host is not local.
     package static func isAcceptable(_ text: String) -> Bool { problem(of: text) == nil }
 
     /// Why an address is not accepted; nil when it is.
@@ -40,7 +43,22 @@ package enum WebURL {
         guard !authority.contains(UInt8(ascii: "@")), !authority.contains(UInt8(ascii: "%")) else {
             return .credentials
         }
-        return hasHostAndPort(authority) ? nil : .host
+        guard hasHostAndPort(authority) else { return .host }
+        return LocalHost.contains(host(of: authority)) ? .local : nil
+    }
+
+    /// The host with its port as they are shown to people before or after an address is opened; nil for what is not acceptable.
+    package static func shownHost(of text: String) -> String? {
+        guard isAcceptable(text), let authority = authority(of: text) else { return nil }
+        return String(Substring(authority)).lowercased()
+    }
+
+    /// The host without the port, of an authority that has one.
+    private static func host(of authority: Substring.UTF8View.SubSequence) -> Substring {
+        guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else {
+            return Substring(authority.prefix { $0 != UInt8(ascii: ":") })
+        }
+        return Substring(authority[...end])
     }
 
     /// The bytes between `//` and the path, or nil when the scheme is not one of the two.

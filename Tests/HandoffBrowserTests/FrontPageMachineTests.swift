@@ -1,5 +1,6 @@
 import HandoffBrowser
 import HandoffControl
+import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 import Testing
@@ -153,7 +154,7 @@ struct FrontPageMachineTests {
 
     @Test func `rules that change take a page away, and give it back`() {
         var machine = Self.offering()
-        let rules = PageRules(exclusions: PageExclusions(parsing: Array("a.example".utf8)))
+        let rules = PageRules(exclusions: PageExclusions(["browser.conf"]) { _ in Array("a.example".utf8) })
         #expect(machine.setRules(rules) == [.invalidate(Self.id(1)), .tell(.offered(false))])
         #expect(machine.setRules(rules) == [])
         #expect(machine.setRules(PageRules()) == [.publish(Self.first)])

@@ -9,9 +9,14 @@ struct NativeFramerTests {
         return (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } + Array(text.utf8)
     }
 
+    /// The messages that are complete with these bytes.
     private static func read(_ framer: inout NativeFramer, _ bytes: [UInt8]) throws -> [JSONObject] {
-        var found: [JSONObject] = []
-        try framer.received(bytes) { found.append($0) }
+        try results(&framer, bytes).map { try $0.get() }
+    }
+
+    private static func results(_ framer: inout NativeFramer, _ bytes: [UInt8]) -> [Result<JSONObject, NativeFramer.Failure>] {
+        var found: [Result<JSONObject, NativeFramer.Failure>] = []
+        framer.received(bytes) { found.append($0) }
         return found
     }
 
@@ -35,13 +40,12 @@ struct NativeFramerTests {
         #expect(try Self.read(&framer, messages) == [["title": "a\u{FFFD}"], [:]])
     }
 
-    @Test func `what comes before a message that cannot be used is read`() {
+    @Test func `half a surrogate in the bytes themselves is replaced`() throws {
         var framer = NativeFramer()
-        var found: [JSONObject] = []
-        #expect(throws: NativeFramer.Failure.self) {
-            try framer.received(Self.frame("{}") + Self.frame("[]")) { found.append($0) }
-        }
-        #expect(found == [[:]])
+        let text = Array(#"{"title":"a"#.utf8) + [0xED, 0xA0, 0xBD] + Array(#"b"}"#.utf8)
+        let header = (0..<4).map { UInt8(truncatingIfNeeded: text.count >> (8 * $0)) }
+        let title = try #require(try Self.read(&framer, header + text).first?["title"]?.string)
+        #expect(title.hasPrefix("a\u{FFFD}") && title.hasSuffix("b"))
     }
 
     @Test func `what is cut off is waited for`() throws {
@@ -51,21 +55,33 @@ struct NativeFramerTests {
         }
     }
 
-    @Test func `a message that is too long is not waited for, and one of the longest is read`() throws {
+    @Test(arguments: [1, 4096, 1 << 20, 1 << 22])
+    func `a message that is too long is skipped, and costs neither memory nor another message`(size: Int) throws {
         var framer = NativeFramer()
-        let header = (0..<4).map { UInt8(truncatingIfNeeded: (NativeFramer.longest + 1) >> (8 * $0)) }
-        #expect(throws: NativeFramer.Failure.tooLong(NativeFramer.longest + 1)) { _ = try Self.read(&framer, header) }
-        var other = NativeFramer()
+        let length = NativeFramer.longest + 1
+        let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
+        let bytes = Self.frame("{}") + header + [UInt8](repeating: 0x78, count: length) + Self.frame(#"{"kind":"noPage"}"#)
+        var found: [Result<JSONObject, NativeFramer.Failure>] = []
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            found += Self.results(&framer, Array(bytes[start..<min(start + size, bytes.count)]))
+        }
+        #expect(found == [.success([:]), .failure(.tooLong(length)), .success(["kind": "noPage"])])
+    }
+
+    @Test func `a message of the maximum length is read`() throws {
+        var framer = NativeFramer()
         let text = #"{"a":""# + String(repeating: "x", count: NativeFramer.longest - 8) + #""}"#
-        #expect(try Self.read(&other, Self.frame(text)).count == 1)
+        #expect(try Self.read(&framer, Self.frame(text)).count == 1)
     }
 
     @Test(arguments: [
         "", "[1]", "7", "{", "{\"a\":1,\"a\":2}", String(repeating: "[", count: 100), "{\"a\":\"\u{1}\"}",
     ])
-    func `what is no object is refused`(text: String) {
+    func `what is not an object is skipped, and no other message with it`(text: String) throws {
         var framer = NativeFramer()
-        #expect(throws: NativeFramer.Failure.self) { _ = try Self.read(&framer, Self.frame(text)) }
+        let found = Self.results(&framer, Self.frame("{}") + Self.frame(text) + Self.frame(#"{"kind":"noPage"}"#))
+        #expect(found.count == 3 && found.first == .success([:]) && found.last == .success(["kind": "noPage"]))
+        #expect(throws: NativeFramer.Failure.self) { _ = try found[1].get() }
     }
 
     @Test func `what is written is read again, and what no browser takes is not written`() throws {

@@ -1,14 +1,20 @@
 import HandoffBrowser
 import HandoffControl
+import HandoffHandlers
 import HandoffJSON
 import Testing
 
 /// Places on pages, and which pages are offered.
 struct PageTests {
     private static func allows(_ url: String, _ conf: String = "", container: String? = nil) -> Bool {
-        PageRules(exclusions: PageExclusions(parsing: Array(conf.utf8)))
-            .allows(FrontPage(url: url, title: "", container: container))
+        rules(conf).allows(FrontPage(url: url, title: "", container: container))
     }
+
+    private static func rules(_ conf: String) -> PageRules {
+        PageRules(exclusions: PageExclusions(["browser.conf"]) { _ in Array(conf.utf8) })
+    }
+
+    private static func problems(_ conf: String) -> [String] { rules(conf).exclusions.problems.map(\.description) }
 
     @Test(arguments: [
         "https://example.org/", "http://shop.example:8080/a?b#c", "https://8.8.8.8/", "https://[2001:db8::1]/",
@@ -41,24 +47,86 @@ struct PageTests {
         #expect(!Self.allows(url))
     }
 
-    @Test func `sites, beginnings of addresses and containers are excluded, and nothing else`() {
-        let conf =
-            "# The bank\n\nbank.example\r\n*.mail.example \nhttps://example.org/private/\ncontainer firefox-container-3\n"
-        #expect(!Self.allows("https://bank.example/login", conf))
-        #expect(!Self.allows("https://BANK.example./login", conf))
-        #expect(Self.allows("https://www.bank.example/login", conf))
-        #expect(!Self.allows("https://a.mail.example/", conf))
-        #expect(Self.allows("https://mail.example/", conf))
-        #expect(!Self.allows("https://example.org/private/1", conf))
-        #expect(Self.allows("https://example.org/public", conf))
-        #expect(!Self.allows("https://example.org/", conf, container: "firefox-container-3"))
-        #expect(Self.allows("https://example.org/", conf, container: "firefox-container-2"))
-        #expect(PageExclusions(parsing: Array(conf.utf8)).problems.isEmpty)
+    @Test(arguments: [
+        // Capital letters, the final dot, any port, the scheme.
+        ("bank.example", "https://bank.example/login"), ("BANK.Example", "https://bank.example./login"),
+        ("bank.example.", "http://bank.example:8080/"), ("https://Bank.Example", "http://bank.example/"),
+        ("http://bank.example/", "https://bank.example/x"), ("HTTPS://bank.example", "https://bank.example/"),
+        // Ports.
+        ("bank.example:8443", "https://bank.example:8443/"), ("https://bank.example:443/", "https://bank.example/"),
+        ("bank.example:80", "http://bank.example/"), ("*.bank.example:8443", "https://a.bank.example:8443/"),
+        // Paths, in whatever spelling.
+        ("example.org/private", "https://example.org/private/1"), ("https://example.org/Private/", "https://example.org/private/1"),
+        ("https://example.org/private/", "https://example.org/PRIVATE/1"), ("example.org?id=", "https://example.org/?id=7"),
+        ("example.org/tägebuch/", "https://example.org/t%C3%A4gebuch/1"), ("example.org/a%2fb", "https://example.org/a%2Fb"),
+        ("example.org/%74est", "https://example.org/test"), ("example.org/#/mail", "https://example.org/#/mail/1"),
+        ("*.example.org/x", "https://a.b.example.org/x/y"),
+        // Names outside ASCII.
+        ("bücher.example", "https://xn--bcher-kva.example/"), ("BÜCHER.example", "https://xn--bcher-kva.example/"),
+        ("https://bücher.example:8443/ä", "https://xn--bcher-kva.example:8443/%C3%A4"),
+        ("*.bücher.example", "https://a.xn--bcher-kva.example/"), ("straße.example", "https://xn--strae-oqa.example/"),
+        ("пример.рф", "https://xn--e1afmkfd.xn--p1ai/"), ("例え.テスト", "https://xn--r8jz45g.xn--zckzah/"),
+        ("faß.de", "https://xn--fa-hia.de/"), ("ثبت.ایران", "https://xn--ngbeb.xn--mgba3a4f16a/"),
+        // Comments, blanks, ends of lines, a byte order mark.
+        ("bank.example # the bank", "https://bank.example/"), ("\tbank.example\t#\tx", "https://bank.example/"),
+        ("# c\r\n\r\nbank.example\r\n", "https://bank.example/"), ("\u{FEFF}bank.example", "https://bank.example/"),
+        ("*.example", "https://bank.example/"),
+    ])
+    func `a page is excluded as people write it`(conf: String, url: String) {
+        #expect(Self.problems(conf).isEmpty)
+        #expect(!Self.allows(url, conf))
+        #expect(Self.allows("https://other.test/", conf))
     }
 
-    @Test func `a line that means nothing is told by its number`() {
-        let conf = "bank.example\nftp://x/\na b c\ncontainer\n*.example\n\u{FFFD}\nhttps://"
-        #expect(PageExclusions(parsing: Array(conf.utf8)).problems == [2, 3, 4, 5, 6, 7])
+    @Test(arguments: [
+        ("bank.example", "https://www.bank.example/"), ("bank.example", "https://notbank.example/"),
+        ("*.mail.example", "https://mail.example/"), ("bank.example:8443", "https://bank.example/"),
+        ("https://bank.example:8443", "https://bank.example:8444/"), ("example.org/private", "https://example.org/public"),
+        ("https://example.org/private/", "https://example.org/private"), ("bank.example", "https://[2001:db8::1]/"),
+        ("# bank.example", "https://bank.example/"), ("", "https://bank.example/"),
+    ])
+    func `another page than the excluded ones is offered`(conf: String, url: String) {
+        #expect(Self.problems(conf).isEmpty)
+        #expect(Self.allows(url, conf))
+    }
+
+    @Test func `a container is excluded by its name, and every page while containers are unknown`() {
+        let conf = "Container Firefox-Container-3 # the shop\n"
+        #expect(Self.problems(conf).isEmpty)
+        #expect(!Self.allows("https://example.org/", conf, container: "firefox-container-3"))
+        #expect(Self.allows("https://example.org/", conf, container: "firefox-container-2"))
+        #expect(Self.allows("https://example.org/", conf))
+        #expect(!Self.allows("https://example.org/", conf, container: PageExclusions.unknownContainer))
+        #expect(Self.allows("https://example.org/", "bank.example", container: PageExclusions.unknownContainer))
+        let rules = Self.rules(conf)
+        #expect(rules.problem(isContainerUnknown: false) == nil)
+        #expect(rules.problem(isContainerUnknown: true)?.contains("Tell containers apart") == true)
+    }
+
+    @Test(arguments: [
+        "ftp://x.example/", "a b c", "container", "container Personal", "container 3", "container firefox-container-3 x",
+        "container firefox-", "\u{FFFD}", "https://", "*", "*.", "a.*.example", "https://user@bank.example/", "bank..example",
+        "bank.example:x", "bank.example:99999", "/private", "bank.example\\x", "[2001:db8::1]", "bu\u{308}cher.example",
+        "ｂank.example", "bank.exa%6dple",
+    ])
+    func `while a line is neither a site, an address nor a container, no page is offered, and the line is named`(line: String) {
+        let conf = "good.example\n# a comment\n\(line)\n"
+        #expect(Self.problems(conf).map { $0.hasPrefix("browser.conf, line 3: ") } == [true], "\(Self.problems(conf))")
+        #expect(!Self.allows("https://other.test/", conf))
+        #expect(Self.rules(conf).problem(isContainerUnknown: false)?.contains("browser.conf, line 3") == true)
+    }
+
+    @Test func `while a file cannot be read no page is offered, and the file is named`() {
+        struct Denied: Error, CustomStringConvertible { let description = "permission denied" }
+        let rules = PageRules(
+            exclusions: PageExclusions(["/a", "/b"]) { path in
+                if path == "/b" { throw Denied() }
+                return nil
+            })
+        #expect(!rules.allows(FrontPage(url: "https://example.org/", title: "")))
+        #expect(rules.problem(isContainerUnknown: false)?.contains("/b: cannot read it: permission denied") == true)
+        let none = PageRules(exclusions: PageExclusions(["/a"]) { _ in nil })
+        #expect(none.allows(FrontPage(url: "https://example.org/", title: "")))
     }
 
     @Test func `a title is cut at a character, to what an activity may have`() {

@@ -59,11 +59,14 @@ struct HostileActivityTests {
         // What nobody sees.
         "https://ba\u{200D}nk.example/", "https://ba\u{200B}nk.example/", "https://bank.example\u{202E}/",
         "https://bank.example/\u{202E}fdp.exe", "https://ba\u{AD}nk.example/", "https://ba\u{3164}nk.example/",
+        // A router that is told to restart, and other machines of the network.
+        "http://192.168.1.1/apply.cgi?reboot=1", "http://router.lan/", "http://localhost:631/", "http://[fe80::1]/",
+        "http://0x7f.1/", "http://2130706433/", "http://nas/", "http://127.0.0.\u{FF11}/", "http://a.\u{2113}ocal/",
         // Lines, ends of text, and words.
-        "https://a/\n--help", "https://a/\r\nHost: b", "https://a/\u{0}", "https://a/ --help", "https://a/\t",
-        "https://a/\u{1B}[2J", "https://a/\u{9B}2J", "https://a b/", "https://$(id)/", "https://`id`/",
-        "https://a'b/", "https://a\"b/", "https://a;b/", "https://a&b/", "https://a|b/", "https://a*/",
-        "https://{a,b}/",
+        "https://a.example/\n--help", "https://a.example/\r\nHost: b", "https://a.example/\u{0}", "https://a.example/ --help", "https://a.example/\t",
+        "https://a.example/\u{1B}[2J", "https://a.example/\u{9B}2J", "https://a b.example/", "https://$(id).example/", "https://`id`.example/",
+        "https://a'b.example/", "https://a\"b.example/", "https://a;b.example/", "https://a&b.example/", "https://a|b.example/", "https://a*.example/",
+        "https://{a,b}.example/",
         "https://%00/", "https://%f/",
     ])
     func `an address that is more than a page's is opened by nothing`(url: String) throws {
@@ -74,18 +77,17 @@ struct HostileActivityTests {
     }
 
     @Test(arguments: [
-        ("https://a/$(id)`id`${HOME}", "https://a/%24(id)%60id%60%24%7BHOME%7D"),
-        ("https://a/'\"<>|^", "https://a/%27%22%3C%3E%7C%5E"),
+        ("https://a.example/$(id)`id`${HOME}", "https://a.example/%24(id)%60id%60%24%7BHOME%7D"),
+        ("https://a.example/'\"<>|^", "https://a.example/%27%22%3C%3E%7C%5E"),
         // What Exec, printf and percent-decoding read stays as it is: a browser needs it, and nobody expands it.
-        ("https://a/%f%U%i%s%n%00%0a", "https://a/%f%U%i%s%n%00%0a"),
-        ("https://a/--help", "https://a/--help"), ("https://a#--help", "https://a#--help"),
-        ("https://a/../../etc/passwd", "https://a/../../etc/passwd"), ("https://a/;touch%20x", "https://a/;touch%20x"),
-        ("https://a/?x=javascript:alert(1)", "https://a/?x=javascript:alert(1)"),
-        ("https://a/日本", "https://a/%E6%97%A5%E6%9C%AC"), ("https://日本.example/", "https://日本.example/"),
-        ("https://a/e\u{301}", "https://a/e%CC%81"), ("HtTpS://A:8443/", "HtTpS://A:8443/"),
+        ("https://a.example/%f%U%i%s%n%00%0a", "https://a.example/%f%U%i%s%n%00%0a"),
+        ("https://a.example/--help", "https://a.example/--help"), ("https://a.example#--help", "https://a.example#--help"),
+        ("https://a.example/../../etc/passwd", "https://a.example/../../etc/passwd"), ("https://a.example/;touch%20x", "https://a.example/;touch%20x"),
+        ("https://a.example/?x=javascript:alert(1)", "https://a.example/?x=javascript:alert(1)"),
+        ("https://a.example/日本", "https://a.example/%E6%97%A5%E6%9C%AC"), ("https://日本.example/", "https://日本.example/"),
+        ("https://a.example/e\u{301}", "https://a.example/e%CC%81"), ("HtTpS://A.example:8443/", "HtTpS://A.example:8443/"),
         ("https://xn--80ak6aa92e.com/", "https://xn--80ak6aa92e.com/"),
-        ("https://[::ffff:1.2.3.4]:1/", "https://[::ffff:1.2.3.4]:1/"),
-        ("https://2130706433/", "https://2130706433/"),
+        ("https://[2001:db8::1]:1/", "https://[2001:db8::1]:1/"), ("https://192.0.2.1/", "https://192.0.2.1/"),
     ])
     func `a page is one argument that begins with its scheme, without what a shell reads`(
         url: String, argument: String

@@ -25,10 +25,13 @@ struct ActivityTypeTests {
 
 struct WebURLTests {
     @Test(arguments: [
-        "http://a", "https://example.com", "HTTPS://Example.com/Path?q=1#f", "https://example.com:8443/",
-        "http://[::1]/",
-        "http://[fe80::1]:80/x", "http://127.0.0.1", "https://example.com/a@b", "https://example.com?x=a@b",
-        "https://exämple.com/ü", "https://example.com:/", "https://example.com/%40",
+        "http://a.example", "https://example.com", "HTTPS://Example.com/Path?q=1#f", "https://example.com:8443/",
+        "http://[2001:db8::1]/", "http://[2001:db8::1]:80/x", "http://[2400:cb00:2048:1::1]/", "http://192.0.2.1",
+        "https://8.8.8.8/", "https://172.15.0.1/", "https://172.32.0.1/", "https://100.128.0.1/", "https://11.0.0.1/",
+        "https://[2002:808:808::1]/", "https://example.com/a@b", "https://example.com?x=a@b",
+        "https://exämple.com/ü", "https://EXÄMPLE.com/", "https://straße.example/", "https://пример.рф/",
+        "https://example.com:/", "https://example.com/%40", "https://example.com./", "https://localhost.example/",
+        "https://lan.example/", "https://0x7f.example/", "https://1.example/", "https://a.notlocal/",
     ])
     func `a page of the web is taken`(text: String) {
         #expect(WebURL.isAcceptable(text))
@@ -47,8 +50,33 @@ struct WebURLTests {
         #expect(!WebURL.isAcceptable(text))
     }
 
+    @Test(arguments: [
+        // Names that are looked up on this machine or in its network.
+        "localhost", "LOCALHOST.", "a.localhost", "printer", "nas.local", "nas.LOCAL", "a.b.internal", "x.home.arpa", "router.lan",
+        "x.localdomain", "x.corp", "x.home", "local", "..", "a..example", ".example",
+        // IPv4 that is not public, in all spellings that browsers take.
+        "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.1", "169.254.169.254", "172.16.0.1",
+        "172.31.255.255", "192.168.1.1", "192.168.1.1.", "224.0.0.1", "255.255.255.255", "2130706433", "0x7f000001",
+        "017700000001", "0x7f.1", "0177.0.0.1", "127.0.0.0x1", "0xC0.0xA8.1.1", "192.168.257", "1.2.3", "256.1.1.1", "1.2.3.4.5",
+        "1.2.3.08", "8.8.8.0x", "8.8.8.0X8",
+        // IPv6 that is not public, or stands for IPv4.
+        "[::]", "[::1]", "[fe80::1]", "[fc00::1]", "[fd12:3456::1]", "[ff02::1]", "[::ffff:10.0.0.1]", "[::ffff:7f00:1]",
+        "[::ffff:8.8.8.8]", "[64:ff9b::a00:1]", "[2002:c0a8:101::1]", "[2002:7f00::]", "[2001::1]", "[2001:0:4136::1]",
+        // Characters that become other ones when a browser normalises the host.
+        "１２７.0.0.1", "127.0.0.１", "nas.ｌocal", "a.\u{2113}ocal", "nas\u{3002}local", "a.nas\u{FF0E}local", "a.nas\u{FF61}lan",
+        "ｌocalhost",
+    ])
+    func `a host that is another machine on another network, or none of the Internet, is refused`(host: String) {
+        for url in ["http://\(host)/apply.cgi?reboot=1", "https://\(host):8443", "HTTP://\(host)?x#y"] {
+            #expect(WebURL.problem(of: url) == .local, "\(url)")
+            #expect(throws: ActivityError.self) {
+                try ActivityContent(type: .browsingWeb, webpageURL: url).validate(maxPayload: Limits.payloadMaximum)
+            }
+        }
+    }
+
     @Test func `the length is limited`() {
-        let start = "https://a/"
+        let start = "https://a.example/"
         #expect(WebURL.isAcceptable(start + String(repeating: "x", count: 2048 - start.utf8.count)))
         #expect(!WebURL.isAcceptable(start + String(repeating: "x", count: 2049 - start.utf8.count)))
     }

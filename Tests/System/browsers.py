@@ -9,6 +9,7 @@ import select
 import shlex
 import shutil
 import socket
+import struct
 import subprocess
 import time
 
@@ -18,6 +19,7 @@ EXTENSION = os.path.join(ROOT, "WebExtension")
 HOST = "dev.handoff1.browser"
 CHROMIUM_ID = "nimhleikiiaojiibokpciijkbglnjndk"
 WEB = "NSUserActivityTypeBrowsingWeb"
+TABS = "dev.handoff1.browser.tabs"
 PREFERENCES = {
     "browser.aboutwelcome.enabled": False,
     "browser.shell.checkDefaultBrowser": False,
@@ -385,3 +387,58 @@ class Firefox(Browser):
     def close_tab(self, tab):
         self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
         self.call("WebDriver:CloseWindow")
+
+
+def popup_of(browser):
+    """The popup as a page of its own: what headless browsers have instead of a menu."""
+    if isinstance(browser, Firefox):
+        uuid = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').mozExtensionHostname")
+        browser.show(browser.first)
+        tab = browser.call("WebDriver:NewWindow", {"type": "tab", "focus": True})["handle"]
+        browser.show(tab)
+        browser.navigate(tab, f"moz-extension://{uuid}/popup.html")
+        return browser, tab
+    tab = browser.call("Target.createTarget", {"url": f"chrome-extension://{CHROMIUM_ID}/popup.html", "background": True})
+    return browser, tab["targetId"]
+
+
+def text(popup, selector):
+    """What stands in each element that a selector means."""
+    browser, tab = popup
+    return browser.run(tab, f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.innerText.trim())")
+
+
+class Host:
+    """The native messaging host, as a browser starts it."""
+
+    def __init__(self, stage, environment, *words):
+        words = words or (f"chrome-extension://{CHROMIUM_ID}/",)
+        self.process = subprocess.Popen([os.path.join(BIN, "handoff-browser"), *words], env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stage.processes.append(self.process)
+
+    def say(self, message):
+        text = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(struct.pack("=I", len(text)) + text)
+        self.process.stdin.flush()
+
+    def hear(self, kind):
+        while True:
+            header = self.process.stdout.read(4)
+            if len(header) < 4:
+                raise Failure(f"it has ended: {self.process.stderr.read()}")
+            message = json.loads(self.process.stdout.read(struct.unpack("=I", header)[0]))
+            if kind in (None, message["kind"]):
+                return message
+
+    def kinds_until(self, kind):
+        """The kinds of all messages up to one of this kind."""
+        kinds = []
+        while kind not in kinds:
+            kinds.append(self.hear(None)["kind"])
+        return kinds
+
+    def switches(self):
+        """How often it was given a processor."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)

@@ -40,6 +40,43 @@ APP = """<!doctype html><meta charset=utf-8><title>Loading</title><style>body { 
 </script>"""
 
 
+SECRET = "wombat seventeen purple lantern"
+EDITOR = f"<div style='height:300px'><p>{SECRET} and other words that only its writer has seen so far</p></div>"
+# Text that was typed, or that is not seen, at the top of the view; the paragraphs after it are the page's own.
+PRIVATE = {
+    # Editors that draw text: a control that is too small, transparent, cut off or off the page takes the keys.
+    "speck": f"<div><div><textarea style='width:1px;height:1px;border:0;padding:0;position:absolute'></textarea></div>{EDITOR}</div>",
+    "opacity": f"<div><textarea style='opacity:0;position:absolute;top:0'></textarea>{EDITOR}</div>",
+    "overlay": "<div style='position:relative'><textarea style='color:transparent;background:none;position:absolute;inset:0;"
+               f"width:100%'></textarea>{EDITOR}</div>",
+    "cut": f"<div><div style='overflow:hidden;position:relative;width:3px;height:0'><textarea></textarea></div>{EDITOR}</div>",
+    "off": f"<div><div class=helpers style='position:absolute;left:-9999px'><textarea></textarea>WW</div>{EDITOR}</div>",
+    "editable": f"<div contenteditable>{EDITOR}</div>",
+    "textbox": f"<div role=textbox tabindex=0>{EDITOR}</div>",
+    # Text that repeats a control.
+    "mirror": f"<textarea style='width:400px'>{SECRET}</textarea><div style='height:300px'><p>{SECRET}</p></div>",
+    "preview": f"<textarea style='width:400px'>some **{SECRET}** here</textarea>"
+               f"<div style='height:300px'><p>some <b>{SECRET}</b> here</p></div>",
+    "echo": f"<input value='{SECRET}'><div style='height:300px'><p>You have typed: {SECRET}!</p></div>",
+    "letters": f"<input value='{SECRET}'><div style='height:300px'><p>"
+               + "".join(f"<span>{letter}</span>" for letter in SECRET) + "</p></div>",
+    # Text that is not seen, beside text that is.
+    "none": f"<p>Seen words begin <span style='display:none'>{SECRET}</span> and go on.",
+    "hidden": f"<p>Seen words begin <span style='visibility:hidden'>{SECRET}</span> and go on.",
+    "clear": f"<p>Seen words begin <span style='opacity:0'>{SECRET}</span> and go on.",
+    "transparent": f"<p>Seen words begin <span style='color:transparent'>{SECRET}</span> and go on.",
+    "small": f"<p>Seen words begin <span style='font-size:0'>{SECRET}</span> and go on.",
+    "clipped": "<p>Seen words begin <span style='position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0);white-space:"
+               f"nowrap'>{SECRET}</span> and go on.",
+    "away": f"<p>Seen words begin <span style='position:absolute;left:-9999px'>{SECRET}</span> and go on.",
+    "details": f"<p>Seen words begin</p><details><summary>More</summary><p>{SECRET}</p></details><p>and go on.</p>",
+}
+
+
+def private_page(name):
+    return article(f"Private {name}", head="<style>h1 { display: none }</style>" + PRIVATE[name])
+
+
 def tone():
     """Sixty seconds of sound that a film's element plays."""
     data = io.BytesIO()
@@ -95,6 +132,16 @@ class Pages(http.server.BaseHTTPRequestHandler):
                 onloadedmetadata="setTimeout(() => this.play(), 300)"></audio>"""))
         if path == "/film":
             return self.answer(article("A film", head='<video src="/tone.wav" preload="auto" controls></video>'))
+        if path.startswith("/private/"):
+            return self.answer(private_page(path[9:]))
+        if path == "/form":
+            return self.answer("<!doctype html><meta charset=utf-8><title>A form</title><form method=post action=/result>"
+                               "<input name=word></form><a href=/redirected>back</a>")
+        if path == "/long-title":
+            return self.answer("<!doctype html><meta charset=utf-8><title>x</title><script>document.title = 'long ' + 'ü'.repeat(2 << 20)</script>")
+        if path == "/half":
+            return self.answer(article("half") + "<script>document.title = 'half \\ud83d';"
+                               "for (const each of document.querySelectorAll('p')) each.prepend('\\ud83d half ')</script>")
         if path == "/header":
             return self.answer(article("Pinned", head="<header><h2>Pinned words that stay</h2></header>"))
         return self.answer(article("An article" if path == "/" else urllib.parse.unquote(path[1:])))
@@ -104,6 +151,15 @@ class Pages(http.server.BaseHTTPRequestHandler):
         self.send_header("Location", path)
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/redirect":
+            self.send_response(303)
+            self.send_header("Location", "/redirected")
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        return self.answer(article("The result"))
 
     def answer(self, body, kind="text/html"):
         data = body if isinstance(body, bytes) else body.encode()

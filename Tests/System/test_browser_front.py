@@ -3,9 +3,9 @@
 import json
 import time
 
-from browsers import Chromium, Firefox, pages_of, until
+from browsers import Chromium, Firefox, pages_of, popup_of, until
 from harness import expect, main, test
-from two_browsers import Two, popup_of
+from two_browsers import Two
 
 BADGE = """(async () => {
     const api = globalThis.browser ?? chrome;

@@ -97,7 +97,7 @@ def signs_in(stage):
 
 # ---- Where the place is found ---------------------------------------------------------------------------------------------
 
-SCRIPTS = [os.path.join(EXTENSION, name) for name in ("boxes.js", "page.js", "going.js")]
+SCRIPTS = [os.path.join(EXTENSION, name) for name in ("readable.js", "boxes.js", "page.js", "going.js")]
 
 
 def in_page(browser, tab, call):

@@ -3,18 +3,9 @@
 import json
 import time
 
-from browsers import CHROMIUM_ID, Chromium, Firefox, attached, until
+from browsers import CHROMIUM_ID, TABS, Chromium, Firefox, attached, popup_of, text, until
 from harness import Failure, expect, main, test
 from pages import Site
-from two_browsers import popup_of
-
-TABS = "dev.handoff1.browser.tabs"
-
-
-def text(popup, selector):
-    """What stands in each element that a selector means."""
-    browser, tab = popup
-    return browser.run(tab, f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.innerText.trim())")
 
 
 def says(popup, words):

@@ -49,16 +49,17 @@ PAGES = {
     "https://a.example/\u65e5": "https://a.example/%E6%97%A5",
     "https://\u65e5.example/": "https://\u65e5.example/",
     "https://xn--80ak6aa92e.com/": "https://xn--80ak6aa92e.com/",
-    "HTTP://127.0.0.1:8080": "HTTP://127.0.0.1:8080",
+    "HTTP://192.0.2.1:8080": "HTTP://192.0.2.1:8080",
 }
 # Taken where they are published, since they are addresses, and opened by nothing.
 UNOPENED = ["https://evil.example\uff0f.a.example/", "https://a.example\uff20evil.example/", "https://\u2100.example/",
-            "https://a'b/", "https://$(id)/", "https://a;b/"]
+            "https://a'b.example/", "https://$(id).example/", "https://a;b.example/"]
 REFUSED = [
     "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "-https://a/", "--help", " https://a/", "https://",
     "https://u:p@a.example/", "https://a.example@evil.example/", "https://a.example%40evil.example/", "https://a.example\\@b/",
     "https://a/\n--help", "https://a/\x00", "https://a/ b", "https://a/\u202e", "https://a/\x1b[2J", "https://[::1", "ftp://a/",
-    "https://a:99999/", "https://a/" + "x" * 2048,
+    "https://a:99999/", "https://a.example/" + "x" * 2048,
+    "http://192.168.1.1/apply.cgi?reboot=1", "http://127.0.0.1:8080", "http://router.lan/", "http://0x7f.1/", "http://[::1]/", "http://nas/",
 ]
 
 STAND_IN = """#!/bin/sh

@@ -2,7 +2,7 @@
 
 import time
 
-from browsers import CHROMIUM_ID, Chromium, Firefox, attached, pages_of, until
+from browsers import Chromium, Firefox, attached, pages_of, until
 from harness import Failure, expect
 from pages import Site
 
@@ -62,16 +62,3 @@ def hand_over(two, title, url, place, is_there):
 
 def near(goal):
     return lambda top: abs(top - goal) <= 2
-
-
-def popup_of(browser):
-    """The popup as a page of its own: what headless browsers have instead of a menu."""
-    if isinstance(browser, Firefox):
-        uuid = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').mozExtensionHostname")
-        browser.show(browser.first)
-        tab = browser.call("WebDriver:NewWindow", {"type": "tab", "focus": True})["handle"]
-        browser.show(tab)
-        browser.navigate(tab, f"moz-extension://{uuid}/popup.html")
-        return browser, tab
-    tab = browser.call("Target.createTarget", {"url": f"chrome-extension://{CHROMIUM_ID}/popup.html", "background": True})
-    return browser, tab["targetId"]

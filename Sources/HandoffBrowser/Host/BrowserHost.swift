@@ -35,6 +35,7 @@ package final class BrowserHost {
     private var machine = FrontPageMachine()
     private var state = State.waiting(nil)
     private var rules = PageRules()
+    private var isContainerUnknown = false
     private var arrival: FileArrival?
     private var tabs: TabOffer?
     private var popup: PopupSession?
@@ -79,7 +80,10 @@ package final class BrowserHost {
     /// Takes what the extension says.
     package func received(_ message: ExtensionMessage) {
         switch message {
-        case .page(let page): perform(machine.front(page))
+        case .page(let page):
+            isContainerUnknown = page.container == PageExclusions.unknownContainer
+            popup?.rulesProblem = rulesProblem
+            perform(machine.front(page))
         case .noPage: perform(machine.front(nil))
         case .moved: perform(machine.moved())
         case .returned: perform(machine.returned())
@@ -88,7 +92,8 @@ package final class BrowserHost {
             guard case .attached(_, let session) = state else { return }
             session.calls.answerContinue(session: session.id, continuation: continuation, handled: handled) { _ in }
         case .tabList(let request, let list):
-            tabs?.answer(list.filter { rules.allows(FrontPage(url: $0.url, title: $0.title)) }, request: request)
+            tabs?.answer(list.filter { rules.allows(FrontPage(url: $0.url, title: $0.title, container: $0.container)) },
+                request: request)
         case .popup(let request): take(request)
         }
     }
@@ -98,6 +103,7 @@ package final class BrowserHost {
         case .open:
             guard hasAccount else { return say(.lost(Self.noAccount)) }
             popup = PopupSession(path: places.control, loop: loop, host: self)
+            popup?.rulesProblem = rulesProblem
             popup?.start()
         case .close: popup = nil
         case .send(let page, let place, let device): send(page, place, to: device)
@@ -108,7 +114,8 @@ package final class BrowserHost {
     private func send(_ page: FrontPage, _ place: PagePlace?, to device: DeviceID) {
         guard hasAccount else { return say(.popup(.sent(device, PopupFailure(Self.noAccount)))) }
         guard rules.allows(page) else {
-            return say(.popup(.sent(device, PopupFailure("this page is never offered: it is local, or excluded"))))
+            let why = rulesProblem ?? "this page is never offered: it is local, or excluded"
+            return say(.popup(.sent(device, PopupFailure(why))))
         }
         let one = SentPage(page, at: place, to: device, path: places.app, loop: loop, app: app)
         if sent.count >= Self.maxSent { sent.removeFirst().stop() }
@@ -134,7 +141,10 @@ package final class BrowserHost {
     private func readRules() {
         rules = places.readRules()
         perform(machine.setRules(rules))
+        popup?.rulesProblem = rulesProblem
     }
+
+    private var rulesProblem: String? { rules.problem(isContainerUnknown: isContainerUnknown) }
 
     private func filesChanged() {
         readRules()

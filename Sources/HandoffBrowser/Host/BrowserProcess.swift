@@ -20,8 +20,7 @@ package enum BrowserProcess {
     /// Runs the host to its end, on the calling thread, which must be the process's first.
     ///
     /// - Parameter words: the command line without the program's name.
-    /// - Returns: the exit code: 0, 1 when it could not start or the extension said what cannot be understood, or 2 when it was
-    ///   not our extension that called.
+    /// - Returns: the exit code: 0, 1 when it could not start, or 2 when it was not our extension that called.
     package static func run(_ words: [String]) -> Int32 {
         switch words {
         case ["--help"]:
@@ -58,16 +57,14 @@ package enum BrowserProcess {
             if output.pendingWriteBytes > mostUnread { loop.stop() }
         }
         var framer = NativeFramer()
-        var status: Int32 = 0
         input.onRead = { bytes in
-            do throws(NativeFramer.Failure) {
-                try framer.received(bytes) { message in
-                    if let message = ExtensionMessage(json: message) { host.received(message) }
+            framer.received(bytes) { result in
+                switch result {
+                case .success(let json):
+                    if let message = ExtensionMessage(json: json) { host.received(message) }
+                case .failure(let why):
+                    write("handoff-browser: skipped a message of the extension: \(why)\n", to: .error)
                 }
-            } catch {
-                write("handoff-browser: the extension said what cannot be understood: \(error)\n", to: .error)
-                status = 1
-                loop.stop()
             }
         }
         // The browser has ended, or the extension was switched off.
@@ -80,7 +77,7 @@ package enum BrowserProcess {
         for signal in signals { signal.cancel() }
         input.close()
         output.close()
-        return status
+        return 0
     }
 
     private static func write(_ text: String, to stream: StandardStream) {

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffHandlers
 import LoopIO
 
 /// Where the host finds the daemon, and what tells it whether there is one to look for.
@@ -29,17 +30,12 @@ package struct HostPlaces: Sendable, Equatable {
         let state = folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }
         // As `StatePlace` has them, which knows more than a program without keys should.
         accounts = given != nil ? [] : [configuration, state].compactMap(\.self).map { $0 + "/handoff/state/account" }
-        exclusions =
-            ["/etc/handoff/browser.conf"] + [configuration].compactMap(\.self).map { $0 + "/handoff/browser.conf" }
+        exclusions = PageExclusions.paths(configuration: configuration)
     }
 
     /// Reads which pages are not offered. The files are small, and on the disk of the browser's own profile.
     package func readRules() -> PageRules {
-        var exclusions = PageExclusions()
-        for path in self.exclusions {
-            guard let file = try? PlainFile.read(path, limit: PageExclusions.longestFile) else { continue }
-            exclusions.add(PageExclusions(parsing: file.bytes))
-        }
-        return PageRules(exclusions: exclusions)
+        PageRules(
+            exclusions: PageExclusions(exclusions) { try PlainFile.readOptional($0, limit: PageExclusions.maxFile)?.bytes })
     }
 }

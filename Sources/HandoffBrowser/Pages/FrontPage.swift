@@ -22,6 +22,7 @@ package struct FrontPage: Sendable, Equatable {
         var activity = ActivityDescription(type: ActivityType.browsingWeb.text)
         activity.title = title.isEmpty ? nil : title
         activity.webpageURL = url
+        activity.savesOnContinue = true
         return activity
     }
 }

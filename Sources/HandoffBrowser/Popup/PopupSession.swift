@@ -18,6 +18,10 @@ final class PopupSession {
     private var isWatchReady = false
     private var status: ControlStatus?
     private var said: PopupAnswer?
+    /// Why no page is offered, which the popup shows with the warnings of the daemon.
+    var rulesProblem: String? {
+        didSet { if rulesProblem != oldValue { askStatus() } }
+    }
     private var requests: [DeviceID: TabRequest] = [:]
 
     init(path: String, loop: EventLoop, host: BrowserHost) {
@@ -83,7 +87,8 @@ final class PopupSession {
 
     private func askDevices() {
         calls?.listDevices { [weak self] result in
-            guard let self, let status else { return }
+            guard let self, var status else { return }
+            if let rulesProblem { status.warnings.insert(rulesProblem, at: 0) }
             // Without an account there are none.
             let answer = PopupAnswer.status(status, (try? result.get()) ?? [])
             if answer != said { say(answer) }

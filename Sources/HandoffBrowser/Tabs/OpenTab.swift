@@ -19,10 +19,13 @@ package struct OpenTab: Sendable, Equatable {
     package var title: String
     /// Its address.
     package var url: String
+    /// Its container, as `FrontPage` has it. It is not sent.
+    package var container: String?
 
-    package init(title: String, url: String) {
+    package init(title: String, url: String, container: String? = nil) {
         self.title = String(title.prefix(Self.longestTitle))
         self.url = url
+        self.container = container
     }
 
     /// Reads a list, of an extension or of another device: what no browser would open is left out.
@@ -33,7 +36,8 @@ package struct OpenTab: Sendable, Equatable {
             guard let object = element.object, let url = object["url"]?.string, WebURL.isAcceptable(url) else {
                 continue
             }
-            let tab = OpenTab(title: object["title"]?.string ?? "", url: url)
+            let tab = OpenTab(
+                title: object["title"]?.string ?? "", url: url, container: object["container"]?.string)
             room -= tab.title.utf8.count + tab.url.utf8.count
             if room < 0 { break }
             list.append(tab)

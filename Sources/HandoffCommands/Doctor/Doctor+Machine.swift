@@ -111,6 +111,15 @@ extension Doctor {
             remedy: portal + "install a browser as a package of the system: sudo apt-get install firefox-esr")
     }
 
+    /// What keeps all web pages from being offered.
+    static func pageExclusions(_ machine: MachineFacts) -> [DoctorCheck] {
+        machine.pageExclusionProblems.map {
+            DoctorCheck(
+                "browsers", .problem, "no web page is offered: \($0)",
+                remedy: "correct or delete the line, or the file: it is read again immediately")
+        }
+    }
+
     /// Hidden parts of transfers and documents of apps that have ended; nil when there are none.
     static func leftovers(_ found: Leftovers.Found) -> DoctorCheck? {
         guard found.parts > 0 || found.documents > 0 else { return nil }

@@ -27,6 +27,7 @@ package enum Doctor {
         checks.append(clock(facts))
         checks += apps(facts)
         if let check = browsers(facts.machine) { checks.append(check) }
+        checks += pageExclusions(facts.machine)
         checks.append(sandbox(facts))
         checks += limits(facts.diagnosis)
         checks += members(status, facts.diagnosis)

@@ -66,6 +66,8 @@ package struct MachineFacts: Sendable {
     package var browsers: [String] = []
     /// Browsers in a sandbox that keeps their extensions from programs outside, as `firefox (Snap)`.
     package var sandboxedBrowsers: [String] = []
+    /// Why no page is offered: the problems of the files `browser.conf`.
+    package var pageExclusionProblems: [String] = []
 
     /// Leftovers of interrupted transfers and of apps that were killed.
     package var leftovers = Leftovers.Found()

@@ -1,3 +1,4 @@
+import HandoffHandlers
 import HandoffTransfer
 import LoopIO
 import Timing
@@ -37,6 +38,7 @@ enum MachineProbe {
                 facts.sandboxedBrowsers.append("\(name) (Snap)")
             }
         }
+        facts.pageExclusionProblems = pageExclusionProblems()
         let home = ProcessEnvironment.value("HOME").map { [$0 + "/.local/share"] } ?? []
         for folder in ["/var/lib"] + home {
             for (id, name) in [("org.mozilla.firefox", "firefox"), ("org.chromium.Chromium", "chromium")]
@@ -44,6 +46,16 @@ enum MachineProbe {
                 facts.sandboxedBrowsers.append("\(name) (Flatpak)")
             }
         }
+    }
+
+    private static func pageExclusionProblems() -> [String] {
+        func folder(_ name: String) -> String? {
+            ProcessEnvironment.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        let paths = PageExclusions.paths(
+            configuration: folder("XDG_CONFIG_HOME") ?? folder("HOME").map { $0 + "/.config" })
+        let exclusions = PageExclusions(paths) { try PlainFile.readOptional($0, limit: PageExclusions.maxFile)?.bytes }
+        return exclusions.problems.map(\.description)
     }
 
     private static func readFirewalls(_ facts: inout MachineFacts) {

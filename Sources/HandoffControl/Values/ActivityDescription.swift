@@ -22,6 +22,9 @@ package struct ActivityDescription: ControlRequest {
     package var isEligibleForHandoff: Bool?
     /// Whether the app wants to save before the activity is continued; true by default, as in `NSUserActivity`.
     package var needsSave: Bool?
+    /// Whether the app is asked to save only when another device continues the activity; false by default. For state that must not
+    /// be read earlier.
+    package var savesOnContinue: Bool?
     /// When it ends by itself, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
     /// Which content it is about.

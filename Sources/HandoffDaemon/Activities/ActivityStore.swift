@@ -96,7 +96,7 @@ package struct ActivityStore: Sendable {
     /// - Returns: that another activity of the session went for it.
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
-        answersSaves: Bool, recipient: DeviceID? = nil, bytes: Int = 0
+        answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
@@ -108,7 +108,7 @@ package struct ActivityStore: Sendable {
         uses += 1
         entries[id] = PublishedActivity(
             id: id, session: session, group: group, recipient: recipient, bytes: bytes, answersSaves: answersSaves,
-            content: content,
+            savesOnContinue: savesOnContinue, content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -144,7 +144,7 @@ package struct ActivityStore: Sendable {
         entry.wasOffered = true
         entries[id] = entry
         byOffer[offer] = id
-        return [.offersChanged] + requestSave(of: id, now: now)
+        return [.offersChanged] + (entry.savesOnContinue ? [] : requestSave(of: id, now: now))
     }
 
     /// Ends the engagement without ending the activity.
@@ -277,7 +277,7 @@ package struct ActivityStore: Sendable {
     }
 
     private func refreshDue(_ entry: PublishedActivity) -> MonotonicInstant? {
-        guard entry.needsSave, entry.saveAsked == nil else { return nil }
+        guard entry.needsSave, entry.saveAsked == nil, !entry.savesOnContinue else { return nil }
         guard let lastSave = entry.lastSave else { return entry.offer?.since }
         return lastSave.advanced(by: refreshInterval)
     }

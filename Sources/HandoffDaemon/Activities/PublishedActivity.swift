@@ -20,6 +20,8 @@ package struct PublishedActivity: Sendable {
     package var bytes: Int
     /// Whether the owner can be asked to save; a publisher without a session of its own cannot answer.
     package let answersSaves: Bool
+    /// Whether the owner is asked to save only when another device continues the activity.
+    package let savesOnContinue: Bool
     /// What the owner last told of it.
     package var content: ActivityContent
     /// Whether the owner has news that it has not yet been asked for (`NSUserActivity.needsSave`).

@@ -297,7 +297,8 @@ final class AppService {
         apply(
             try store.publish(
                 content, id: id, session: session.id, group: session.group, needsSave: needsSave,
-                answersSaves: session.answersSaves, recipient: recipient, bytes: bytes))
+                answersSaves: session.answersSaves, savesOnContinue: description.savesOnContinue ?? false,
+                recipient: recipient, bytes: bytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 

@@ -62,4 +62,14 @@ package struct PlainFile: Sendable {
         }
         return PlainFile(bytes: bytes, version: Version(status))
     }
+
+    /// Reads a file as `read` does; nil when there is none. A link to a file that does not exist is an error (ENOENT): its user
+    /// means to have one.
+    package static func readOptional(_ path: String, limit: Int) throws(Errno) -> PlainFile? {
+        do throws(Errno) {
+            return try read(path, limit: limit)
+        } catch .noSuchFile where FolderListing.target(ofLink: path) == nil {
+            return nil
+        }
+    }
 }

@@ -24,6 +24,23 @@ struct ActivityStoreTests {
         return store
     }
 
+    @Test func `an activity that saves when it is continued is asked then, and never before`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15))
+        try store.publish(
+            try content(), id: first, session: "a", group: .process(1), needsSave: true, answersSaves: true,
+            savesOnContinue: true)
+        #expect(try store.becomeCurrent(first, session: "a", offer: first, now: start) == [.offersChanged])
+        #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
+        #expect(store.advance(now: start.advanced(by: .seconds(60)), wallClock: 0) == [])
+        #expect(store.requestSave(of: first, now: start) == [.askToSave(first)])
+        // Changes after the answer wait for the next continuation, too.
+        _ = try store.update(
+            first, session: "a", content: content(), needsSave: true, answersSave: true, now: start)
+        #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
+        #expect(store.advance(now: start.advanced(by: .seconds(60)), wallClock: 0) == [])
+        #expect(store.requestSave(of: first, now: start) == [.askToSave(first)])
+    }
+
     @Test func `a published activity is not offered before it becomes current`() throws {
         var store = try store()
         #expect(store.offers(now: start).isEmpty)

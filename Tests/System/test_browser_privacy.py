@@ -1,0 +1,245 @@
+"""What the extension keeps: text that was typed or is not seen, results of forms, tabs of excluded containers."""
+
+import os
+import signal
+import time
+
+from browsers import TABS, Chromium, Firefox, Host, attached, pages_of, popup_of, text, until
+from harness import BIN, expect, main, run, test
+from pages import PRIVATE, SECRET, Site
+
+
+def one_browser(stage, kind, conf=None, **more):
+    """A browser on the first of two devices."""
+    origin, taker = stage.pair()
+    site = Site(stage)
+    home = os.path.join(stage.folder, "desk")
+    if conf is not None:
+        write_conf(home, conf)
+    if kind is Firefox:
+        more["sites"] = Site.hosts
+    browser = kind(stage, "desk", origin, home=home, **more)
+    attached(browser, origin)
+    return origin, taker, site, browser
+
+
+def write_conf(home, conf):
+    os.makedirs(os.path.join(home, ".config", "handoff"), exist_ok=True)
+    with open(os.path.join(home, ".config", "handoff", "browser.conf"), "w") as file:
+        file.write(conf)
+
+
+def offer(taker, title):
+    return until(f"an offer of {title}", lambda: next((one for one in pages_of(taker) if one["title"] == title), None))
+
+
+def place_of(taker, title):
+    """The place that is sent with a page, as `--print` shows it to this device."""
+    return taker.ctl("continue", "--print", offer(taker, title)["id"]).line["userInfo"].get("place", {})
+
+
+def typed_text(stage, kind):
+    origin, taker, site, browser = one_browser(stage, kind)
+    wrong = []
+    for name in PRIVATE:
+        tab = browser.open(site.url(f"/private/{name}"), width=900, height=700)
+        browser.run(tab, "scrollTo({top: 1, behavior: 'instant'})")
+        place = place_of(taker, f"Private {name}")
+        if any(word in place.get("words", "").lower() for word in SECRET.split()) or "ratio" not in place:
+            wrong.append((name, place))
+        # Further down there is nothing of that: the page's own text is sent as before.
+        browser.run(tab, "document.querySelector('#p150').scrollIntoView({behavior: 'instant'})")
+        until("the move", lambda: "Paragraph 150." in place_of(taker, f"Private {name}").get("words", ""), within=5)
+        browser.close_tab(tab)
+    expect(not wrong, f"sent: {wrong}")
+
+
+@test("text that was typed or is not seen is not sent by Chromium, and the page's own text is", limit=180)
+def typed_in_chromium(stage):
+    typed_text(stage, Chromium)
+
+
+@test("text that was typed or is not seen is not sent by Firefox, and the page's own text is", limit=180)
+def typed_in_firefox(stage):
+    typed_text(stage, Firefox)
+
+
+def form_results(stage, kind):
+    origin, taker, site, browser = one_browser(stage, kind)
+    tab = browser.open(site.url("/form"))
+    offer(taker, "A form")
+    browser.run(tab, "(document.forms[0].submit(), 1)")
+    until("the result", lambda: browser.run(tab, "document.title") == "The result")
+    until("nothing on offer", lambda: pages_of(taker) == [])
+    # What a form leads to by a redirection is a page like others.
+    browser.navigate(tab, site.url("/form"))
+    offer(taker, "A form")
+    browser.run(tab, "(document.forms[0].action = '/redirect', document.forms[0].submit(), 1)")
+    offer(taker, "redirected")
+
+
+@test("the result of a form is not offered by Chromium, and a page that it redirects to is", limit=120)
+def form_in_chromium(stage):
+    form_results(stage, Chromium)
+
+
+@test("the result of a form is not offered by Firefox, and a page that it redirects to is", limit=120)
+def form_in_firefox(stage):
+    form_results(stage, Firefox)
+
+
+def own_tabs(stage, daemon):
+    """The open tabs of the other device, as a browser on this one gets them."""
+    until("the offer of tabs", lambda: any(one["type"] == TABS for one in daemon.ctl("list").lines))
+    host = Host(stage, {**daemon.environment, "HANDOFF_SOCKET": daemon.socket})
+    host.hear("ready")
+    host.say({"kind": "popupOpen"})
+    host.hear("offers")
+    host.say({"kind": "tabs"})
+    answer = host.hear("tabs")
+    host.process.stdin.close()
+    host.process.wait(10)
+    return answer["tabs"]
+
+
+@test("tabs of an excluded container, excluded pages, local pages and results of forms are not among the open tabs", limit=120)
+def listed_tabs(stage):
+    origin, taker, site, browser = one_browser(
+        stage, Firefox, f"container firefox-container-3\nbank.example # the bank\n{site_path('/diary')}",
+        preferences={"privacy.userContext.enabled": True})
+    urls = [(site.url("/secret"), 3), (site.url("/shown"), 2), (site.url("/plain"), 0), (site.url("/x", host="bank.example"), 0),
+            (site.url("/diary/1"), 0), (f"http://127.0.0.1:{site.port}/local", 0)]
+    for url, container in urls:
+        browser.in_browser("""
+            gBrowser.addTab(arguments[0], {
+                userContextId: arguments[1], triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });""",
+                           url, container)
+    tab = browser.open(site.url("/form"))
+    browser.run(tab, "(document.forms[0].submit(), 1)")
+    until("all pages", lambda: {"secret", "shown", "plain", "local", "The result"} <= set(browser.tab_titles()))
+    # Of Firefox 153; others name containers with the permission for cookies only (PageTests).
+    found = own_tabs(stage, taker)
+    expect({one["title"] for one in found} == {"shown", "plain"}, f"listed: {found}")
+    expect(all(set(one) == {"title", "url"} for one in found), f"too much: {found}")
+
+
+def site_path(path):
+    """A line of browser.conf for a path, in which the port does not matter."""
+    return f"Reading.EXAMPLE{path}\n"
+
+
+@test("a line of browser.conf that cannot be read keeps every page, until it is corrected, and popup and doctor name it", limit=120)
+def broken_exclusions(stage):
+    origin, taker, site, browser = one_browser(stage, Chromium, "bank.example\n")
+    browser.open(site.url("/first"))
+    offer(taker, "first")
+    path = os.path.join(browser.home, ".config", "handoff", "browser.conf")
+    write_conf(browser.home, "bank.example\nftp://x.example/\n")
+    until("nothing on offer", lambda: pages_of(taker) == [])
+    expect(own_tabs(stage, taker) == [], "tabs are listed")
+    shown = popup_of(browser)
+    until("the line", lambda: f"{path}, line 2" in "".join(text(shown, "#trouble")))
+    doctor = run([os.path.join(BIN, "handoffctl"), "--socket", origin.socket, "--json", "doctor"],
+                 {**origin.environment, "HOME": browser.home, "XDG_CONFIG_HOME": ""}).lines
+    found = [one for one in doctor if one["check"] == "browsers" and f"{path}, line 2" in one["message"]]
+    expect(len(found) == 1 and found[0]["state"] == "problem", f"doctor: {doctor}")
+    browser.close_tab(shown[1])
+    write_conf(browser.home, "bank.example\n")
+    offer(taker, "first")
+    # A file that exists and cannot be read.
+    os.remove(path)
+    os.symlink("/nonexistent", path)
+    until("nothing on offer", lambda: pages_of(taker) == [])
+    os.remove(path)
+    offer(taker, "first")
+
+
+# ---- The host ------------------------------------------------------------------------------------------------------------
+
+def host_of(browser):
+    """The native messaging hosts that this browser has started, by their process ids."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                environment = file.read().split(b"\0")
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"handoff-browser") and f"HOME={browser.home}".encode() in environment:
+            found.append(int(entry))
+    return found
+
+
+def hostile_pages(stage, kind):
+    origin, taker, site, browser = one_browser(stage, kind)
+    first = host_of(browser)
+    expect(len(first) == 1, f"hosts: {first}")
+    browser.open(site.url("/long-title"))
+    until("the long title", lambda: any((one["title"] or "").startswith("long ü") for one in pages_of(taker)))
+    tab = browser.open(site.url("/half"))
+    browser.run(tab, "document.querySelector('#p100').scrollIntoView({behavior: 'instant'})")
+    one = until("the half title", lambda: next((one for one in pages_of(taker) if one["title"].startswith("half")), None))
+    place = taker.ctl("continue", "--print", one["id"]).line["userInfo"].get("place", {})
+    expect("Paragraph 100." in place.get("words", "") or "ratio" in place, f"no place: {place}")
+    browser.open(site.url("/last"))
+    offer(taker, "last")
+    expect(host_of(browser) == first, f"the host has ended: {first}, {host_of(browser)}")
+
+
+@test("a page with a long title or half of a character in it costs nothing in Chromium", limit=120)
+def hostile_in_chromium(stage):
+    hostile_pages(stage, Chromium)
+
+
+@test("a page with a long title or half of a character in it costs nothing in Firefox", limit=120)
+def hostile_in_firefox(stage):
+    hostile_pages(stage, Firefox)
+
+
+@test("a list of more tabs than fit into a message has as many as fit", limit=240)
+def many_long_tabs(stage):
+    origin, taker, site, browser = one_browser(stage, Firefox, preferences={"browser.tabs.loadInBackground": True})
+    browser.open(site.url("/front"))
+    first = host_of(browser)
+    long = "x" * 1960
+    # Tabs that are loaded when they are looked at: they have addresses, and cost nothing.
+    browser.in_browser("""
+        for (let number = 0; number < 600; number += 1) {
+            gBrowser.addTab(`${arguments[0]}/small/${number}?${arguments[1]}`, { createLazyBrowser: true,
+                triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });
+        }""", site.url(""), long)
+    found = until("the list", lambda: own_tabs(stage, taker))
+    expect(300 <= len(found) < 600, f"{len(found)} tabs")
+    offer(taker, "front")
+    expect(host_of(browser) == first, "the host has ended")
+
+
+def restarts(stage, kind):
+    origin, taker, site, browser = one_browser(stage, kind)
+    browser.open(site.url("/first"))
+    former = offer(taker, "first")
+    begin = time.monotonic()
+    for number in range(2):
+        os.kill(until("the host", lambda: host_of(browser))[0], signal.SIGKILL)
+        until("another offer than before", lambda: offer(taker, "first")["id"] != former["id"], within=10)
+        former = offer(taker, "first")
+        print(f"  offered again after {time.monotonic() - begin:.1f} s")
+        begin = time.monotonic()
+
+
+@test("a host that was killed is restarted by Chromium, and the page in front is offered again", limit=120)
+def restarted_by_chromium(stage):
+    restarts(stage, Chromium)
+
+
+@test("a host that was killed is restarted by Firefox, and the page in front is offered again", limit=120)
+def restarted_by_firefox(stage):
+    restarts(stage, Firefox)
+
+
+if __name__ == "__main__":
+    main()
