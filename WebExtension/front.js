@@ -1,5 +1,6 @@
 // The page in front: which one it is, and where it is scrolled when the daemon asks.
 
+import { addressOf, nameOf } from "./address.js";
 import { api, on, tell } from "./host.js";
 import { inPage } from "./inject.js";
 import { described, isPage } from "./pages.js";
@@ -11,6 +12,14 @@ const INTERVAL = 200;
 let said = null;
 let timer = null;
 let isDue = false;
+let isOffered = false;
+// Whether the user has returned from another program since the page in front was looked at.
+let isReturn = false;
+// By tab: an address that could not be loaded. Browsers show a page of their own there, under that address.
+const failed = new Map();
+const ERROR_PAGE = /^(about:(\w+error|blocked)\b|chrome-error:)/;
+// What browsers report where a page was stopped: they still show the former one.
+const ABORTED = /ERR_ABORTED|NS_BINDING_ABORTED|2152398850/;
 
 /** Whether a tab is nobody else's business. `incognito` in the manifest keeps private windows away already; this stays right without. */
 const isPrivate = (tab) => tab.incognito !== false;
@@ -22,9 +31,11 @@ function isAddress(title = "", url) {
 }
 
 function messageFor(tab) {
-  if (!tab || isPrivate(tab) || !isPage(tab)) return { kind: "noPage" };
+  if (!tab || isPrivate(tab) || !isPage(tab) || failed.get(tab.id) === tab.url) return { kind: "noPage" };
   const page = described(tab);
-  return { kind: "page", ...page, title: isAddress(page.title, tab.url) ? "" : page.title };
+  // The title may follow, until all of the page is there.
+  if (isAddress(page.title, tab.url)) page.title = tab.status === "complete" ? nameOf(page.url) : "";
+  return { kind: "page", ...page };
 }
 
 async function frontTab() {
@@ -35,9 +46,13 @@ async function frontTab() {
 async function say() {
   const message = messageFor(await frontTab());
   const text = JSON.stringify(message);
-  if (text === said) return;
+  const isSaid = text === said;
   said = text;
-  tell(message);
+  if (!isSaid) tell(message);
+  else if (isReturn && message.kind === "page") tell({ kind: "returned" });
+  isReturn = false;
+  // A page that was loaded again has lost its dot.
+  if (isSaid) showOffered();
 }
 
 /** Looks which page is in front: at once, and then at most once in an interval. */
@@ -61,15 +76,31 @@ async function save({ request, url }) {
   let place = null;
   try {
     const tab = await frontTab();
-    if (tab && !isPrivate(tab) && isPage(tab) && tab.url === url) place = await inPage(tab.id, "read");
+    if (tab && !isPrivate(tab) && isPage(tab) && addressOf(tab) === url) place = await inPage(tab.id, "read");
   } catch {
     // A page that the browser lets nobody look into, or one that goes away just now.
   }
   tell({ kind: "place", request, place });
 }
 
-async function showOffered({ offered }) {
+/** Calls a function of page.js in the page in front, if that is the page with this address. */
+async function inFront(name, url) {
+  try {
+    const tab = await frontTab();
+    if (tab && !isPrivate(tab) && addressOf(tab) === url) await inPage(tab.id, name);
+  } catch {
+    // A page that the browser lets nobody look into.
+  }
+}
+
+function setOffered(offered) {
+  isOffered = offered;
   offeredChanged(offered);
+  showOffered();
+}
+
+async function showOffered() {
+  const offered = isOffered;
   const tab = await frontTab();
   const details = tab && !isPrivate(tab) ? { tabId: tab.id } : {};
   await api.action.setBadgeBackgroundColor({ ...details, color: "#1a73a8" });
@@ -84,17 +115,38 @@ export function start() {
     look();
   });
   on("lost", ({ message }) => {
-    showOffered({ offered: false });
+    setOffered(false);
     daemonChanged(message);
   });
   on("save", save);
-  on("offered", showOffered);
+  on("offered", ({ offered }) => setOffered(offered));
+  on("watch", ({ url }) => inFront("watch", url));
+  on("continued", ({ url }) => inFront("pause", url));
   api.tabs.onActivated.addListener(look);
-  api.tabs.onRemoved.addListener(look);
-  api.tabs.onUpdated.addListener((_, change, tab) => {
-    if (tab.active && (change.url || change.title || change.status === "complete")) look();
+  api.tabs.onRemoved.addListener((tabId) => {
+    failed.delete(tabId);
+    look();
   });
-  api.windows.onFocusChanged.addListener(look);
+  api.tabs.onUpdated.addListener((_, change, tab) => {
+    if (tab.active && (change.url || change.title || change.status)) look();
+  });
+  api.windows.onFocusChanged.addListener((windowId) => {
+    if (windowId !== api.windows.WINDOW_ID_NONE) isReturn = true;
+    look();
+  });
+  api.webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url, error }) => {
+    if (frameId !== 0 || ABORTED.test(error)) return;
+    failed.set(tabId, url);
+    look();
+  });
+  // Firefox commits error pages, too, and reports not all errors before.
+  api.webNavigation.onDOMContentLoaded.addListener(async ({ tabId, frameId, url }) => {
+    if (frameId !== 0) return;
+    const tab = ERROR_PAGE.test(url) ? await api.tabs.get(tabId).catch(() => null) : null;
+    if (tab) failed.set(tabId, tab.url);
+    else if (!failed.delete(tabId)) return;
+    look();
+  });
   // Containers are known from then on.
   api.permissions.onAdded.addListener(look);
   api.runtime.onMessage.addListener((message, sender) => {

@@ -1,19 +1,21 @@
-// Runs readable.js and page.js in a page, in the extension's own world, where scripts of the page see nothing of it.
+// Runs the scripts for pages in a page, in the extension's own world, where scripts of the page see nothing of it.
 
 import { api } from "./host.js";
 
+const FILES = ["readable.js", "boxes.js", "page.js", "going.js"];
+
 const call = (name, argument) => {
-  const page = globalThis.handoffPage;
-  return page ? { value: page[name](argument) ?? null } : null;
+  const functions = { ...globalThis.handoffPage, ...globalThis.handoffGoing };
+  return functions[name] ? { value: functions[name](argument) ?? null } : null;
 };
 
-/** Calls a function of page.js in a tab; answers what it returns. */
+/** Calls a function of page.js or going.js in a tab. A page that is still loading, maybe for long, is not waited for. */
 export async function inPage(tabId, name, argument = null) {
-  const target = { tabId };
-  const run = async () => (await api.scripting.executeScript({ target, func: call, args: [name, argument] }))[0]?.result;
+  const where = { target: { tabId }, injectImmediately: true };
+  const run = async () => (await api.scripting.executeScript({ ...where, func: call, args: [name, argument] }))[0]?.result;
   let result = await run();
   if (!result) {
-    await api.scripting.executeScript({ target, files: ["readable.js", "page.js"] });
+    await api.scripting.executeScript({ ...where, files: FILES });
     result = await run();
   }
   return result?.value ?? null;

@@ -1,4 +1,4 @@
-// What is done inside of a page: telling where the reader is, and going there. Nothing that was entered is looked at.
+// What is read in a page: its text, and where its reader is. Nothing that was entered is looked at.
 
 (() => {
   if (globalThis.handoffPage) return;
@@ -6,30 +6,43 @@
   const api = globalThis.browser ?? globalThis.chrome;
   // Words that tell one place from others, in characters.
   const WORDS = 120;
-  const FEWER_WORDS = 40;
   // How far below the first line a paragraph may begin to be the one that is meant, in pixels.
   const NEAR = 250;
   // The most text that is looked at, in characters.
   const TEXT = 4_000_000;
-  // How long a page may take to become what it is: images, fonts, what scripts fetch.
-  const SETTLING = 15_000;
+  // The most pieces of text that are looked at one by one.
+  const PIECES = 20_000;
+  // The most places of the same words that are distinguished.
+  const COPIES = 1000;
+  // What happens to a page when its place becomes another one.
+  const MOVES = ["scroll", "seeked", "play", "pause"];
 
-  const scroller = () => document.scrollingElement ?? document.documentElement;
+  const { boxesAround, direction, documents, mainBox, pathOf, span, styleOf, viewOf, wayOf } = globalThis.handoffBoxes;
 
   // ---- Text ----
+
+  /** Whether text in an element is shown to people, as far as styles say. */
+  function isShown(element) {
+    if (/^(SCRIPT|STYLE|NOSCRIPT|TEXTAREA|TEMPLATE|OPTION)$/i.test(element.nodeName) || element.isContentEditable) return false;
+    return element.checkVisibility({ checkVisibilityCSS: true });
+  }
 
   /** The text nodes that are shown, with the place of each in the text of all, where blanks are one each. */
   function readText() {
     const nodes = [];
     let text = "";
-    const walker = document.createTreeWalker(document.body ?? document.documentElement, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node && text.length < TEXT; node = walker.nextNode()) {
-      if (/^(SCRIPT|STYLE|NOSCRIPT|TEXTAREA|TEMPLATE|OPTION)$/.test(node.parentNode?.nodeName ?? "")) continue;
-      if (node.parentElement?.isContentEditable) continue;
-      const words = node.data.replace(/\s+/g, " ");
-      if (!words.trim()) continue;
-      nodes.push({ node, start: text.length });
-      text += words.endsWith(" ") ? words : words + " ";
+    for (const each of documents()) {
+      const walker = each.createTreeWalker(each.body ?? each.documentElement, NodeFilter.SHOW_TEXT);
+      let parent = null;
+      let isParentShown = false;
+      for (let node = walker.nextNode(); node && text.length < TEXT; node = walker.nextNode()) {
+        const words = node.data.replace(/\s+/g, " ");
+        if (!words.trim() || !node.parentElement) continue;
+        if (node.parentElement !== parent) [parent, isParentShown] = [node.parentElement, isShown(node.parentElement)];
+        if (!isParentShown) continue;
+        nodes.push({ node, start: text.length });
+        text += words.endsWith(" ") ? words : words + " ";
+      }
     }
     return { nodes, text };
   }
@@ -52,14 +65,21 @@
   }
 
   function rectAt(node, offset) {
-    const range = document.createRange();
-    range.setStart(node, offset);
+    const range = node.ownerDocument.createRange();
+    range.setStart(node, Math.min(node.data.length, offset));
     range.setEnd(node, Math.min(node.data.length, offset + 1));
     return range.getClientRects()[0] ?? null;
   }
 
+  /** Each place of some words in a text. */
+  function occurrences(text, words) {
+    const found = [];
+    for (let at = text.indexOf(words); at >= 0 && found.length < COPIES; at = text.indexOf(words, at + 1)) found.push(at);
+    return found;
+  }
+
   /** The node and offset of the text at a point of the view. */
-  function caretAt(x, y) {
+  function caretAt(document, x, y) {
     if (document.caretPositionFromPoint) {
       const caret = document.caretPositionFromPoint(x, y);
       return caret && { node: caret.offsetNode, offset: caret.offset };
@@ -68,238 +88,194 @@
     return range && { node: range.startContainer, offset: range.startOffset };
   }
 
-  /** Whether an element stays where it is while the page moves. */
-  function isPinned(element) {
-    for (let each = element; each; each = each.parentElement) {
-      const { position } = getComputedStyle(each);
-      if (position === "fixed" || position === "sticky") return true;
+  /** Whether an element moves when a box is scrolled: nothing between them keeps it where it is, or scrolls itself. */
+  function movesIn(element, box) {
+    for (let each = element; each && each !== box; each = each.parentElement ?? each.getRootNode().host) {
+      const { position } = styleOf(each);
+      if (position === "fixed" || position === "sticky") return false;
     }
-    return false;
+    return boxesAround(element)[0] === box;
   }
 
-  /** The first line of text that may be sent and moves with the page, from a height on: where it begins. */
-  function lineBelow(from, to, mayBeSent) {
-    for (const column of [0.5, 0.3, 0.7, 0.15]) {
-      const x = innerWidth * column;
-      for (let y = from; y < to; y += 6) {
-        const caret = caretAt(x, y);
+  /** The first line of text that may be sent and moves with a box, between two distances from where its view begins. */
+  function lineBelow(box, from, to, mayBeSent) {
+    const view = viewOf(box);
+    const way = direction(box);
+    const [width, height] = [view.right - view.left, view.bottom - view.top];
+    for (const share of [0.5, 0.3, 0.7, 0.15]) {
+      for (let distance = from; distance < to; distance += 6) {
+        const x = way === "down" ? view.left + width * share : way === "left" ? view.right - distance : view.left + distance;
+        const y = way === "down" ? view.top + distance : view.top + height * share;
+        const caret = caretAt(box.ownerDocument, x, y);
         if (caret?.node?.nodeType !== Node.TEXT_NODE || !caret.node.data.trim()) continue;
         const element = caret.node.parentElement;
         if (!element || !mayBeSent(caret.node)) continue;
         const rect = rectAt(caret.node, Math.min(caret.offset, caret.node.data.length - 1));
         // Where there is no text the browser names some that is near.
-        if (!rect || rect.bottom <= 0 || rect.top > y || rect.bottom < y || isPinned(element)) continue;
-        return lineStart(caret.node, caret.offset, rect);
+        const place = rect && span(rect, box);
+        if (!place || place.end <= 0 || place.start > distance || place.end < distance || !movesIn(element, box)) continue;
+        return lineStart(caret.node, caret.offset, place, box);
       }
     }
     return null;
+  }
+
+  /** The first piece of text that moves with a box, where it fills no line: rows of lists, short messages. */
+  function pieceBelow(box, from, to, mayBeSent) {
+    let best = null;
+    for (const { node } of readText().nodes.slice(0, PIECES)) {
+      if (!box.contains(node) || node.ownerDocument !== box.ownerDocument) continue;
+      const offset = node.data.search(/\S/);
+      const rect = rectAt(node, offset);
+      const place = rect && span(rect, box);
+      if (!place || place.end <= from || place.start >= Math.min(to, best?.start ?? to) || !movesIn(node.parentElement, box) || !mayBeSent(node)) continue;
+      best = { node, offset, start: place.start };
+    }
+    return best;
   }
 
   /** The element that a piece of text is a paragraph of. */
   function blockOf(node) {
     let element = node.parentElement;
-    while (element?.parentElement && getComputedStyle(element).display.startsWith("inline")) element = element.parentElement;
+    while (element?.parentElement && styleOf(element).display.startsWith("inline")) element = element.parentElement;
     return element;
   }
 
-  function beginsParagraph({ node, offset }) {
-    const before = document.createRange();
-    before.setStart(blockOf(node), 0);
-    before.setEnd(node, offset);
-    return !before.toString().trim();
+  /** The text of a paragraph up to a place in it, or from there on. */
+  function paragraphText({ node, offset }, isBefore) {
+    const range = node.ownerDocument.createRange();
+    range.selectNodeContents(blockOf(node));
+    if (isBefore) range.setEnd(node, offset);
+    else range.setStart(node, offset);
+    return range.toString();
   }
+
+  const beginsParagraph = (line) => !paragraphText(line, true).trim();
 
   /**
    * The line by which the place is known: the first one, or that of a paragraph that begins not far below. Lines break elsewhere in
    * another window, and the beginning of a paragraph does not.
    */
-  function firstLine(mayBeSent) {
-    const height = Math.min(innerHeight, 2000);
-    const line = lineBelow(2, height, mayBeSent);
-    if (!line) return null;
-    const end = blockOf(line.node)?.getBoundingClientRect().bottom ?? Infinity;
-    if (beginsParagraph(line) || end > line.top + NEAR) return line;
-    const next = lineBelow(end + 2, Math.min(height, line.top + NEAR), mayBeSent);
+  function firstLine(box, mayBeSent) {
+    const view = viewOf(box);
+    const { innerWidth, innerHeight } = box.ownerDocument.defaultView;
+    // Only what is seen of the box, which may be partly out of the window.
+    const seen = direction(box) === "down" ? [-view.top, innerHeight - view.top]
+      : direction(box) === "left" ? [view.right - innerWidth, view.right]
+      : [-view.left, innerWidth - view.left];
+    const from = Math.max(0, seen[0]) + 2;
+    const to = Math.min(wayOf(box).view || Infinity, seen[1], from + 2000);
+    const line = lineBelow(box, from, to, mayBeSent);
+    if (!line) return pieceBelow(box, from, to, mayBeSent);
+    const block = blockOf(line.node);
+    const end = block ? span(block.getBoundingClientRect(), box).end : Infinity;
+    if (beginsParagraph(line) || end > line.start + NEAR) return line;
+    const next = lineBelow(box, end + 2, Math.min(to, line.start + NEAR), mayBeSent);
     return next && beginsParagraph(next) ? next : line;
   }
 
   /** The beginning of a line inside of its text node, at a word. */
-  function lineStart(node, offset, line) {
+  function lineStart(node, offset, line, box) {
     let start = Math.min(offset, node.data.length - 1);
     while (start > 0) {
       const rect = rectAt(node, start - 1);
-      if (rect && rect.width > 0 && rect.bottom <= line.top + 1) break;
+      if (rect && rect.width > 0 && rect.height > 0 && span(rect, box).end <= line.start + 1) break;
       start -= 1;
     }
     while (start < node.data.length - 1 && /\s/.test(node.data[start])) start += 1;
     const rect = rectAt(node, start);
-    return { node, offset: start, top: rect?.top ?? line.top };
+    return { node, offset: start, start: rect ? span(rect, box).start : line.start };
   }
 
-  // ---- Reading the place ----
-
-  function ratio() {
-    const element = scroller();
-    const way = element.scrollHeight - element.clientHeight;
-    return way > 1 ? Math.min(1, Math.max(0, element.scrollTop / way)) : null;
-  }
+  // ---- Media ----
 
   /** The film or sound that counts: what plays, else the largest. */
   function media() {
-    const all = [...document.querySelectorAll("video, audio")].filter((each) => Number.isFinite(each.duration));
+    const all = documents().flatMap((each) => [...each.querySelectorAll("video, audio")]).filter((each) => Number.isFinite(each.duration));
     const size = (each) => each.clientWidth * each.clientHeight + (each.paused ? 0 : 1e9) - (each.muted && each.loop ? 2e9 : 0);
     return all.sort((left, right) => size(right) - size(left))[0] ?? null;
   }
 
-  /** Says once that the page was moved: then its place is asked for again before somebody goes on with it. */
-  function watchForMoves() {
-    const moved = () => {
-      for (const kind of ["scroll", "seeked", "play", "pause"]) document.removeEventListener(kind, moved, true);
-      // The extension may have been switched off or replaced.
-      try {
-        api.runtime.sendMessage({ kind: "moved" })?.catch?.(() => {});
-      } catch {}
-    };
-    for (const kind of ["scroll", "seeked", "play", "pause"]) {
-      document.addEventListener(kind, moved, { capture: true, passive: true });
-    }
-    return () => {
-      for (const kind of ["scroll", "seeked", "play", "pause"]) document.removeEventListener(kind, moved, true);
-    };
+  /** Stops what plays, since it goes on elsewhere. Silent films that only decorate a page do not count. */
+  function pause() {
+    const playing = media();
+    if (playing && !playing.paused && !playing.muted) playing.pause();
   }
 
-  /** The words from a place in the text on, up to the next text that must not be sent or cannot be: half of a surrogate pair. */
-  function wordsFrom({ node, offset }, mayBeSent) {
+  // ---- Reading the place ----
+
+  /** Sends a message to the extension, which may have been switched off or replaced. */
+  function notify(kind) {
+    try {
+      api.runtime.sendMessage({ kind })?.catch?.(() => {});
+    } catch {}
+  }
+
+  /** Says once that the page was moved: then its place is asked for again before somebody goes on with it. */
+  function watchForMoves() {
+    const watched = documents();
+    const stop = () => {
+      for (const each of watched) for (const kind of MOVES) each.removeEventListener(kind, moved, true);
+    };
+    const moved = () => {
+      stop();
+      notify("moved");
+    };
+    for (const each of watched) for (const kind of MOVES) each.addEventListener(kind, moved, { capture: true, passive: true });
+    return stop;
+  }
+
+  /**
+   * The words at a line, up to the next text that must not be sent or cannot be: half of a surrogate pair; and what distinguishes
+   * them from the same words elsewhere.
+   */
+  function wordsAt(line, { mayBeSent, repeats }) {
     const { nodes, text } = readText();
-    const index = nodes.findIndex((each) => each.node === node);
-    if (index < 0) return "";
-    const start = nodes[index].start + node.data.slice(0, offset).replace(/\s+/g, " ").length;
-    let end = start + WORDS;
+    const index = nodes.findIndex((each) => each.node === line.node);
+    if (index < 0) return {};
+    const at = nodes[index].start + line.node.data.slice(0, line.offset).replace(/\s+/g, " ").length;
+    let end = at + WORDS;
     for (const each of nodes.slice(index + 1)) {
       if (each.start >= end) break;
       if (!mayBeSent(each.node)) end = each.start;
     }
-    return text.slice(start, end).split(/\p{Surrogate}/u, 1)[0].trim();
+    const words = text.slice(at, end).split(/\p{Surrogate}/u, 1)[0].trim();
+    if (!words || repeats(words)) return {};
+    const copies = occurrences(text, words);
+    const paragraph = paragraphText(line, false).replace(/\s+/g, " ").trim().length;
+    return {
+      words,
+      offset: line.start,
+      ...(copies.length > 1 ? { copy: copies.indexOf(at), copies: copies.length } : {}),
+      ...(paragraph > 0 && paragraph < words.length ? { paragraph } : {}),
+    };
   }
 
   let stopWatching = null;
 
-  function read() {
+  /** Reports the next move of the page, once. */
+  function watch() {
     stopWatching?.();
     stopWatching = watchForMoves();
+  }
+
+  function read() {
+    watch();
     const place = {};
-    const way = ratio();
-    if (way !== null) place.ratio = way;
-    const { mayBeSent, repeats } = handoffReadable();
-    const line = firstLine(mayBeSent);
-    if (line) {
-      const words = wordsFrom(line, mayBeSent);
-      if (words && !repeats(words)) Object.assign(place, { words, offset: line.top });
+    const box = mainBox(true);
+    const { size, at, view } = wayOf(box);
+    if (size > 1) {
+      Object.assign(place, { ratio: Math.min(1, Math.max(0, at / size)), height: size + view });
+      const path = pathOf(box);
+      if (path) place.box = path;
     }
+    const readable = handoffReadable(documents());
+    const line = firstLine(box, readable.mayBeSent);
+    if (line) Object.assign(place, wordsAt(line, readable));
     const playing = media();
     if (playing && playing.currentTime > 0) Object.assign(place, { time: playing.currentTime, playing: !playing.paused });
     return place;
   }
 
-  // ---- Going to a place ----
-
-  /** Where words stand; of several places the one that is as far down as they were. */
-  function find(words, way) {
-    const content = readText();
-    for (const part of [words, words.slice(0, FEWER_WORDS)]) {
-      const places = [];
-      for (let at = content.text.indexOf(part); at >= 0 && places.length < 1000; at = content.text.indexOf(part, at + 1)) {
-        places.push(at);
-      }
-      if (!places.length) continue;
-      const goal = (way ?? 0) * content.text.length;
-      return locate(content, places.reduce((best, at) => (Math.abs(at - goal) < Math.abs(best - goal) ? at : best)));
-    }
-    return null;
-  }
-
-  /** Scrolls what has to be scrolled until a piece of text is so far below the top of the view. */
-  function bring({ node, offset }, distance) {
-    for (let each = node.parentElement; each; each = each.parentElement) {
-      const rect = rectAt(node, offset);
-      if (!rect) return false;
-      const missing = rect.top - distance;
-      if (Math.abs(missing) < 1) return true;
-      const isRoot = each === scroller() || each === document.body;
-      if (isRoot || each.scrollHeight <= each.clientHeight + 1) continue;
-      if (/auto|scroll/.test(getComputedStyle(each).overflowY)) each.scrollBy({ top: missing, behavior: "instant" });
-    }
-    const rect = rectAt(node, offset);
-    if (rect) scrollBy({ top: rect.top - distance, behavior: "instant" });
-    return rect !== null;
-  }
-
-  function goToMedia(place) {
-    const target = media();
-    if (!target || target.readyState < 1) return false;
-    target.currentTime = place.time;
-    // Browsers let only those pages play by themselves that the user has dealt with.
-    if (place.playing) target.play().catch(() => {});
-    return true;
-  }
-
-  let going = null;
-
-  /** Goes to a place, and stays there while the page grows, until the reader takes over. */
-  function go(place) {
-    if (going) return;
-    let target = null;
-    let isMediaDone = place.time === undefined;
-    const step = () => {
-      if (place.words !== undefined) {
-        if (!target?.node.isConnected) target = find(place.words, place.ratio);
-        if (target) bring(target, place.offset);
-      }
-      if (!target && place.ratio !== undefined) {
-        const element = scroller();
-        scrollTo({ top: place.ratio * (element.scrollHeight - element.clientHeight), behavior: "instant" });
-      }
-      if (!isMediaDone) isMediaDone = goToMedia(place);
-    };
-    let timer = null;
-    const later = () => {
-      timer ??= setTimeout(() => {
-        timer = null;
-        step();
-      }, 50);
-    };
-    const sizes = new ResizeObserver(later);
-    const changes = new MutationObserver(later);
-    const ours = ["wheel", "touchstart", "pointerdown", "keydown"];
-    const stop = () => {
-      sizes.disconnect();
-      changes.disconnect();
-      clearTimeout(timer);
-      clearTimeout(end);
-      for (const kind of ours) removeEventListener(kind, stop, true);
-      document.removeEventListener("load", later, true);
-      document.removeEventListener("loadedmetadata", later, true);
-      removeEventListener("load", later);
-    };
-    const end = setTimeout(stop, SETTLING);
-    going = stop;
-    sizes.observe(document.documentElement);
-    if (document.body) sizes.observe(document.body);
-    changes.observe(document.documentElement, { childList: true, subtree: true });
-    for (const kind of ours) addEventListener(kind, stop, { capture: true, passive: true });
-    // Of images and frames too, which do not bubble.
-    document.addEventListener("load", later, true);
-    document.addEventListener("loadedmetadata", later, true);
-    addEventListener("load", later);
-    step();
-  }
-
-  /** Goes to another place on a page that was gone to before. */
-  function goAgain(place) {
-    going?.();
-    going = null;
-    go(place);
-  }
-
-  globalThis.handoffPage = { read, go, goAgain };
+  globalThis.handoffPage = { locate, media, movesIn, notify, occurrences, pause, read, readText, rectAt, watch };
 })();

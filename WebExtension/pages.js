@@ -1,5 +1,6 @@
 // Which tabs the host is informed of, besides those of private windows, which are kept away where messages are made.
 
+import { addressOf } from "./address.js";
 import { api } from "./host.js";
 
 // What an activity may have (Sources/HandoffModel/Limits.swift). A page may have a title or an address of any length.
@@ -23,14 +24,14 @@ const withoutFragment = (url) => url.split("#", 1)[0];
 export const isFormResult = (tab) => posted.get(tab.id)?.has(withoutFragment(tab.url ?? "")) ?? false;
 
 /** Whether a tab shows a page of the web that another device could open by its address. */
-export const isPage = (tab) => /^https?:/.test(tab.url ?? "") && tab.url.length <= MAX_URL && !isFormResult(tab);
+export const isPage = (tab) => addressOf(tab) !== "" && addressOf(tab).length <= MAX_URL && !isFormResult(tab);
 
 /**
  * The address, title and container of a page as the host gets them. Firefox names containers only to those who may see cookies, which
  * is left to the user: until then the host excludes every page where its user excludes a container.
  */
 export function described(tab, maxTitle = MAX_TITLE) {
-  const page = { url: tab.url, title: (tab.title ?? "").slice(0, maxTitle) };
+  const page = { url: addressOf(tab), title: (tab.title ?? "").slice(0, maxTitle) };
   const container = tab.cookieStoreId ?? (isFirefox ? "unknown" : undefined);
   if (container && container !== "firefox-default" && isFirefox) page.container = container;
   return page;

@@ -1,11 +1,15 @@
 // Between the popup and the host: the popup lives as long as it is seen, and nothing is followed while it is not.
 
+import { addressOf } from "./address.js";
 import { api, on, tell } from "./host.js";
 import { inPage } from "./inject.js";
 import { described, isFormResult, isPage, listed } from "./pages.js";
 
 const REQUESTS = new Set(["go", "tabs", "pause", "resume", "code"]);
 const ANSWERS = ["status", "offers", "tabs", "went", "code", "sent", "taken", "trouble"];
+
+// How long a page that is sent may take to report its place.
+const TIMEOUT = 1000;
 
 const popups = new Set();
 // Why there is no daemon, as the host said last; null while there is one.
@@ -37,15 +41,14 @@ async function listTabs({ request }) {
 /** Sends the page of a tab to a device, at the place where it is now. */
 async function send({ device, tab: tabId, url }) {
   const tab = await api.tabs.get(tabId).catch(() => null);
-  if (tab?.incognito !== false || tab.url !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
+  if (tab?.incognito !== false || addressOf(tab) !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
   if (isFormResult(tab)) return say({ kind: "sent", device, failure: "the page is the result of a form, which only this browser has" });
   if (!isPage(tab)) return say({ kind: "sent", device, failure: "its address is too long" });
-  let place = null;
-  try {
-    place = await inPage(tabId, "read");
-  } catch {
-    // A page that the browser lets nobody look into goes without a place.
-  }
+  // A page that the browser lets nobody look into goes without a place, and so does one that is too busy to answer.
+  const place = await Promise.race([
+    inPage(tabId, "read").catch(() => null),
+    new Promise((done) => setTimeout(done, TIMEOUT, null)),
+  ]);
   tell({ kind: "send", device, ...described(tab), place });
 }
 

@@ -17,20 +17,20 @@
   const isTransparent = (color) => /^transparent$|[,/] ?0(\.0*)?\)$/.test(color) && !/^rgb\(/.test(color);
 
   /** The elements that a user types into. */
-  function controls() {
-    const all = document.querySelectorAll("textarea, input, [contenteditable], [role=textbox], [role=searchbox]");
-    return [...all].filter((each) => each.nodeName !== "INPUT" || TYPES.includes(each.type));
+  function controls(documents) {
+    const selector = "textarea, input, [contenteditable], [role=textbox], [role=searchbox]";
+    return documents.flatMap((each) => [...each.querySelectorAll(selector)]).filter((each) => each.nodeName !== "INPUT" || TYPES.includes(each.type));
   }
 
   const typedText = (control) => control.value ?? control.textContent ?? "";
 
   /** Whether something cuts a box off: an ancestor that does not scroll and of which the box is outside, or the edge of the page. */
   function isCut(rect, element) {
-    const root = document.documentElement;
+    const { documentElement: root, body, defaultView } = element.ownerDocument;
     const { writingMode, direction } = getComputedStyle(root);
-    if (writingMode === "horizontal-tb" && direction === "ltr" && rect.right + scrollX <= 0) return true;
-    if (rect.bottom + scrollY <= 0) return true;
-    for (let each = element; each && each !== root && each !== document.body; each = each.parentElement) {
+    if (writingMode === "horizontal-tb" && direction === "ltr" && rect.right + defaultView.scrollX <= 0) return true;
+    if (rect.bottom + defaultView.scrollY <= 0) return true;
+    for (let each = element; each && each !== root && each !== body; each = each.parentElement) {
       const { overflowX, overflowY } = getComputedStyle(each);
       if (!/hidden|clip/.test(overflowX + overflowY)) continue;
       const box = each.getBoundingClientRect();
@@ -57,7 +57,7 @@
     const style = getComputedStyle(element);
     const fill = style.webkitTextFillColor ?? style.color;
     if ((isTransparent(fill) || isTransparent(style.color)) && style.backgroundClip !== "text") return false;
-    const range = document.createRange();
+    const range = node.ownerDocument.createRange();
     range.selectNodeContents(node);
     return [...range.getClientRects()].some((rect) => rect.width > 0.5 && rect.height > 0.5 && !isCut(rect, element));
   }
@@ -79,7 +79,7 @@
   /** The box in which an editor draws what an invisible control gets: the nearest one with text that is seen. */
   function editorOf(control) {
     for (let box = control.parentElement; box; box = box.parentElement) {
-      const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+      const walker = box.ownerDocument.createTreeWalker(box, NodeFilter.SHOW_TEXT);
       let count = 0;
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         if (control.contains(node) || !node.data.trim()) continue;
@@ -87,16 +87,16 @@
         if (count > MAX_NODES || isSeen(node)) return box;
       }
     }
-    return document.documentElement;
+    return control.ownerDocument.documentElement;
   }
 
-  /** Tests for one look at the page: whether a text node, or a text, may be sent. */
-  globalThis.handoffReadable = () => {
-    const all = controls();
+  /** Tests for one look at the page with its frames: whether a text node, or a text, may be sent. */
+  globalThis.handoffReadable = (documents) => {
+    const all = controls(documents);
     const editors = all.filter(isInvisibleControl).map(editorOf);
     const typed = all.map((each) => letters(typedText(each).slice(0, MAX_TYPED))).filter(Boolean);
     // With more, nothing is compared, and nothing sent.
-    const isTooMuch = document.designMode === "on" || all.some((each) => typedText(each).length > MAX_TYPED);
+    const isTooMuch = documents.some((each) => each.designMode === "on") || all.some((each) => typedText(each).length > MAX_TYPED);
 
     /** Whether a text repeats what was typed into a control, or a part of it. */
     const repeats = (text) => {

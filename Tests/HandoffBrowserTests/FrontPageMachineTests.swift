@@ -104,7 +104,31 @@ struct FrontPageMachineTests {
         #expect(machine.save(Self.id(2)) == [.answer(Self.id(2), nil)])
     }
 
-    @Test func `a page that is refused or withdrawn is not tried again until there is another one`() {
+    @Test func `a withdrawn page is offered again when its reader moves or returns, not for a title alone`() {
+        for returns in [{ $0.moved() }, { $0.returned() }] as [(inout FrontPageMachine) -> [FrontPageMachine.Action]] {
+            var machine = Self.offering()
+            #expect(
+                machine.withdrawn(Self.id(1)) == [.tell(.offered(false)), .tell(.watch(url: Self.first.url))])
+            #expect(machine.front(FrontPage(url: Self.first.url, title: "(1) A")) == [])
+            #expect(returns(&machine) == [.publish(FrontPage(url: Self.first.url, title: "(1) A"))])
+            #expect(returns(&machine) == [], "it is under way")
+        }
+    }
+
+    @Test func `a page whose window becomes active becomes the current one again`() {
+        var machine = Self.offering()
+        #expect(machine.returned() == [.becomeCurrent(Self.id(1))])
+        _ = machine.front(nil)
+        #expect(machine.returned() == [])
+    }
+
+    @Test func `what plays is stopped in the page that was continued elsewhere`() {
+        let machine = Self.offering()
+        #expect(machine.continued(Self.id(1)) == [.tell(.continued(url: Self.first.url))])
+        #expect(machine.continued(Self.id(2)) == [])
+    }
+
+    @Test func `a page that is refused is not tried again until there is another one`() {
         var machine = FrontPageMachine()
         _ = machine.attached()
         _ = machine.front(Self.first)
@@ -113,7 +137,7 @@ struct FrontPageMachineTests {
         #expect(machine.front(Self.second) == [.publish(Self.second)])
         _ = machine.published(Self.id(1))
         #expect(machine.withdrawn(Self.id(2)) == [])
-        #expect(machine.withdrawn(Self.id(1)) == [.tell(.offered(false))])
+        #expect(machine.withdrawn(Self.id(1)) == [.tell(.offered(false)), .tell(.watch(url: Self.second.url))])
         #expect(machine.front(Self.second) == [])
         #expect(machine.front(nil) == [])
         #expect(machine.front(Self.second) == [.publish(Self.second)])

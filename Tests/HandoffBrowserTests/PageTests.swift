@@ -153,6 +153,25 @@ struct PageTests {
         #expect(PagePlace(json: ["ratio": 1]) == PagePlace(ratio: 1))
     }
 
+    @Test func `a place in a box is read as it was written, without values out of their range`() {
+        let place = PagePlace(
+            reading: .init(words: "first", offset: 1, paragraph: 5, copy: .init(index: 2, count: 3)), ratio: 0.25,
+            height: 40_000, box: "1/0/f/12")
+        #expect(PagePlace(json: place.json) == place)
+        let wrong: [JSONObject] = [
+            ["box": "html"], ["box": "1//2"], ["box": ""],
+            ["box": .string("1" + String(repeating: "/1", count: 200))],
+            ["box": "-1"], ["height": -1], ["height": 1e300], ["paragraph": 0], ["paragraph": 1e300], ["copy": 1],
+            ["copy": 2, "copies": 2], ["copy": -1, "copies": 2], ["copy": 0, "copies": 1],
+        ]
+        let usual = PagePlace(reading: .init(words: "first", offset: 1), ratio: 0.5)
+        for more in wrong {
+            var json: JSONObject = ["words": "first", "offset": 1, "ratio": 0.5]
+            for (key, value) in more { json[key] = value }
+            #expect(PagePlace(json: json) == usual, "\(more)")
+        }
+    }
+
     @Test(
         arguments: [
             [:], ["words": ""], ["words": 7, "offset": 1], ["words": "a"], ["words": "a", "offset": 1e300],

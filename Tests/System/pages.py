@@ -96,6 +96,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
     sound = tone()
 
     def do_GET(self):
+        # Not at the beginning of the file: those pages use the text of these.
+        from page_shapes import shape
         path = self.path.split("?")[0]
         if path == "/image.svg":
             # Later than all else, and of a size that nobody knew.
@@ -111,8 +113,23 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path == "/images":
             image = '<img src="/image.svg?{}" alt="">'
             return self.answer(article("Pictures", between=lambda n: image.format(n) if n % 20 == 5 else ""))
+        if path.startswith("/shapes/"):
+            return self.answer(*shape(path))
+        if path.startswith("/members/") and "member=1" not in self.headers.get("Cookie", ""):
+            return self.redirect("/sign-in?to=" + path)
+        if path == "/sign-in":
+            # As long as the page itself, and with the words of it that many pages of a site have.
+            to = urllib.parse.parse_qs(self.path.partition("?")[2])["to"][0]
+            return self.answer(article("Sign in", head=f"""<form onsubmit="document.cookie = 'member=1'; location = '{to}'; return false">
+                <input type=password><button>Sign in</button></form>""").replace("Paragraph", "Condition"))
         if path.startswith("/app"):
             return self.answer(APP)
+        if path == "/untitled":
+            return self.answer("<!doctype html><meta charset=utf-8><p>A page without a title.")
+        if path == "/playing":
+            # It starts by itself, and once more when it knows how long it is.
+            return self.answer(article("Playing", head="""<audio src="/tone.wav" autoplay controls
+                onloadedmetadata="setTimeout(() => this.play(), 300)"></audio>"""))
         if path == "/film":
             return self.answer(article("A film", head='<video src="/tone.wav" preload="auto" controls></video>'))
         if path.startswith("/private/"):
@@ -128,6 +145,12 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path == "/header":
             return self.answer(article("Pinned", head="<header><h2>Pinned words that stay</h2></header>"))
         return self.answer(article("An article" if path == "/" else urllib.parse.unquote(path[1:])))
+
+    def redirect(self, path):
+        self.send_response(302)
+        self.send_header("Location", path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))

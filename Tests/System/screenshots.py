@@ -82,7 +82,7 @@ def browser():
             there.call("Target.createTarget", {"url": site.url(f"/{READ[number % len(READ)]}, part {number + 2}"), "background": True})
         # A popup asks once.
         until("the tabs", lambda: sum(url.startswith("http:") for url in there.tabs().values()) >= 60 + len(READ), 120)
-        shown = popup(here, shows("#tabs button", 60))
+        shown = popup(here, shows("#tabs button", 15))
         here.run(shown, "(document.querySelector('#search').value = 'bridges', "
                         "document.querySelector('#search').dispatchEvent(new Event('input')), 1)")
         picture(here, shown, "many", "light")

@@ -1,6 +1,9 @@
 """The popup of the extension: what it shows, what it asks for and when, and how it is used by keyboard."""
 
-from browsers import Chromium, Firefox, attached, until
+import json
+import time
+
+from browsers import CHROMIUM_ID, Chromium, Firefox, attached, until
 from extension import TABS, popup_of, text
 from harness import Failure, expect, main, test
 from pages import Site
@@ -41,7 +44,9 @@ def popup(stage, kinds):
     expect(of_tabs(origin) == [], f"asked before: {of_tabs(origin)}")
     shown = popup_of(here)
     until("the offer in the popup", lambda: text(shown, "#offers .title") == ["front"])
-    until("the tabs", lambda: len(text(shown, "#tabs .title")) >= 46)
+    more = "document.querySelector('#more-tabs')"
+    until("the tabs", lambda: here.run(shown[1], f"({more}.checkVisibility() && {more}.click(), 1)")
+          and len(text(shown, "#tabs .title")) >= 46)
     expect(len(of_tabs(origin)) > 0, "the log of the origin says nothing")
     titles = text(shown, "#tabs .title")
     expect({f"small {number}" for number in range(45)} | {"front"} <= set(titles), f"missing: {titles}")
@@ -120,6 +125,201 @@ def page(stage):
     taker.start()
     until("that it is well again", lambda: text(shown, "#trouble") == [""])
     says(shown, "Your other devices can go on with it.")
+
+
+# ---- The popup alone, with a host that the test plays ---------------------------------------------------------------------
+
+PLAYED = """(() => {
+    const listeners = [];
+    globalThis.asked = [];
+    globalThis.say = (...messages) => messages.forEach((message) => listeners.forEach((each) => each(message)));
+    chrome.tabs.query = async () => [{ id: 7, url: "https://site.example/", title: "Here", incognito: false, status: "complete" }];
+    chrome.runtime.connect = () => ({
+        postMessage: (message) => asked.push(message), onMessage: { addListener: (each) => listeners.push(each) } });
+})()"""
+FOCUSED = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.id"
+STOPS = """[...document.querySelectorAll('button, input, a, [tabindex]')].filter((each) => each.checkVisibility() && each.tabIndex >= 0)
+    .length"""
+
+
+def offer(number, title=None, device="laptop"):
+    return {"activity": f"{number:032x}", "device": "ab" * 32, "deviceName": device, "isPage": True, "age": 1, "opens": "",
+            "title": f"Page {number}" if title is None else title, "type": "NSUserActivityTypeBrowsingWeb"}
+
+
+def status(account=True, devices=("laptop",), **more):
+    return {"kind": "status", "name": "desk", "account": account, "advertising": True, "receiving": True, "holds": [],
+            "warnings": [], "devices": [{"id": name.encode().hex().ljust(64, "0"), "name": name, "online": True} for name in devices],
+            **more}
+
+
+class Played:
+    """A popup in Chromium whose messages the test writes."""
+
+    def __init__(self, stage, height=600):
+        self.browser = Chromium(stage, "desk", stage.daemon("desk", start=False))
+        self.site = Site(stage)
+        self.tab = self.browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        session = self.browser.session(self.tab)
+        self.browser.resize(self.tab, 360, height)
+        self.browser.call("Page.enable", {}, session)
+        self.browser.call("Page.addScriptToEvaluateOnNewDocument", {"source": PLAYED}, session)
+        self.browser.navigate(self.tab, f"chrome-extension://{CHROMIUM_ID}/popup.html")
+        until("the popup", lambda: self.run("document.querySelector('#page')?.textContent !== ''"))
+
+    def run(self, script):
+        return self.browser.run(self.tab, script)
+
+    def say(self, *messages):
+        self.run(f"(say(...{json.dumps(messages)}), 1)")
+
+    def offers(self, *offers):
+        self.say({"kind": "offers", "offers": offers})
+
+    def text(self, selector):
+        return text((self.browser, self.tab), selector)
+
+    def key(self, key, code=0, characters=None):
+        session = self.browser.session(self.tab)
+        for kind in ("keyDown", "keyUp"):
+            self.browser.call("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code,
+                                                         **({"text": characters} if characters and kind == "keyDown" else {})}, session)
+
+    def gone(self):
+        return [message["activity"] for message in self.run("asked") if message["kind"] == "go"]
+
+
+def opened(stage, *offers, **more):
+    popup = Played(stage, **more)
+    popup.say({"kind": "daemon", "missing": None}, {"kind": "page", "isOffered": True}, status())
+    popup.offers(*offers)
+    return popup
+
+
+@test("Enter continues only the offer that has the focus, whatever the list becomes")
+def focus(stage):
+    popup = opened(stage, offer(1), offer(2))
+    expect(popup.run(FOCUSED) == "Continue Page 1 from laptop", f"the focus: {popup.run(FOCUSED)}")
+    # A newer one, and another title.
+    popup.offers(offer(3), offer(1, "Page one"), offer(2))
+    expect(popup.run(FOCUSED) == "Continue Page one from laptop", f"the focus moved: {popup.run(FOCUSED)}")
+    popup.offers(offer(2), offer(1), offer(3))
+    popup.say(status(devices=("laptop", "phone")))
+    expect(popup.run(FOCUSED) == "Continue Page 1 from laptop", f"the focus moved: {popup.run(FOCUSED)}")
+    popup.offers(offer(3), offer(2))
+    popup.key("Enter", 13, "\r")
+    expect(popup.gone() == [], f"Enter continued {popup.gone()}")
+    # An empty list that gets its first row while a key is about to be pressed.
+    popup.offers()
+    popup.offers(offer(4))
+    popup.key("Enter", 13, "\r")
+    expect(popup.gone() == [], f"Enter continued {popup.gone()}")
+    popup.run("(document.querySelector('#recipients button').focus(), 1)")
+    popup.say(status(devices=("laptop", "phone", "tablet")))
+    expect(popup.run(FOCUSED) == "Send this page to laptop", f"the focus moved: {popup.run(FOCUSED)}")
+
+
+@test("only what is new is read out, and nothing twice")
+def live_region(stage):
+    popup = opened(stage, offer(1), offer(2))
+    expect(popup.run("document.querySelector('#offers').closest('[aria-live], [role=status]')") is None, "the list is read out")
+    popup.run("""(globalThis.read = [], document.querySelectorAll('[aria-live], [role=status]').forEach((each) =>
+        new MutationObserver(() => read.push(each.textContent)).observe(each, { childList: true, characterData: true, subtree: true })), 1)""")
+    popup.offers(offer(1, "Another title"), offer(2))
+    popup.say(status(), {"kind": "page", "isOffered": True})
+    popup.offers(offer(3), offer(1), offer(2))
+    popup.run("new Promise((done) => setTimeout(done, 50))")
+    expect(popup.run("read") == ["New: Page 3 from laptop"], f"read out: {popup.run('read')}")
+
+
+@test("two hundred offers and thousands of tabs are some rows, the others are searched or shown when wanted")
+def many(stage):
+    popup = opened(stage, *(offer(number) for number in range(200)))
+    popup.say(status(devices=[f"device {number}" for number in range(30)]))
+    for device in range(5):
+        popup.say({"kind": "tabs", "device": f"{device:064x}", "deviceName": f"device {device}",
+                   "tabs": [{"title": f"Tab {device}x{number}", "url": f"https://site.example/{number}"} for number in range(500)]})
+    stops = popup.run(STOPS)
+    expect(stops <= 60, f"tab stops: {stops}")
+    height = popup.run("document.body.offsetHeight")
+    expect(height <= 600, f"the popup is {height} px high")
+    expect(popup.run("document.querySelector('#resume, #pause').checkVisibility()"), "no switch")
+    popup.run("(document.querySelector('#more-offers').click(), 1)")
+    expect(popup.run(FOCUSED) == "Continue Page 15 from laptop", f"the focus: {popup.run(FOCUSED)}")
+    popup.run("(document.querySelector('#search').value = 'tab 4x499', document.querySelector('#search').dispatchEvent(new Event('input')), 1)")
+    expect(popup.text("#tabs .title") == ["Tab 4x499"], f"found: {popup.text('#tabs .title')}")
+    expect(popup.text("#tabs h2") == ["device 4"], f"of: {popup.text('#tabs h2')}")
+
+
+@test("in a low window all of the popup can be reached")
+def small(stage):
+    popup = opened(stage, *(offer(number) for number in range(40)), height=240)
+    popup.run("(document.querySelector('#pause').scrollIntoView(), 1)")
+    place = popup.run("(({ left, top, right, bottom }) => [left, top, right, bottom])(document.querySelector('#pause').getBoundingClientRect())")
+    expect(place[1] >= 0 and place[3] <= 240 and place[2] <= 360, f"the button is at {place}")
+    expect(popup.run("document.scrollingElement.scrollWidth") <= 360, "it is wider than its window")
+
+
+@test("titles and names are one line, and change neither the direction nor the place of what follows")
+def hostile_titles(stage):
+    title = "safe\u202egnp.exe\u2066\x1b[31m\r\nsecond\u2028third \u200b\ufeff\u0085end"
+    popup = opened(stage, offer(1, title, device="lap\u202etop\n"), offer(2, "\u202e\u200b\n"), offer(3, "\u05e9\u05dc\u05d5\u05dd"))
+    popup.say({"kind": "tabs", "device": "cd" * 32, "deviceName": "lap\u202etop", "tabs": [{"title": title, "url": "https://site.example/"}]})
+    words = popup.run("[document.body.textContent, ...[...document.querySelectorAll('*')].flatMap((each) => [...each.attributes])"
+                      ".map((each) => each.value)].join(' ')")
+    wrong = [hex(ord(each)) for each in words if each in "\u202e\u2066\x1b\r\u2028\u200b\ufeff\u0085"]
+    expect(not wrong, f"shown: {wrong}")
+    expect(popup.text("#offers .title")[1] == "A page without a title", f"wrong: {popup.text('#offers .title')}")
+    expect(popup.run("[...document.querySelectorAll('#offers .title')].every((each) => getComputedStyle(each).unicodeBidi === 'isolate' "
+                     "|| getComputedStyle(each).unicodeBidi === 'plaintext')"), "titles are not isolated")
+
+
+@test("while the daemon is away nothing of it is shown, and without an account the popup says so")
+def stale(stage):
+    popup = opened(stage, offer(1))
+    popup.say({"kind": "tabs", "device": "ab" * 32, "deviceName": "laptop", "tabs": [{"title": "A tab", "url": "https://site.example/"}]})
+    popup.say({"kind": "daemon", "missing": "handoffd is not running"})
+    expect(popup.text("#offers .title") == [] and popup.text("#tabs .title") == [], "a stale list is shown")
+    expect(popup.run("!document.querySelector('#send').checkVisibility()"), "a page can be sent")
+    expect(popup.text("#trouble") == ["handoffd is not running"], "it is not reported")
+    asked = len([each for each in popup.run("asked") if each["kind"] == "tabs"])
+    popup.say({"kind": "daemon", "missing": None}, status())
+    popup.offers(offer(1))
+    expect(len([each for each in popup.run("asked") if each["kind"] == "tabs"]) == asked + 1, "tabs are not asked for again")
+    popup.say(status(account=False, devices=()))
+    popup.offers()
+    expect("no account" in popup.text("#no-offers")[0], f"it says {popup.text('#no-offers')}")
+
+
+@test("a page that is sent while it is loading is sent without waiting for its end", limit=90)
+def send_loading(stage):
+    for kind in (Chromium, Firefox):
+        origin, taker = stage.pair((f"origin-{kind.program}", f"taker-{kind.program}"))
+        site = Site(stage)
+        there = kind(stage, origin.name, origin, **({"sites": Site.hosts} if kind is Firefox else {}))
+        attached(there, origin)
+        tab = there.open(site.url("/small/1"))
+        until("the offer", lambda: taker.ctl("list").lines)
+        url = site.url("/shapes/slow")
+        shown = popup_of(there)
+        # The popup of a page of its own is about that page: it is told of the other one.
+        there.show(tab)
+        there.run(tab, f"(setTimeout(() => {{ location = {json.dumps(url)} }}), 1)")
+        until("the slow page", lambda: any(one["title"] == "Slow" for one in taker.ctl("list").lines), within=5)
+        begin = time.monotonic()
+        send = f"""(async () => {{
+            const api = globalThis.browser ?? chrome;
+            const tab = (await api.tabs.query({{}})).find((tab) => tab.url === {json.dumps(url)});
+            const port = api.runtime.connect({{ name: "popup" }});
+            port.onMessage.addListener((message) => {{
+                if (message.kind === "sent") document.body.dataset.sent = message.failure ?? "sent";
+            }});
+            port.postMessage({{ kind: "send", device: {json.dumps(taker.ctl("status").line["device"])}, tab: tab.id, url: tab.url }});
+        }})(), 1"""
+        there.run(shown[1], send)
+        until("that it is sent", lambda: there.run(shown[1], "document.body.dataset.sent") == "sent", within=4)
+        print(f"  {there.program}: sent after {(time.monotonic() - begin) * 1000:.0f} ms")
+        there.kill()
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def broken_exclusions(stage):
     until("nothing on offer", lambda: pages_of(taker) == [])
     expect(own_tabs(stage, taker) == [], "tabs are listed")
     shown = popup_of(browser)
-    until("the line", lambda: f"{path}, line 2" in text(shown, "#trouble")[0])
+    until("the line", lambda: f"{path}, line 2" in "".join(text(shown, "#trouble")))
     doctor = run([os.path.join(BIN, "handoffctl"), "--socket", origin.socket, "--json", "doctor"],
                  {**origin.environment, "HOME": browser.home, "XDG_CONFIG_HOME": ""}).lines
     found = [one for one in doctor if one["check"] == "browsers" and f"{path}, line 2" in one["message"]]

@@ -86,6 +86,7 @@ package final class BrowserHost {
             perform(machine.front(page))
         case .noPage: perform(machine.front(nil))
         case .moved: perform(machine.moved())
+        case .returned: perform(machine.returned())
         case .place(let request, let place): perform(machine.place(place, request: request))
         case .opened(let continuation, let handled):
             guard case .attached(_, let session) = state else { return }
@@ -221,7 +222,8 @@ package final class BrowserHost {
         case .save(let id): perform(machine.save(id))
         case .withdrawn(let id): perform(machine.withdrawn(id))
         case .continue(let continuation, let content): open(content, continuation)
-        case .attached, .published, .saved, .willContinue, .didFail, .continued, .declined, .stream: break
+        case .continued(let id, _): perform(machine.continued(id))
+        case .attached, .published, .saved, .willContinue, .didFail, .declined, .stream: break
         }
     }
 

@@ -7,8 +7,10 @@ package enum ExtensionMessage: Sendable, Equatable {
     case page(FrontPage)
     /// No page is in front, or one that is nobody's business: of a private window, of the browser itself.
     case noPage
-    /// The page in front was scrolled for the first time since it was asked for its place.
+    /// The page in front was scrolled for the first time since it was asked for its place, or since `HostMessage.watch`.
     case moved
+    /// The user has returned from another program to the window of the page in front.
+    case returned
     /// The answer to `HostMessage.save`; without a place where the page has none to tell, or is another by now.
     case place(request: Int, PagePlace?)
     /// The answer to `HostMessage.open`: whether there is a tab for it.
@@ -27,6 +29,7 @@ package enum ExtensionMessage: Sendable, Equatable {
                 FrontPage(url: url, title: json["title"]?.string ?? "", container: json["container"]?.string))
         case "noPage": self = .noPage
         case "moved": self = .moved
+        case "returned": self = .returned
         case "place":
             guard let request = json["request"]?.integer.flatMap({ Int(exactly: $0) }) else { return nil }
             self = .place(request: request, json["place"]?.object.flatMap(PagePlace.init(json:)))

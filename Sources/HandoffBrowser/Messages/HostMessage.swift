@@ -11,6 +11,10 @@ package enum HostMessage: Sendable, Equatable {
     case offered(Bool)
     /// Say where this page is scrolled; answered by `ExtensionMessage.place`, within a second.
     case save(request: Int, url: String)
+    /// Report the next move on this page by `ExtensionMessage.moved`.
+    case watch(url: String)
+    /// This page was continued on another device: what plays in it is to stop.
+    case continued(url: String)
     /// Open a page at a place; answered by `ExtensionMessage.opened`.
     case open(ContinuationID, url: String, PagePlace?)
     /// Say which tabs are open; answered by `ExtensionMessage.tabList`.
@@ -26,6 +30,8 @@ package enum HostMessage: Sendable, Equatable {
         case .offered(let isOffered): ["kind": "offered", "offered": .bool(isOffered)]
         case .save(let request, let url):
             ["kind": "save", "request": .integer(Int64(request)), "url": .string(url)]
+        case .watch(let url): ["kind": "watch", "url": .string(url)]
+        case .continued(let url): ["kind": "continued", "url": .string(url)]
         case .listTabs(let request): ["kind": "listTabs", "request": .integer(Int64(request))]
         case .popup(let answer): answer.json
         case .open(let continuation, let url, let place):

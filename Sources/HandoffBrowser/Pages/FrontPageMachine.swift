@@ -32,8 +32,11 @@ package struct FrontPageMachine: Sendable {
         case publishing(FrontPage, before: ActivityID?)
         /// The state while the page is on offer.
         case offered(ActivityID, FrontPage)
-        /// The state after the daemon has refused the page, or ended its activity: until there is another one.
+        /// The state after the daemon has refused the page: until there is another one.
         case refused(FrontPage)
+        /// The state after the daemon has ended the activity, since its reader was away for long: until he moves or returns, or there
+        /// is another page.
+        case withdrawn(FrontPage)
     }
 
     private var rules = PageRules()
@@ -90,11 +93,29 @@ package struct FrontPageMachine: Sendable {
 
     /// The page was scrolled.
     package mutating func moved() -> [Action] {
+        if case .withdrawn = offer { return returned() }
         guard case .offered(let id, _) = offer, !needsSave else { return [] }
         needsSave = true
         var change = ActivityChange()
         change.needsSave = true
         return [.update(id, change)]
+    }
+
+    /// The user has returned to the window with the page, from another program.
+    package mutating func returned() -> [Action] {
+        switch offer {
+        case .none, .publishing, .refused: return []
+        case .offered(let id, _): return [.becomeCurrent(id)]
+        case .withdrawn:
+            offer = .none
+            return settle()
+        }
+    }
+
+    /// Another device has continued an activity.
+    package func continued(_ id: ActivityID) -> [Action] {
+        guard case .offered(id, let page) = offer else { return [] }
+        return [.tell(.continued(url: page.url))]
     }
 
     /// The answer to `publish`.
@@ -122,8 +143,8 @@ package struct FrontPageMachine: Sendable {
     /// The daemon has ended an activity.
     package mutating func withdrawn(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
-        offer = .refused(page)
-        return [.tell(.offered(false))]
+        offer = .withdrawn(page)
+        return [.tell(.offered(false)), .tell(.watch(url: page.url))]
     }
 
     /// The daemon asks for the place.
@@ -155,7 +176,7 @@ package struct FrontPageMachine: Sendable {
         guard isAttached else { return [] }
         switch (offer, wanted) {
         case (.publishing, _), (.none, nil): return []
-        case (.refused, nil):
+        case (.refused, nil), (.withdrawn, nil):
             offer = .none
             return []
         case (.offered(let id, _), nil):
@@ -163,6 +184,9 @@ package struct FrontPageMachine: Sendable {
             return [.invalidate(id), .tell(.offered(false))]
         case (.refused(let page), let wanted?):
             return page == wanted ? [] : publish(wanted, before: nil)
+        case (.withdrawn(let page), let wanted?):
+            // A title that changes by itself is no return.
+            return page.url == wanted.url ? [] : publish(wanted, before: nil)
         case (.none, let wanted?):
             return publish(wanted, before: nil)
         case (.offered(let id, let page), let wanted?):

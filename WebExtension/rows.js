@@ -1,0 +1,64 @@
+// Lists of rows that do something, and texts of other devices in them.
+
+/**
+ * A text as it is shown: in one line, and without characters that change the direction or the appearance of what follows. Joiners of
+ * emoji and of Persian letters stay.
+ */
+export function clean(text) {
+  return (text ?? "").replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/(?![\u200c\u200d])[\p{Cf}\p{Cs}]/gu, "").trim();
+}
+
+/** An element with words in it, which are never taken for anything else. */
+export function make(kind, className, words) {
+  const made = document.createElement(kind);
+  if (className) made.className = className;
+  if (words !== undefined) made.textContent = words;
+  return made;
+}
+
+/** Sets the words of an element. Words that stay are not set again: screen readers would read them once more. */
+export function setText(element, words) {
+  if (element.textContent !== words) element.textContent = words;
+}
+
+function makeRow() {
+  const item = make("li");
+  const button = make("button");
+  button.append(make("span", "title"), make("span", "from"), make("span", "action"));
+  button.querySelector(".title").dir = "auto";
+  item.append(button);
+  return item;
+}
+
+function fill(item, { title, from, action, name, hint, run }) {
+  const button = item.firstChild;
+  const [first, second, third] = button.children;
+  setText(first, title);
+  setText(second, from ?? "");
+  setText(third, action ?? "");
+  if (button.getAttribute("aria-label") !== name) button.setAttribute("aria-label", name);
+  button.title = hint ?? title;
+  button.onclick = run;
+}
+
+/**
+ * Shows rows in a list. Rows of the same key stay the same elements, so that the focus stays with its row.
+ *
+ * @param heading gets the focus when its row is removed: on another row, Enter would do something else than its user means.
+ */
+export function showRows(list, heading, rows) {
+  const former = new Map([...list.children].map((item) => [item.dataset.key, item]));
+  const focused = list.contains(document.activeElement) ? document.activeElement : null;
+  const items = rows.map((row) => {
+    const item = former.get(row.key) ?? makeRow();
+    item.dataset.key = row.key;
+    fill(item, row);
+    return item;
+  });
+  const kept = new Set(items);
+  for (const item of former.values()) if (!kept.has(item)) item.remove();
+  items.forEach((item, index) => {
+    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
+  });
+  if (focused && document.activeElement !== focused) (focused.isConnected ? focused : heading).focus();
+}
