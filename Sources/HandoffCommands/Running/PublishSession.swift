@@ -168,7 +168,7 @@ final class PublishSession {
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
-            let name = DeviceText.label(device.deviceName, device.device.short)
+            let name = DeviceText.label(device.deviceName, device.device)
             say("declined", offer.activity, "by \(name)", fields: fields)
             if request.endsWhenTaken {
                 refusal = .declined(Describe.title(request.title, type: request.type), by: name)

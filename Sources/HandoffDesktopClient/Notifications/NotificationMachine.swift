@@ -88,9 +88,9 @@ package struct NotificationMachine: Sendable {
             case .absent: .unavailable
             case .unknown, .asked: .unknown
             }
-        let offers = places.sorted { $0.key < $1.key }.flatMap { device, place in
+        let offers = places.sorted { $0.key < $1.key }.flatMap { id, place in
             place.outcomes.map {
-                ControlNotifications.Offer(device: device, activity: $0.activity, outcome: $0.outcome)
+                ControlNotifications.Offer(device: id.device, activity: $0.activity, outcome: $0.outcome)
             }
         }
         return ControlNotifications(state: state, offers: offers)
