@@ -265,6 +265,19 @@ struct PublicationPlanTests {
         #expect(plan.failure == nil)
     }
 
+    @Test func `a library that makes no group hides the device, whatever its number of addresses`() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        _ = plan.step(at: Self.start)
+        plan.failedAsWhole("not allowed")
+        plan.libraryLost()
+        #expect(plan.failure == "not allowed")
+        for action in plan.step(at: Self.start + .seconds(6)) {
+            if case .make(let id, _, _) = action { plan.established(id) }
+        }
+        #expect(plan.failure == nil && plan.isAnnounced)
+    }
+
     @Test(arguments: [
         Publication(instance: "", host: "h", port: 1, text: []),
         Publication(instance: "a.b", host: "h", port: 1, text: []),

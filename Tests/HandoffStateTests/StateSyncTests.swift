@@ -111,6 +111,11 @@ import Testing
         #expect(folder.read("history") == Array("{}\n".utf8))
     }
 
+    /// The name of a process (proc(5), comm).
+    private static func name(of process: String) throws -> String {
+        String(decoding: try LocalFile.read("/proc/\(process)/comm", limit: 64).bytes.dropLast(), as: UTF8.self)
+    }
+
     @Test(arguments: [ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL])
     func `a file system without locks is used, unless the daemon of the note still runs`(error: Int32) throws {
         let refusing: FileLock = { _ in
@@ -123,7 +128,7 @@ import Testing
         try folder.write("lock", Array("1\n".utf8))
         _ = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)
         // One of the same name is another daemon.
-        let name = String(decoding: try LocalFile.read("/proc/self/comm", limit: 64).bytes.dropLast(), as: UTF8.self)
+        let name = try Self.name(of: "self")
         let program = folder.beside(name)
         var process: pid_t = 0
         let copied = try LocalFile.read("/bin/sleep", limit: 1 << 20).bytes
@@ -138,6 +143,8 @@ import Testing
             unlink(program)
             for word in words { free(word) }
         }
+        // posix_spawn(3) may return before the kernel has given the process its new name.
+        while try Self.name(of: "\(process)") != name { sched_yield() }
         try folder.write("lock", Array("\(process)\n".utf8))
         #expect(throws: StateError.inUse(path: folder.path, process: process)) {
             _ = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)

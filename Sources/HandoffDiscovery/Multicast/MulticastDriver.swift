@@ -300,10 +300,10 @@ package final class MulticastDriver: DiscoveryRole {
 
     private func fail(_ action: PublicationPlan.Action, _ error: MulticastError) {
         switch (action, error) {
-        case (.make(let id, _, _), .disconnected(let reason)):
+        case (.make, .disconnected(let reason)):
             interruptions += 1
             // Once is a restart of avahi-daemon. A bus that forbids the call closes nothing, but fails each time.
-            if interruptions > 1 { plan.failed(id, reason, at: loop.now) }
+            if interruptions > 1 { plan.failedAsWhole(reason) }
             lose(reason)
         case (_, .disconnected(let reason)):
             lose(reason)

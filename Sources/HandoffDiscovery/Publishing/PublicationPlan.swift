@@ -116,6 +116,11 @@ package struct PublicationPlan: Sendable {
         refused[content] = now + Backoff.publication.delay(after: count)
     }
 
+    /// No group can be made: the first attempt ended the library.
+    package mutating func failedAsWhole(_ reason: String) {
+        for content in desiredGroups { failures[content] = (reason, (failures[content]?.count ?? 0) + 1) }
+    }
+
     /// Why others cannot find this device: a group of the service failed, or those of all addresses. Nil once they are announced.
     package var failure: String? {
         guard !failures.isEmpty else { return nil }
