@@ -90,7 +90,7 @@ class Device:
 
     id: str
     name: str
-    # What is shown: the name, with the beginning of the id where another device has a name like it.
+    # The label: the name, with the beginning of the id if another device has a similar name.
     label: str
     kind: str
     is_self: bool

@@ -4,7 +4,7 @@
 /// A name is a claim of its device. Where two devices have the same name, or names that a reader takes for one another, each is shown
 /// with the beginning of its id, whether or not it offers anything: `Laptop (3f9c2ab)`. A name that fits two devices means neither.
 package struct DeviceNames: Sendable {
-    /// What a text means.
+    /// The meaning of a text.
     package enum Choice: Equatable, Sendable {
         /// Exactly this device.
         case one(DeviceID)
@@ -33,7 +33,7 @@ package struct DeviceNames: Sendable {
         idLength = DeviceID.distinctLength(names.keys)
     }
 
-    /// What a device is shown as, not yet escaped; the beginning of its id for a device without a name.
+    /// The label of a device, not yet escaped; the beginning of its id for a device without a name.
     package func label(of device: DeviceID) -> String {
         guard let name = names[device], !name.isEmpty else { return beginning(of: device) }
         return confusable.contains(device) ? "\(name) (\(beginning(of: device)))" : name

@@ -45,7 +45,7 @@ package struct StaticAddress: Sendable, Hashable {
         return parts.count < 2 || parts[1].isEmpty
     }
 
-    /// What is missing in an address that needs a zone, and what to write instead.
+    /// The advice for an address that needs a zone: the missing part, and the form to write.
     package var zoneAdvice: String {
         let bare = host.prefix { $0 != "%" }
         return

@@ -448,7 +448,7 @@ import Testing
         #expect(hidden.state == .warning && hidden.message.contains("not read: only the administrator"))
         #expect(hidden.remedy?.contains("sudo nft list ruleset") == true)
         #expect(try only("firewall") { $0.machine.liveRules = .text("") }.state == .ok)
-        // What is saved says more.
+        // The saved rules apply as well.
         let saved = try only("firewall") { facts in
             facts.machine.liveRules = .hidden("x")
             facts.machine.ufw = .text("ENABLED=yes")

@@ -64,28 +64,24 @@ import Testing
     }
 
     @Test func `tells again after a refresh`() async throws {
-        let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
-        let collector = EventCollector()
-        let discovery = StaticDiscovery(
-            peers: [peer], logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
-        discovery.start(collector.handler)
-        await collector.wait(for: peer.instance)
-        collector.clear()
-        discovery.refresh(instance: peer.instance)
-        await collector.wait(for: peer.instance)
-        await discovery.stopped()
+        try await Self.refresh(times: 1)
     }
 
     /// Waits that double with each refresh would take more than a minute, and a device stay offline for as long.
     @Test(.timeLimit(.minutes(1)))
     func `each refresh of an address is answered soon, however many there were`() async throws {
+        try await Self.refresh(times: 7)
+    }
+
+    /// Refreshes an address, and waits for the reply to each refresh.
+    private static func refresh(times: Int) async throws {
         let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
         let collector = EventCollector()
         let discovery = StaticDiscovery(
             peers: [peer], logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
         discovery.start(collector.handler)
         await collector.wait(for: peer.instance)
-        for _ in 0..<7 {
+        for _ in 0..<times {
             collector.clear()
             discovery.refresh(instance: peer.instance)
             await collector.wait(for: peer.instance)

@@ -113,7 +113,7 @@ def is_outside(machine, pid):
 
 
 def known_app(machine, id):
-    """What `apps` shows of one app; the package brings an app of its own."""
+    """The line of `apps` for one app; the package installs an app of its own."""
     return next(line for line in machine.ctl("apps").lines if line["id"] == id)
 
 

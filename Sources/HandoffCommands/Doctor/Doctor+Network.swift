@@ -84,7 +84,7 @@ extension Doctor {
         }
     }
 
-    /// What makes Avahi announce this device, or does without it.
+    /// The change that makes Avahi announce this device or replaces Avahi.
     private static func avahiRemedy(_ text: String?) -> String {
         let restrictions = [
             "disable-user-service-publishing", "disable-publishing", "allow-interfaces", "deny-interfaces",

@@ -3,14 +3,14 @@ import HandoffTransfer
 import LoopIO
 import Timing
 
-/// Reads what the machine says of itself. Waits for the disk, and for nft(8) where that may be asked.
+/// Reads facts about the machine. Waits for the disk, and for nft(8) if it may be run.
 enum MachineProbe {
     /// Most bytes that are read of a file.
     private static let limit = 4 * 1024 * 1024
     /// Most zones of firewalld that are looked at; there are about ten.
     private static let zoneLimit = 256
 
-    /// Where programs of the administrator are; not what `PATH` says, since they are run as root.
+    /// Folders of system programs. `PATH` is not used because these programs run as root.
     private static let administratorPath = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"
 
     /// All of it.
@@ -85,7 +85,7 @@ enum MachineProbe {
         facts.iptables = saved.exists ? saved : file("/etc/sysconfig/iptables")
     }
 
-    /// What the kernel filters now. Only the administrator may see that.
+    /// The rules by which the kernel filters now. Only the administrator may read them.
     private static func liveRules() -> LiveRules {
         let modules = ConfigurationText.lines(file("/proc/modules").content ?? "")
         // Without a list of modules the filter may be a part of the kernel itself.

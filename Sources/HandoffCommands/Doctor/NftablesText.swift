@@ -137,7 +137,7 @@ package enum NftablesText {
             depth -= closed
             if depth <= 0 {
                 if let chain, chain.contains(where: { $0.contains("hook input") }) {
-                    // What else they lead to is not followed.
+                    // Other chains that they lead to are not followed.
                     let ways = ["jump", "goto", "vmap", "@"]
                     if chain.contains(where: { rule in ways.contains(where: rule.contains) }) { return nil }
                     chains.append(chain)

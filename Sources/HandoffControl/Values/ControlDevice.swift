@@ -6,7 +6,7 @@ package struct ControlDevice: ControlValue {
     package var id: DeviceID
     /// The name that its owner gave it; a claim of that device.
     package var name: String
-    /// What to show for it: its name, with the beginning of its id where another device has a name like it; nil from an older daemon.
+    /// The label to show: its name, with the beginning of its id if another device has a similar name. Nil from an older daemon.
     package var label: String?
     /// What it is.
     package var kind: DeviceKind

@@ -218,7 +218,7 @@ final class PeerClient {
         // A new connection begins with it.
         if link.isEstablished {
             completion(link.sayHello())
-            // Where datagrams do not arrive, the connection may carry nothing either: then it ends, and the device is probed.
+            // If datagrams do not arrive, the connection may carry nothing either. Then it ends, and the device is probed.
             return link.checkAliveSoon()
         }
         link.whenEstablished(completion)

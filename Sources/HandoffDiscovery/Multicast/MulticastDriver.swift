@@ -127,7 +127,7 @@ package final class MulticastDriver: DiscoveryRole {
         if case .running = connection { true } else { false }
     }
 
-    /// Tells that the library runs, or what keeps it from its work.
+    /// Reports whether the library works, with the reason if it does not.
     private func tellIfRunning() {
         guard isRunning else { return }
         check.update(
@@ -135,7 +135,7 @@ package final class MulticastDriver: DiscoveryRole {
         tell(obstacle.map { .impaired($0) } ?? .running)
     }
 
-    /// What keeps this device from being found, or from finding others.
+    /// The reason why this device is not found or does not find others; nil if there is none.
     private var obstacle: String? {
         let name = library.kind == .avahi ? "avahi-daemon" : "libavahi-core"
         if let reason = plan.failure { return "this device is not announced: \(name) returned '\(reason)'" }

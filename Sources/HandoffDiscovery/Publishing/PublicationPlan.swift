@@ -83,7 +83,7 @@ package struct PublicationPlan: Sendable {
         addresses = table.published(by: options)
     }
 
-    /// Avahi is gone, and all groups with it. Failures stay known until the groups are announced.
+    /// The library was closed, which freed all groups. Failures are kept until the groups are announced.
     package mutating func libraryLost() {
         groups = []
         refused = [:]

@@ -57,7 +57,7 @@ final class StaticRole: DiscoveryRole {
             onEvent(.removed(instance: peer.instance))
         case .refresh(let instance):
             guard let entry = entries[instance], entry.due == nil else { return }
-            // Whoever calls there counts the failed calls; here only those of look-ups count.
+            // The caller counts failed calls. Only failed look-ups count here.
             entries[instance]?.due = earliest(entry)
         case .lookUp(let instance):
             guard let entry = entries[instance], entry.peer.address == nil else { return }

@@ -22,7 +22,7 @@ package final class AccountSnapshot: Sendable {
     package let ticketSeed: SecretBytes?
     /// First 8 bytes of the roster's digest; zeros without an account.
     package let rosterDigest: [UInt8]
-    /// How the members are shown, and which one a user means.
+    /// The names of the members: their labels, and the choice of one by a text.
     package let names: DeviceNames
     private let view: RosterView?
 
@@ -91,7 +91,7 @@ package final class AccountSnapshot: Sendable {
         view?.names[id] ?? id.short
     }
 
-    /// What a device is shown as: its name, with the beginning of its id where another member has a name like it.
+    /// The label of a device: its name, with the beginning of its id if another member has a similar name.
     package func label(of id: DeviceID) -> String {
         live.contains(id) ? names.label(of: id) : name(of: id)
     }

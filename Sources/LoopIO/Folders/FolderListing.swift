@@ -26,7 +26,7 @@ package enum FolderListing {
         try SystemCall.retrying { mkdir(path.systemPath, 0o777) }
     }
 
-    /// The path that a symbolic link leads to (readlink(2)); nil for what is none, and above PATH_MAX.
+    /// The target of a symbolic link (readlink(2)); nil if there is no link at this path, or for a target longer than PATH_MAX.
     package static func target(ofLink path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path.systemPath, &buffer, buffer.count)

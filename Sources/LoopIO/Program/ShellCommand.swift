@@ -40,7 +40,7 @@ package final class ShellCommand {
         source?.cancel()
     }
 
-    /// What a command of the system's own writes to its standard output; waits for its end.
+    /// Runs a command with fixed text, waits for its end, and returns its standard output.
     /// - Returns: nil when it failed, or wrote more than `limit` bytes.
     package static func output(of command: String, limit: Int) -> [UInt8]? {
         Glibc.signal(SIGCHLD, SIG_DFL)
