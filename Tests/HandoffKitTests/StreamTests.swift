@@ -416,7 +416,9 @@ import Testing
         withExtendedLifetime(far) {}
     }
 
-    @Test func `reads that were cancelled keep no memory`() async throws {
+    // The address sanitizer keeps freed memory, to find its uses; the thread sanitizer does not.
+    @Test(.disabled(if: dlsym(nil, "__asan_init") != nil, "the address sanitizer keeps freed memory"))
+    func `reads that were cancelled keep no memory`() async throws {
         let far = playStreams()
         let activity = try continued()
         try await run {

@@ -278,6 +278,8 @@ import Testing
         let events = fixture.pass(.receive, 0, nil, file.passed)
         fixture.settle()
         _ = try fixture.sendWhatIsTaken(pattern(2 << 20))
+        // The transfer has begun; nothing more is read.
+        _ = try file.other?.read(1)
         fixture.handle.reset(.cancelled)
         let report = try fixture.ended()
         fixture.settle()

@@ -16,6 +16,8 @@ BROWSERS = """
     usr/share/webext/handoff/inject.js usr/share/webext/handoff/manifest.json usr/share/webext/handoff/opening.js
     usr/share/webext/handoff/page.js usr/share/webext/handoff/panel.js usr/share/webext/handoff/popup.css
     usr/share/webext/handoff/popup.html usr/share/webext/handoff/popup.js usr/share/webext/handoff/icon-16.png
+    usr/share/webext/handoff/address.js usr/share/webext/handoff/boxes.js usr/share/webext/handoff/going.js
+    usr/share/webext/handoff/pages.js usr/share/webext/handoff/readable.js usr/share/webext/handoff/rows.js
     usr/share/webext/handoff/icon-32.png usr/share/webext/handoff/icon-48.png usr/share/webext/handoff/icon-128.png
 """.split()
 # Of the window, which has one as well.
@@ -31,7 +33,7 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/link.py usr/share/handoff-settings/handoff_settings/model.py
     usr/share/handoff-settings/handoff_settings/offers.py usr/share/handoff-settings/handoff_settings/pairing.py
     usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/qrcode.py
-    usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
+    usr/share/handoff-settings/handoff_settings/shortcuts.py usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
     usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
 """.split()

@@ -115,10 +115,12 @@ def pages():
 
 
 def anchors(name):
-    """What a link may name in a page: its headings, as the sites spell them that show them."""
+    """The targets of links in a page: its headings, spelled as web sites spell them, and its named places."""
     with open(path(name)) as file:
-        headings = re.findall(r"^#+ (.*)$", file.read(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+        text = file.read()
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    spelled = {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    return spelled | set(re.findall(r'<a id="([^"]+)"></a>', text))
 
 
 @test("every link from page to page leads somewhere, and the index has every page")

@@ -143,7 +143,7 @@ final class PublishSession {
     private func reportAudience(_ status: ControlStatus) {
         let title = Describe.title(request.title, type: request.type)
         let names = Audience.names(status)
-        let audience = names.count == 1 ? "one device (\(names[0]))" : "\(names.count) devices"
+        let audience = names.count == 1 ? names[0] : "\(names.count) devices"
         context.note("\(title) is offered to \(audience); Ctrl-C ends that")
     }
 

@@ -98,7 +98,8 @@ package struct PageExclusions: Sendable, Equatable {
             return true
         }
         // No pattern means an IPv6 address.
-        guard !patterns.isEmpty, !url.contains("://[") else { return false }
+        let scheme = url.prefix { $0 != ":" }
+        guard !patterns.isEmpty, !url.dropFirst(scheme.count).hasPrefix("://[") else { return false }
         guard let page = PageAddress(url) else { return true }
         return patterns.contains { $0.matches(page) }
     }

@@ -62,7 +62,9 @@ struct PageAddress: Sendable {
         init?(_ text: Substring, needsScheme: Bool) {
             var rest = text
             let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
-            guard scheme != nil || !needsScheme && !text.contains("://") else { return nil }
+            // Not by `contains("://")`, which would bring the engine for regular expressions into handoffd.
+            let hasOtherScheme = text.utf8.indices.contains { text.utf8[$0...].starts(with: "://".utf8) }
+            guard scheme != nil || !needsScheme && !hasOtherScheme else { return nil }
             isSecure = scheme == "https://"
             rest = rest.dropFirst(scheme?.count ?? 0)
             let authority = rest.prefix { !"/?#".contains($0) }
