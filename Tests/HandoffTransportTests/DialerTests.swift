@@ -119,7 +119,7 @@ import Testing
             ])
         #expect(
             error.description == """
-                \(closed): connection refused; \(address): the other side closed the connection before it said anything
+                \(closed): connection refused; \(address): the other side closed the connection without sending anything
                 """)
         withExtendedLifetime(listener) {}
     }
