@@ -2,10 +2,10 @@
 // first, so the libraries call this function instead of the C library's.
 //
 // The wall clock is unsuitable for timers. After it is set back, timers would be late by the same
-// amount. Before 1970, timers that are due immediately, whose time is 0, would never fire, and the
-// libraries would wait for them in a busy loop. This clock counts from the start of the machine,
-// including sleep, and cannot be set. The libraries do not send its time to other hosts, and
-// nothing else in the daemon calls this function.
+// amount. Before 1970, timers that are due immediately, whose time is 0, would never fire and cause
+// a busy loop. This clock counts from the start of the machine, including sleep, and cannot be set.
+// The libraries do not send its time to other hosts, and nothing else in the daemon calls this
+// function.
 #include "CAvahiClock.h"
 #include <sys/time.h>
 #include <time.h>

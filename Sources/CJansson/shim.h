@@ -13,7 +13,7 @@ static inline int cjansson_error_code(const json_error_t *error) {
 }
 
 /// Returns true if a text was rejected because an escape is half of a surrogate pair. jansson
-/// reports this only in the error text, not by a code.
+/// reports this only in its text.
 static inline int cjansson_is_half_surrogate(const json_error_t *error) {
     return strncmp(error->text, "invalid Unicode '", strlen("invalid Unicode '")) == 0;
 }

@@ -28,8 +28,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
         }
     }
     if (error == 0) {
-        // All descriptors that this program opens are close-on-exec, but those of libraries may not
-        // be.
+        // Our descriptors are close-on-exec; those of libraries may not be.
         error = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
     }
     return error;

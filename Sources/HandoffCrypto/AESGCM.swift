@@ -2,21 +2,19 @@ internal import COpenSSL
 
 /// AES-256-GCM with a tag of 16 bytes (NIST SP 800-38D).
 package enum AESGCM {
-    /// The size of a key in bytes.
+    /// Key size in bytes.
     package static let keyCount = 32
-    /// The size of a nonce in bytes.
+    /// Nonce size in bytes.
     package static let nonceCount = 12
     /// The number of bytes that sealing appends.
     package static let tagCount = 16
     /// A nonce of zeros, for keys that seal one message only.
     package static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
 
-    /// Encrypts and authenticates `plaintext`. A pair of key and nonce must never be used for more
-    /// than one message.
+    /// Encrypts and authenticates `plaintext`. Never use a key and nonce for two messages.
     ///
-    /// - Parameter additionalData: bytes that are authenticated but neither encrypted nor included
-    ///   in the result.
-    /// - Returns: ciphertext of the same length as the plaintext, followed by the tag.
+    /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
+    /// - Returns: ciphertext as long as the plaintext, then the tag.
     package static func seal(
         _ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
@@ -142,12 +140,10 @@ package enum AESGCM {
 
 // Plaintexts that are secrets: they are never stored in an array.
 extension AESGCM {
-    /// Encrypts and authenticates a secret. A pair of key and nonce must never be used for more
-    /// than one message.
+    /// Encrypts and authenticates a secret. Never use a key and nonce for two messages.
     ///
-    /// - Parameter additionalData: bytes that are authenticated but neither encrypted nor included
-    ///   in the result.
-    /// - Returns: ciphertext of the same length as the plaintext, followed by the tag.
+    /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
+    /// - Returns: ciphertext as long as the plaintext, then the tag.
     package static func seal(
         _ plaintext: SecretBytes, key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
     ) throws(CryptoError) -> SecretBytes {

@@ -6,7 +6,7 @@ package enum HKDF {
     ///
     /// - Parameters:
     ///   - info: the purpose of the new key.
-    ///   - count: the size of the new key in bytes, 1 to 8,160.
+    ///   - count: bytes of the new key, 1 to 8,160.
     package static func expand(
         _ key: SecretBytes, info: [UInt8], count: Int = 32
     ) throws(CryptoError) -> SecretBytes {
@@ -15,7 +15,7 @@ package enum HKDF {
 
     /// HKDF-Extract with `salt`, followed by HKDF-Expand with `info`.
     ///
-    /// - Parameter count: the size of the new key in bytes, 1 to 8,160.
+    /// - Parameter count: bytes of the new key, 1 to 8,160.
     package static func derive(
         _ key: SecretBytes, salt: [UInt8], info: [UInt8], count: Int = 32
     ) throws(CryptoError) -> SecretBytes {

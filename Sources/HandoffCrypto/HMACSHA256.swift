@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// HMAC with SHA-256 (RFC 2104, RFC 4231).
 package enum HMACSHA256 {
-    /// The size of a code in bytes.
+    /// Code size in bytes.
     package static let byteCount = 32
 
     /// Returns the authentication code of `bytes` under `key`, 32 bytes (`EVP_MAC`).
@@ -33,7 +33,7 @@ package enum HMACSHA256 {
             // too: ours is never nil.
             EVP_MAC_init(context, key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count, nil) == 1
         }
-        precondition(isKeyed, "HMAC takes keys of every length")
+        precondition(isKeyed, "HMAC accepts keys of any length")
         text { part in
             let start = part.baseAddress?.assumingMemoryBound(to: UInt8.self)
             precondition(EVP_MAC_update(context, start, part.count) == 1, "EVP_MAC_update fails only when misused")

@@ -6,7 +6,7 @@ internal import COpenSSL
 /// its own inputs. Signed messages start with a text, and the shared secret is only used as an
 /// input of HKDF.
 extension SigningKey {
-    /// The size of a shared secret in bytes.
+    /// Secret size in bytes.
     package static let sharedSecretCount = 32
 
     /// Returns the secret that only the owners of the two keys can compute. Use it as an input of a

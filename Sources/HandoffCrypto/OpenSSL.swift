@@ -43,9 +43,8 @@ package enum OpenSSL {
         return (isRoom ? copenssl_secure_malloc(count) : nil) ?? copenssl_malloc(count)
     }
 
-    /// The size of the locked memory for secrets in bytes: several hundred secrets of 32 bytes in
-    /// addition to OpenSSL's own session keys and random generators. Only used pages are resident
-    /// (`mlock2(MLOCK_ONFAULT)`).
+    /// The size of locked memory in bytes: several hundred secrets of 32 bytes plus OpenSSL's own
+    /// session keys and random generators. Only used pages are resident (`mlock2(MLOCK_ONFAULT)`).
     private static let secureArena = 256 * 1024
 
     private static let isStarted: Bool = {

@@ -20,7 +20,7 @@ enum P256 {
 
 /// A point of P-256 other than infinity. Overwritten when the last reference is released.
 package final class P256Point: Sendable {
-    /// The size of the uncompressed form in bytes: the byte 4, then both coordinates.
+    /// Size of the uncompressed form in bytes: 4, then both coordinates.
     package static let byteCount = 65
     /// The first byte of the uncompressed form (SEC 1 section 2.3.3).
     private static let uncompressedMark: UInt8 = 4
@@ -32,16 +32,16 @@ package final class P256Point: Sendable {
     /// Creates a point by `body`, which returns 1 on success. Infinity is an error.
     private init(_ call: String, _ body: (OpaquePointer, OpaquePointer) -> Int32) throws(CryptoError) {
         let group = P256.group.pointer
-        guard let made = EC_POINT_new(group) else { throw .failed("EC_POINT_new") }
-        guard body(group, made) == 1 else {
-            EC_POINT_clear_free(made)
+        guard let created = EC_POINT_new(group) else { throw .failed("EC_POINT_new") }
+        guard body(group, created) == 1 else {
+            EC_POINT_clear_free(created)
             throw .failed(call)
         }
-        guard EC_POINT_is_at_infinity(group, made) == 0 else {
-            EC_POINT_clear_free(made)
+        guard EC_POINT_is_at_infinity(group, created) == 0 else {
+            EC_POINT_clear_free(created)
             throw .library(call: call, detail: "infinity")
         }
-        point = made
+        point = created
     }
 
     deinit {
@@ -80,8 +80,8 @@ package final class P256Point: Sendable {
         }
     }
 
-    /// Returns the sum of this point and `other` (`EC_POINT_add`). Throws if they are opposites,
-    /// because the sum is infinity then.
+    /// Returns the sum of this point and `other` (`EC_POINT_add`). Throws if they are opposites, as
+    /// the sum is infinity.
     package func plus(_ other: P256Point) throws(CryptoError) -> P256Point {
         try P256Point("EC_POINT_add") { group, point in
             EC_POINT_add(group, point, self.point, other.point, nil)
@@ -116,7 +116,7 @@ package final class P256Point: Sendable {
 /// A secret number from 0 up to the order of P-256 (FIPS 186-4 D.1.2.3). Overwritten when the last
 /// reference is released.
 package final class P256Scalar: Sendable {
-    /// The size of the big-endian form in bytes.
+    /// Size of the big-endian form in bytes.
     package static let byteCount = 32
 
     /// OpenSSL's number, of constant width and marked for its constant-time paths

@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// An Ed25519 public key (RFC 8032): the identity of a device or of a ticket.
 package struct PublicKey: Hashable, Sendable {
-    /// The size of a key in bytes.
+    /// Key size in bytes.
     package static let byteCount = 32
-    /// The size of a signature in bytes.
+    /// Signature size in bytes.
     package static let signatureCount = 64
     /// The DER bytes before the key in a SubjectPublicKeyInfo: SEQUENCE, algorithm 1.3.101.112, BIT
     /// STRING (RFC 8410 section 4).

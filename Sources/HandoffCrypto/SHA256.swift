@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// SHA-256 (FIPS 180-4).
 package enum SHA256 {
-    /// The size of a digest in bytes.
+    /// Digest size in bytes.
     package static let byteCount = 32
 
     /// Returns the digest of `bytes`, 32 bytes (`EVP_Digest`).

@@ -72,7 +72,7 @@ package final class SecretBytes: Sendable {
         copenssl_secure_clear_free(memory, max(count, 1))
     }
 
-    /// Calls `body` with the bytes, which are valid only during the call. It must not keep a copy.
+    /// Calls `body` with the bytes. It must not keep a copy.
     package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try body(UnsafeRawBufferPointer(start: memory, count: count))
     }
@@ -119,8 +119,8 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Collects a secret that arrives in pieces. Memory that is too small is overwritten when it is
-/// replaced. Use it on one thread at a time.
+/// Collects a secret that arrives in pieces. Outgrown memory is overwritten. Use it on one thread
+/// at a time.
 package final class SecretBuilder {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0

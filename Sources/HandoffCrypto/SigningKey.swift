@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// An Ed25519 private key (RFC 8032).
 package final class SigningKey: Sendable {
-    /// The size of a seed in bytes.
+    /// Seed size in bytes.
     package static let seedCount = 32
 
     /// The public half, which identifies this key to others.
@@ -20,15 +20,15 @@ package final class SigningKey: Sendable {
     package init(seed: SecretBytes) throws(CryptoError) {
         guard seed.count == Self.seedCount else { throw .wrongLength(of: "Ed25519 seed", count: seed.count) }
         OpenSSL.start()
-        let made = seed.withUnsafeBytes { seed in
+        let created = seed.withUnsafeBytes { seed in
             EVP_PKEY_new_raw_private_key(
                 EVP_PKEY_ED25519, nil, seed.baseAddress?.assumingMemoryBound(to: UInt8.self), seed.count)
         }
-        guard let made else { throw .failed("EVP_PKEY_new_raw_private_key") }
-        key = SharedHandle(made, free: EVP_PKEY_free)
+        guard let created else { throw .failed("EVP_PKEY_new_raw_private_key") }
+        key = SharedHandle(created, free: EVP_PKEY_free)
         var raw = [UInt8](repeating: 0, count: PublicKey.byteCount)
         var count = raw.count
-        guard EVP_PKEY_get_raw_public_key(made, &raw, &count) == 1, let publicKey = PublicKey(raw: raw) else {
+        guard EVP_PKEY_get_raw_public_key(created, &raw, &count) == 1, let publicKey = PublicKey(raw: raw) else {
             throw .failed("EVP_PKEY_get_raw_public_key")
         }
         self.publicKey = publicKey

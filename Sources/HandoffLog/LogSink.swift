@@ -49,7 +49,7 @@ package final class StderrSink: LogSink {
         return String(cString: value) == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Returns the local time with milliseconds and the UTC offset, as in RFC 3339.
+    /// Local time with milliseconds and UTC offset (RFC 3339).
     private static func timestamp() -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -33,7 +33,7 @@ package struct Logger: Sendable {
         self.threshold = threshold
     }
 
-    /// Returns a logger with the same sink and level for another part of the program.
+    /// Returns a logger with the same sink and level.
     package func named(_ subsystem: String) -> Logger {
         Logger(subsystem: subsystem, sink: sink, threshold: threshold)
     }

@@ -19,7 +19,7 @@ final class RecordBuffers {
     /// The number of received bytes that OpenSSL has not read.
     var inputCount: Int { inputEnd - inputStart }
 
-    /// The number of bytes that OpenSSL has written and that were not taken.
+    /// The number of bytes written by OpenSSL and not yet taken.
     var outputCount: Int { output.count - outputStart }
 
     // MARK: Input

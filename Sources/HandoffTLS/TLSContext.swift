@@ -14,8 +14,8 @@ package final class TLSContext: Sendable {
     package static let streamProtocol = "handoff-stream/1"
     /// The application protocol of pairing.
     package static let pairingProtocol = "handoff-pair/1"
-    /// The number of plaintext bytes in one direction after which the key is changed. It is below
-    /// the limit of AES-GCM (RFC 8446 section 5.5).
+    /// The number of plaintext bytes in one direction after which the key is changed. Below the
+    /// limit of AES-GCM (RFC 8446 section 5.5).
     package static let defaultBytesPerKey: UInt64 = 64 << 30
 
     /// The role of this context's sessions.
@@ -75,8 +75,8 @@ package final class TLSContext: Sendable {
         let verification = requiresPeerKey ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_NONE
         SSL_CTX_set_verify(context, verification, nil)
         SSL_CTX_set_cert_verify_callback(context, { store, _ in PeerCheck.verify(store) }, nil)
-        // Do not search for issuers of our own certificate at each handshake, and do not keep 34
-        // KiB of buffers in idle sessions.
+        // No search for issuers of our certificate at each handshake, and no 34 KiB of buffers in
+        // idle sessions.
         copenssl_set_mode(context, Int(SSL_MODE_NO_AUTO_CHAIN) | Int(SSL_MODE_RELEASE_BUFFERS))
     }
 

@@ -8,7 +8,7 @@ package import HandoffCrypto
 /// `takeCiphertext`. A session belongs to one loop: OpenSSL's errors are per thread, and each
 /// method reads them before it returns. States: `docs/state-machines/peer-connection.md`.
 package final class TLSSession {
-    /// The number of times that this side changed its sending key.
+    /// The number of changes of this side's sending key.
     package private(set) var keyUpdates = 0
     /// The negotiated application protocol; nil before the handshake is done.
     package private(set) var agreedProtocol: String?
@@ -221,8 +221,7 @@ package final class TLSSession {
     }
 
     /// Returns `.wouldBlock` if OpenSSL has no data left. When it last stopped, it had processed
-    /// all received data, unless it stopped for lack of room. In that case it holds the rest of a
-    /// record.
+    /// all received data, unless it lacked room. Then it holds the rest of a record.
     private func reasonNotToRead() throws(TLSError) -> TLSReadCount? {
         try checkIsOpen()
         if isPeerDone { return .closed }
@@ -296,7 +295,7 @@ package final class TLSSession {
 package enum TLSStep: Equatable, Sendable {
     /// More bytes from the peer are needed.
     case incomplete
-    /// Both sides have proved their keys. `peerKey` is known, and `read` and `write` can be used.
+    /// Both sides are authenticated. `peerKey`, `read` and `write` can be used.
     case done
     /// The session has ended.
     case failed(TLSError)

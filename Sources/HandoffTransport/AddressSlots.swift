@@ -14,7 +14,7 @@ package struct AddressSlots {
     private let perAddress: Int
     private var addresses: [IPAddress: Address] = [:]
 
-    /// Creates the limiter with all slots free.
+    /// Creates a limiter with free slots.
     package init(perAddress: Int) {
         self.perAddress = perAddress
     }

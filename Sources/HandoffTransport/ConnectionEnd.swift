@@ -1,7 +1,7 @@
 package import HandoffTLS
 package import LoopIO
 
-/// The reason for the end of a connection between devices.
+/// The reason a connection between devices ended.
 package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible {
     /// This side closed it, for the reason in the text.
     case closedHere(String)

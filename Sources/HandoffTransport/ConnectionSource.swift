@@ -1,7 +1,6 @@
 package import LoopIO
 
-/// The origin of an unauthenticated connection, by which connections are counted, and the choice of
-/// the one to evict if there are too many.
+/// The origin of an unauthenticated connection, for counting connections and choosing one to evict.
 ///
 /// A neighbour can use any number of addresses of the link, and a remote host has a whole network
 /// of 64 bits. Therefore each address is counted separately, and the addresses of a network are
@@ -27,9 +26,8 @@ package struct ConnectionSource: Hashable, Sendable {
         Network(bytes: address.bytes.prefix(address.isIPv4 ? 3 : 8), scope: address.scope)
     }
 
-    /// Returns the index of the connection to evict for a new one: the oldest of the address with
-    /// the most connections in the network with the most connections. Among equals, the one with
-    /// the oldest connection is chosen.
+    /// Returns the connection to evict for a new one: the oldest of the busiest address in the
+    /// busiest network. Among equals, the one with the oldest connection.
     ///
     /// - Parameter sources: the sources of all connections, in order of arrival.
     /// - Returns: the index in `sources`; nil if it is empty.

@@ -1,8 +1,8 @@
 import HandoffTLS
 import LoopIO
 
-/// One attempt of a call at one address. It waits for a slot, connects by TCP, passes the gate, and
-/// completes TLS. Use it on its loop's thread only.
+/// One attempt of a call at one address. Its steps are slot, TCP, gate and TLS. Use it on its
+/// loop's thread only.
 final class DialAttempt {
     typealias Completion = (Result<PeerConnection, DialError.Cause>) -> Void
 

@@ -77,7 +77,7 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
     fileprivate enum Evidence {
         /// The machine runs.
         case answer
-        /// The machine is off or asleep, or no machine has the address.
+        /// The machine is off, asleep, or does not exist.
         case silence
         /// No conclusion: the attempt failed on this side.
         case nothing

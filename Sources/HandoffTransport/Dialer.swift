@@ -34,8 +34,8 @@ package final class Dialer {
         Dial(target, dialer: self, completion: completion)
     }
 
-    /// Returns a session that rejects every key until `accepts` is set, and its ClientHello, which
-    /// must be used only once. Uses the prepared session if there is one.
+    /// Returns the prepared session or a new one, with its ClientHello, which must be used once
+    /// only. It rejects every key until `accepts` is set.
     func openSession() throws(TLSError) -> (session: TLSSession, clientHello: [UInt8]) {
         if let spare = spare.take() { return spare }
         let session = try TLSSession(context: context)
@@ -64,7 +64,7 @@ package final class Dialer {
     func releaseSlot(_ id: AddressSlots.ID, at address: IPAddress) {
         waiting[id] = nil
         guard let next = slots.leave(id, at: address), let attempt = waiting.removeValue(forKey: next) else { return }
-        // In a later turn, not inside the call of the attempt that releases its slot.
+        // Not from inside the attempt that releases its slot.
         loop.later { attempt.connect() }
     }
 }

@@ -10,7 +10,7 @@ package struct GateBuffer {
     package enum Progress: Equatable {
         /// More bytes are needed.
         case incomplete
-        /// The bytes are not a token and a record. Close the connection without a reply.
+        /// Not a token and a record. Close without a reply.
         case refused
         /// Token and record are complete, without further bytes: a client waits for our reply
         /// before it sends more.
@@ -35,7 +35,7 @@ package struct GateBuffer {
         self.mayOmitToken = mayOmitToken
     }
 
-    /// The maximum number of bytes that are stored.
+    /// The maximum number of stored bytes.
     package var capacity: Int { tokenCount + Gate.recordHeaderCount + Gate.maxRecordBody }
 
     /// The token and record of a rejected caller that uses an earlier draft of version 1, whose

@@ -49,8 +49,7 @@ package final class GateListener: OpeningListenerDelegate {
     /// The bound address and port.
     package var localAddress: SocketAddress? { listener.localAddress }
 
-    /// Called if a connection could not be accepted for lack of descriptors or memory. The listener
-    /// retries automatically.
+    /// Called when descriptors or memory have run out. The listener retries automatically.
     package var onShortage: ((Errno) -> Void)? {
         get { listener.onShortage }
         set { listener.onShortage = newValue }

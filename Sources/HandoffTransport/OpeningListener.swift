@@ -81,8 +81,7 @@ package final class OpeningListener {
     /// The bound address and port.
     var localAddress: SocketAddress? { listener.localAddress }
 
-    /// Called if a connection could not be accepted for lack of descriptors or memory. The listener
-    /// retries automatically.
+    /// Called when descriptors or memory have run out. The listener retries automatically.
     var onShortage: ((Errno) -> Void)? {
         get { listener.onShortage }
         set { listener.onShortage = newValue }

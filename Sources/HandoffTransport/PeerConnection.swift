@@ -83,8 +83,8 @@ package final class PeerConnection {
         if case .open = state { session.peerKey } else { nil }
     }
 
-    /// A value that only the two ends of this connection can derive, and no host in between
-    /// (tls-exporter, RFC 9266); nil unless the connection is open.
+    /// A value that only the two ends of this connection can derive (tls-exporter, RFC 9266); nil
+    /// unless the connection is open.
     package var channelBinding: [UInt8]? {
         guard case .open = state else { return nil }
         return try? session.exporter(label: "EXPORTER-Channel-Binding", context: [], count: 32)
@@ -131,7 +131,7 @@ package final class PeerConnection {
         stream.onError = { [weak self] in self?.streamFailed($0) }
     }
 
-    // MARK: Using it
+    // MARK: Frames and bytes
 
     /// Sends frames immediately, in one record and one system call, to minimise the latency for a
     /// peer that waits for them. Frames sent in one handler are sent together when it returns.
@@ -316,9 +316,8 @@ package final class PeerConnection {
         let bytes = session.takeCiphertext()
         guard !bytes.isEmpty else { return }
         stream.write(bytes)
-        // The queue of frames is limited where they are added. TLS itself creates the replies to
-        // key updates. Without this limit, a peer that requests updates and does not read would
-        // make them grow without end.
+        // `send` limits frames, but TLS itself creates the replies to key updates. A peer that
+        // requests updates without reading would queue them without end.
         if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites {
             abort(.notReading, isInOwnerCall: isInOwnerCall)
         }

@@ -20,9 +20,8 @@ package struct TransportLimits: Sendable {
     /// The same timeout for a connection that TLS or the peer has ended.
     package var alert: Duration = .seconds(2)
 
-    /// The maximum number of outgoing attempts at one address that have not passed its gate.
-    /// Together with those of streams, which are counted separately, this is the number that the
-    /// peer accepts from one address.
+    /// The maximum number of outgoing attempts at one address that have not passed its gate. With
+    /// those of streams, counted separately, this is the peer's limit per address.
     package var attemptsPerAddress = 4
     /// The delay before the next address is tried in parallel with those that have not replied (RFC
     /// 8305 uses 250 ms for the Internet).

@@ -17,8 +17,7 @@ package struct BoundPort: ~Copyable {
 
     /// The port that firewall rules open, and the next nine for additional users of a machine.
     package static let defaultPorts: ClosedRange<UInt16> = 24863...24872
-    /// The maximum number of connections that wait to be accepted. The kernel reduces it to
-    /// net.core.somaxconn.
+    /// The maximum number of pending connections. The kernel reduces it to net.core.somaxconn.
     private static let backlog: Int32 = 128
     /// The kernel picks ports that are free for TCP. The probability that all of 16 such ports are
     /// taken for UDP is negligible.
@@ -43,8 +42,7 @@ package struct BoundPort: ~Copyable {
         self = try Self.bind(port: 0, address: address)
     }
 
-    /// Binds the first port of `ports` that is free for both protocols, or any free port if there
-    /// is none.
+    /// Binds the first port of `ports` that is free for both protocols, otherwise any free port.
     package init(
         firstFreeOf ports: ClosedRange<UInt16> = BoundPort.defaultPorts, address: IPAddress? = nil
     ) throws(Errno) {
@@ -59,7 +57,7 @@ package struct BoundPort: ~Copyable {
         try self.init(port: 0, address: address)
     }
 
-    /// Duplicates the sockets (dup(2)). The port stays bound and listening until every duplicate is
+    /// Duplicates the sockets (dup(2)). The port stays bound and listening until all of them are
     /// closed.
     package func duplicate() throws(Errno) -> BoundPort {
         BoundPort(tcp: try tcp.duplicate(), udp: try udp.duplicate(), port: port)
@@ -91,8 +89,8 @@ package struct BoundPort: ~Copyable {
         }
     }
 
-    /// Opens a UDP socket only. SO_REUSEADDR is not set because it would let another user's socket
-    /// on the same port receive our datagrams.
+    /// Opens a UDP socket only. Without SO_REUSEADDR, which would let another user's socket on the
+    /// port receive our datagrams.
     package static func bindUDP(port: UInt16, address: IPAddress? = nil) throws(Errno) -> Descriptor {
         try dualStack(address) { (family, address) throws(Errno) in
             let socket = try open(family, Int32(SOCK_DGRAM.rawValue))

@@ -10,13 +10,13 @@ import CLinux
 /// The watched events are derived from the stream's state after each step. A descriptor that
 /// reports a hang-up is therefore either read to its end or not watched at all.
 package final class ByteStream {
-    /// The queue sizes at which a writer should pause and resume.
+    /// Queue sizes for pausing and resuming a writer.
     package typealias Marks = WriteQueue.Marks
 
     private enum Reading {
         /// Bytes are read and delivered.
         case flowing
-        /// `pauseReading` was called, and `resumeReading` was not called since.
+        /// Between `pauseReading` and `resumeReading`.
         case paused
         /// The peer has sent its last byte.
         case ended
@@ -35,8 +35,8 @@ package final class ByteStream {
 
     /// The maximum number of bytes read from one stream per turn of the loop.
     private static let readBudget = 2 * EventLoop.scratchSize
-    /// The maximum number of received bytes that are still delivered after a failed write. Exceeds
-    /// the size of a receive buffer.
+    /// The maximum number of received bytes delivered after a failed write. Exceeds a receive
+    /// buffer.
     private static let lastReadBudget = 8 * 1024 * 1024
 
     /// Called with received bytes, never with an empty array.
@@ -48,9 +48,8 @@ package final class ByteStream {
     package var onReadSecret: ((Span<UInt8>) -> Void)? {
         didSet { updateInterest() }
     }
-    /// Called with descriptors that the peer of a unix socket has passed (SCM_RIGHTS), in order,
-    /// right before the bytes they were sent with are delivered. Those bytes may be preceded by
-    /// bytes that were sent earlier.
+    /// Called with descriptors that a unix socket's peer has passed (SCM_RIGHTS), in order, right
+    /// before the bytes they were sent with. Those bytes may start with bytes sent earlier.
     ///
     /// The array is empty if descriptors were passed but this process has too many open files to
     /// accept all of them. While the handler is nil, the kernel closes passed descriptors, which
@@ -60,7 +59,7 @@ package final class ByteStream {
     /// closed (`DescriptorCloser`). Nothing more can be read, and reading is paused. Writing still
     /// works. Without a handler the connection fails.
     package var onPassedTooMany: (() -> Void)?
-    /// The peer that passes the descriptors.
+    /// The source of passed descriptors.
     package var passer = DescriptorSource.unnamed
     /// Called once when the peer has finished writing (read(2) returned 0).
     package var onEnd: (() -> Void)?
@@ -78,11 +77,9 @@ package final class ByteStream {
     private var reading = Reading.flowing
     private var writing = Writing.open
     private var queue: WriteQueue
-    /// A failed write is due to be reported in a later turn, because a handler is never called from
-    /// inside `write`.
+    /// A failed write will be reported in a later turn: no handler is called from inside `write`.
     private var isFailureDue = false
-    /// Set by `finish`. Keeps the stream alive until the peer has received everything, at most
-    /// until the timer fires.
+    /// Set by `finish`. Keeps the stream alive until the peer has everything or the timer fires.
     private var lingering: (stream: ByteStream, timer: LoopTimer)?
 
     /// Takes ownership of a connected socket or of one end of a pipe, and makes it non-blocking.
@@ -100,7 +97,7 @@ package final class ByteStream {
     }
 
     private func closeDescriptor() {
-        if let former = descriptor.take() { LocalSocket.close(former.release(), from: passer) }
+        if let descriptor = descriptor.take() { LocalSocket.close(descriptor.release(), from: passer) }
     }
 
     // MARK: State
@@ -112,7 +109,7 @@ package final class ByteStream {
     package var pendingWriteBytes: Int { queue.count }
 
     /// The descriptor's number while the stream is open, for socket options and credentials. The
-    /// stream still owns it.
+    /// stream owns it.
     package var rawDescriptor: Int32? {
         descriptor?.raw
     }
@@ -218,7 +215,7 @@ package final class ByteStream {
         guard queue.isEmpty, lingering == nil else { return nil }
         if case .failed = writing { return nil }
         guard let given = descriptor.take() else { return nil }
-        // Must be done before other code can watch or close the descriptor.
+        // Before other code can watch or close the descriptor.
         source?.cancel()
         source = nil
         dropHandlers()
@@ -250,8 +247,7 @@ package final class ByteStream {
         onError = nil
         onDrained = nil
         onFlushed = nil
-        // Keep a handler, so that passed descriptors are closed by `DescriptorCloser` and not by
-        // the kernel on this thread.
+        // So that `DescriptorCloser` closes passed descriptors, not the kernel on this thread.
         if onPassed != nil { onPassed = { _ in } }
         onPassedTooMany = nil
         if case .paused = reading { reading = .flowing }
@@ -265,8 +261,7 @@ package final class ByteStream {
 
     private func handle(_ events: IOEvents) {
         let ended: IOEvents = [.hangUp, .error]
-        // Read first, so that bytes that arrived before a failure are delivered before the failure
-        // is reported.
+        // Read first: bytes that arrived before a failure are delivered before it is reported.
         if !events.isDisjoint(with: [.readable, .readHangUp, .hangUp, .error]), wantsToRead {
             readAvailable(budget: Self.readBudget, toTheEnd: !events.isDisjoint(with: ended))
         }

@@ -28,7 +28,7 @@ package final class Connecting {
     }
 
     deinit {
-        // Cancel before the descriptor closes, which happens when its property is released.
+        // Before the descriptor closes with its property.
         source?.cancel()
     }
 
@@ -58,8 +58,8 @@ package final class Connecting {
         }
         // The first packet has been sent by now.
         try TCP.configure(raw)
-        // Also needed if the socket is connected already: it is then writable, and the completion
-        // is called in a later turn.
+        // Also if already connected: the socket is then writable, and the completion is called in a
+        // later turn.
         source = try loop.watch(raw, .writable) { [weak self] _ in
             self?.finish(Errno(rawValue: clinux_socket_error(raw)))
         }
@@ -67,7 +67,7 @@ package final class Connecting {
 
     private func finish(_ error: Errno) {
         let completion = self.completion
-        // Move it out of the property before `cancel` closes it.
+        // Take it before `cancel` closes it.
         let descriptor = self.descriptor.take()
         cancel()
         guard let descriptor, error.rawValue == 0 else {

@@ -28,7 +28,7 @@ package final class DatagramSocket {
     }
 
     deinit {
-        // Cancel before the descriptor closes, which happens when its property is released.
+        // Before the descriptor closes with its property.
         source?.cancel()
     }
 
@@ -38,13 +38,12 @@ package final class DatagramSocket {
         return try? SocketAddress.local(of: raw)  // Cannot fail for a bound socket.
     }
 
-    /// Sends one datagram. If the kernel does not accept it now, it is lost, as any datagram may
-    /// be.
+    /// Sends one datagram. It is lost if the kernel does not accept it now.
     /// - Parameters:
     ///   - address: the receiver.
     ///   - local: the source address and interface, so that a firewall on the path recognises a
     ///     reply; nil lets the kernel choose.
-    /// - Returns: the error if the datagram was not sent, otherwise nil.
+    /// - Returns: the error, or nil if it was sent.
     @discardableResult
     package func send(_ bytes: [UInt8], to address: SocketAddress, from local: LocalEndpoint? = nil) -> Errno? {
         loop.assertOwned()

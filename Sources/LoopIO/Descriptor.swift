@@ -48,7 +48,7 @@ package struct Descriptor: ~Copyable {
     }
 }
 
-/// Two descriptors that were created together and can be moved to different owners.
+/// Two related descriptors that can be moved to different owners.
 @frozen
 package struct DescriptorPair: ~Copyable {
     package var first: Descriptor

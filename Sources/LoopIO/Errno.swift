@@ -9,8 +9,7 @@ package struct Errno: Error, RawRepresentable, Equatable, Hashable, Sendable, Cu
         self.rawValue = rawValue
     }
 
-    /// The error of the last failed system call on this thread. Read it before any suspension point
-    /// after the call.
+    /// The error of the last failed system call on this thread. Read it directly after the call.
     package static var current: Errno { Errno(rawValue: errno) }
 
     /// The system's text for the number (strerror(3)), starting in lower case like the fragments of
@@ -25,8 +24,8 @@ package struct Errno: Error, RawRepresentable, Equatable, Hashable, Sendable, Cu
         return first.lowercased() + words.dropFirst()
     }
 
-    /// Returns the result of an sd_* function, or throws its error. These functions return errors
-    /// as negative numbers instead of in errno.
+    /// Returns the result of an sd_* function, or throws its error, which is a negative result
+    /// instead of errno.
     @discardableResult
     package static func check(_ result: Int32) throws(Errno) -> Int32 {
         guard result < 0 else { return result }
@@ -69,7 +68,6 @@ extension Errno {
     package static let notASocket = Errno(rawValue: ENOTSOCK)
     /// ETIMEDOUT: no reply arrived in time.
     package static let timedOut = Errno(rawValue: ETIMEDOUT)
-    /// EAGAIN, which is EWOULDBLOCK on Linux: the call would block now. The loop reports when it
-    /// can be retried.
+    /// EAGAIN, which is EWOULDBLOCK on Linux: the call would block. The loop reports when to retry.
     package static let wouldBlock = Errno(rawValue: EAGAIN)
 }

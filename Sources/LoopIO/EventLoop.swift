@@ -18,13 +18,13 @@ package import Timing
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
     typealias TimerToken = TimerQueue<() -> Void>.Token
 
-    /// The size of the one buffer per loop for reads of streams and datagrams, so that memory does
-    /// not grow with the number of connections. Four times 64 KiB uses a fifth less processor time
-    /// per GiB than 64 KiB; small reads do not touch the rest.
+    /// The size of the loop's only read buffer, so that memory does not grow with connections. Four
+    /// times 64 KiB uses a fifth less processor time per GiB than 64 KiB; small reads do not touch
+    /// the rest.
     static let scratchSize = 256 * 1024
 
-    /// The maximum number of consecutive turns in which the kernel may refuse to arm a timer. More
-    /// refusals are not caused by a clock jump.
+    /// The maximum number of consecutive turns with a refused timer. More are not caused by a clock
+    /// jump.
     private static let maxRefusedTurns = 8
 
     /// The sd-event object, for C libraries that it drives. It exists as long as the loop.
@@ -41,11 +41,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var refusedTurns = 0
     /// The number of waits that have ended. Tests use it to detect busy loops.
     package private(set) var turns: UInt64 = 0
-    /// The work that the loop's own handlers have deferred to the next turn.
+    /// The work that the loop's handlers have deferred.
     private var postponed: [() -> Void] = []
     private var timers = TimerQueue<() -> Void>()
-    /// The only sd-event timer. It is armed for the first of our timers, because sd-event does not
-    /// order timers that are due at the same time. nil with a manual clock.
+    /// The only sd-event timer, armed for the first of ours: sd-event does not order timers that
+    /// are due together. nil with a manual clock.
     private var timerSource: OpaquePointer?
     /// The first timer has changed since sd-event's timer was armed.
     private var isTimerSourceStale = true
@@ -214,14 +214,14 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Gives up ownership before another thread calls `run`, so that the current thread is not
-    /// mistaken for the loop's thread in between.
+    /// taken for the loop's in between.
     func disown() {
         // Not the number of any thread: pthread_t is an address.
         owner.store(0, ordering: .releasing)
     }
 
-    /// Traps in debug builds if another thread uses state of the loop's thread. While the loop does
-    /// not run, any thread may dismantle it.
+    /// Traps in debug builds if another thread uses the loop's state. While the loop does not run,
+    /// any thread may.
     func assertOwned() {
         assert(isOwned || !inbox.isRunning, "used outside the loop's thread")
     }
@@ -259,9 +259,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         return try EventSource(loop: self, signal: number, handler: handler)
     }
 
-    /// Sends the service manager's watchdog notifications from this loop, if the manager has
-    /// enabled them for this process (sd_event_set_watchdog(3)).
-    /// - Returns: true if they are enabled.
+    /// Sends watchdog notifications from this loop, if the service manager requests them
+    /// (sd_event_set_watchdog(3)).
+    /// - Returns: true if it does.
     @discardableResult
     package func startWatchdog() throws(Errno) -> Bool {
         assertOwned()
@@ -283,8 +283,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         timersChanged()
     }
 
-    /// Calls the handlers of timers that are due and were armed before this call. A timer that
-    /// re-arms itself for now fires in the next turn.
+    /// Calls the handlers of due timers that were armed before. A timer that re-arms itself for now
+    /// fires in the next turn.
     fileprivate func fireDueTimers() {
         let now = self.now
         let mark = timers.mark
@@ -294,8 +294,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         timersChanged()
     }
 
-    /// Fires due timers after a step of a manual clock, which no descriptor reports. Weak, so that
-    /// pending work in the inbox does not retain the loop.
+    /// Fires due timers after a manual clock's step. Weak, so that pending work does not retain the
+    /// loop.
     private func fireDueTimersLater() {
         perform { [weak self] in self?.fireDueTimers() }
     }

@@ -106,8 +106,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         IPAddress(bytes: bytes, scope: scope) ?? self
     }
 
-    /// Returns true for link-local unicast and multicast addresses, which have no meaning without
-    /// their interface.
+    /// Link-local unicast and multicast addresses have no meaning without their interface.
     private static func isScoped(_ bytes: [UInt8]) -> Bool {
         (bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80) || (bytes[0] == 0xff && bytes[1] & 0x0f <= 2)
     }

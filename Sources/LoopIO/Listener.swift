@@ -12,8 +12,7 @@ package final class Listener {
 
     /// Called with a non-blocking connection and, for TCP, the peer's address.
     package var onAccept: ((consuming Descriptor, SocketAddress?) -> Void)?
-    /// Called if a connection could not be accepted for lack of descriptors or memory. The listener
-    /// retries automatically.
+    /// Called when descriptors or memory have run out. The listener retries automatically.
     package var onShortage: ((Errno) -> Void)?
 
     private let loop: EventLoop
@@ -83,14 +82,13 @@ package final class Listener {
         updateInterest()
     }
 
-    /// Closes the socket. The file of a unix socket that this listener created is removed, unless
-    /// another process has replaced it.
+    /// Closes the socket. The file of a unix socket created here is removed, unless another process
+    /// has replaced it.
     package func close() {
         source?.cancel()
         source = nil
         timer = nil
-        // Remove the file before closing the socket, so that every process that finds the file can
-        // connect.
+        // Before closing: every process that finds the file can connect.
         if descriptor != nil { socketFile?.remove() }
         descriptor = nil
         onAccept = nil

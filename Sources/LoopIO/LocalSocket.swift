@@ -13,7 +13,7 @@ package enum LocalSocket {
     /// - Parameter source: the peer that passes the descriptors.
     /// - Returns: the number of bytes, 0 at the end of the stream, and the files, nil if none was
     ///   passed. The files are empty if some were passed but this process has too many open files
-    ///   to accept all of them: the remaining ones would not show what the sender intended.
+    ///   for all: the rest would not show what the sender intended.
     /// - Throws: `tooManyReferences` if descriptors were passed while too many of this source are
     ///   waiting to be closed. They stay in the socket, and nothing more can be read from it. Close
     ///   it with `close`.

@@ -1,7 +1,7 @@
 /// A value that belongs to a loop's thread, inside an object that other threads hold too.
 ///
 /// Other threads only pass the object on. The thread that releases the last reference also releases
-/// the value. If the value must not be released on any other thread, remove it on the loop first.
+/// the value. A value that must not be released elsewhere is removed on the loop first.
 ///
 /// Unchecked: `stored` is accessed on the loop's thread only, which every access asserts, or before
 /// any other thread has a reference.

@@ -1,7 +1,7 @@
 /// Delivers values from other threads to a handler on a loop, in the order they were sent.
 ///
-/// Create and cancel it on the loop; `send` may be called on any thread. Cancel it when no more
-/// values are wanted, so that the handler's captures are released on the loop.
+/// Create and cancel it on the loop; `send` may be called on any thread. Cancel it when finished,
+/// to release the handler's captures on the loop.
 package final class LoopRelay<Value: Sendable>: Sendable {
     private let loop: EventLoop
     private let handler: LoopBound<((Value) -> Void)?>

@@ -27,8 +27,8 @@ package final class LoopTimer {
         rearm(at: loop.now.advanced(by: delay))
     }
 
-    /// Arms the timer to fire once at `deadline`, or in the next turn if that is past. Replaces an
-    /// earlier deadline.
+    /// Arms the timer to fire once at `deadline`, or in the next turn if past. Replaces an earlier
+    /// deadline.
     package func rearm(at deadline: MonotonicInstant) {
         disarm()
         arm(at: deadline)

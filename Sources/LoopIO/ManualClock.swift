@@ -33,7 +33,7 @@ package final class ManualClock: Sendable {
         for wake in wakes { wake() }
     }
 
-    /// Registers `wake`, which is called after each step on the thread that calls `advance`.
+    /// Calls `wake` after each step, on the thread that calls `advance`.
     func onAdvance(_ wake: @escaping @Sendable () -> Void) {
         state.withLock { $0.wakes.append(wake) }
     }

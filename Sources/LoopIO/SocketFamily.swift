@@ -7,8 +7,7 @@ enum SocketFamily {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            // Each kind of socket address starts with the fields of sockaddr; the length gives its
-            // size.
+            // Every socket address starts with sockaddr's fields; the length gives its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         if result != 0 { throw .current }

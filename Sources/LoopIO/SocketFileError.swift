@@ -2,7 +2,7 @@
 package enum SocketFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Another daemon is listening at the path.
     case inUse(path: String)
-    /// The path exists and is not a socket, so that it is not removed.
+    /// The path exists, and is not a socket.
     case notASocket(path: String)
     /// Other users can modify the folder, and could replace the socket.
     case unsafeFolder(path: String, reason: String)

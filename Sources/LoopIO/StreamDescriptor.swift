@@ -27,8 +27,8 @@ struct StreamDescriptor: ~Copyable {
     /// Reads like `read`, and receives the descriptors that were passed with the bytes (recvmsg(2),
     /// SCM_RIGHTS).
     /// - Returns: the number of bytes, and the files, nil if none was passed. The files are empty
-    ///   if some were passed but this process has too many open files to accept all of them: the
-    ///   remaining ones would not show what the sender intended.
+    ///   if some were passed but this process has too many open files for all: the rest would not
+    ///   show what the sender intended.
     /// - Throws: as `LocalSocket.receive`.
     func receive(
         from source: DescriptorSource, into buffer: UnsafeMutableRawBufferPointer

@@ -5,7 +5,7 @@ package enum SystemCall {
     /// Calls `body` until it is not interrupted by a signal.
     ///
     /// Not for close(2): on Linux the descriptor is closed even after EINTR, and a second call
-    /// could close a descriptor that another thread has opened since.
+    /// could close another thread's new descriptor.
     /// - Returns: the result of `body`, never negative.
     /// - Throws: errno if `body` returned a negative number.
     @discardableResult

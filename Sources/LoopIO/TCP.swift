@@ -28,12 +28,11 @@ package enum TCP {
         return count < 0 ? nil : Int(count)
     }
 
-    /// Disables the delay of small messages (TCP_NODELAY) and enables the detection of a silent
-    /// peer (SO_KEEPALIVE).
+    /// Sends small messages immediately (TCP_NODELAY) and detects a silent peer (SO_KEEPALIVE).
     /// - Parameters:
     ///   - idle: the silence after which probes start, in whole seconds.
     ///   - interval: the time between probes, in whole seconds.
-    ///   - count: the number of unanswered probes after which the connection fails.
+    ///   - count: unanswered probes that end the connection.
     package static func configure(
         _ descriptor: Int32, idle: Duration = .seconds(30), interval: Duration = .seconds(10), count: Int32 = 3
     ) throws(Errno) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The share of processor time that a thread gets in competition with others.
+/// A thread's share of processor time.
 package enum ThreadPriority {
     /// The niceness (nice(2), -20 … 19, higher is less) of threads that transfer bulk data. They
     /// yield to threads that users wait for, and get a quarter of a processor that both compete

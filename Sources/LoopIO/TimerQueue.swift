@@ -10,14 +10,14 @@ package struct TimerQueue<Payload> {
     /// Timers by deadline. Removed timers stay in both heaps until they reach the top or outnumber
     /// the armed ones.
     private var deadlines = InstantHeap()
-    /// Timers by the latest time at which they may fire: deadline plus accuracy.
+    /// Timers by deadline plus accuracy.
     private var latest = InstantHeap()
     private var armed: [UInt64: Payload] = [:]
     private var nextSequence: UInt64 = 0
 
     package init() {}
 
-    /// The number of entries in the larger heap, for the test of its limit.
+    /// Entries in the larger heap, to test its limit.
     package var storedEntries: Int { max(deadlines.count, latest.count) }
 
     /// The number of armed timers.
@@ -57,8 +57,7 @@ package struct TimerQueue<Payload> {
 
     /// Removes and returns the first timer that is due at `now` and was armed before `mark`.
     package mutating func popDue(at now: MonotonicInstant, before mark: Token) -> Payload? {
-        // A timer that was armed after the mark is at the top only if it is the earliest, such as
-        // one in the past. Then it and the timers below it wait for the next turn.
+        // A later timer at the top, such as one in the past, makes those below it wait too.
         guard let first = deadlines.first(where: { armed[$0] != nil }), first.instant <= now,
             first.sequence < mark.sequence
         else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Unix stream sockets at a path.
 package enum UnixSocket {
-    /// The maximum number of connections that wait to be accepted.
+    /// The maximum number of pending connections.
     private static let backlog: Int32 = 64
 
     /// A listening socket and its file.
@@ -16,7 +16,7 @@ package enum UnixSocket {
             self.file = file
         }
 
-        /// Returns the descriptor. Throws `invalidArgument` when called again.
+        /// Returns the descriptor, once.
         mutating func takeDescriptor() throws(Errno) -> Descriptor {
             guard let descriptor = descriptor.take() else { throw .invalidArgument }
             return descriptor
@@ -26,7 +26,7 @@ package enum UnixSocket {
     /// A socket's folder, open and locked (flock(2)) for the lifetime of the value.
     private struct Folder: ~Copyable {
         private let descriptor: Descriptor
-        /// The status of the opened folder, even if its name refers to another folder later.
+        /// The status of the opened folder, whatever its name refers to later.
         let status: FileStatus
 
         init(lock name: String) throws(Errno) {
@@ -81,8 +81,7 @@ package enum UnixSocket {
         var address = sockaddr_un()
         var length = UInt32(MemoryLayout<sockaddr_un>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
-            // Each kind of socket address starts with the fields of sockaddr; the length gives its
-            // size.
+            // Every socket address starts with sockaddr's fields; the length gives its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         guard result == 0, Int32(address.sun_family) == AF_UNIX else { return nil }
@@ -91,10 +90,9 @@ package enum UnixSocket {
     }
 
     /// Creates a listening socket of mode 0600 in a folder of mode 0700, which is created if it
-    /// does not exist. A dead socket's file is replaced. A live socket and any other file are left
-    /// unchanged.
+    /// does not exist. A dead socket's file is replaced; a live socket and other files are not.
     static func listen(at path: String) throws(SocketFileError) -> Listening {
-        // Keep the lock until the socket listens. If two daemons start at the same time, the second
+        // Keep the lock until the socket listens. The second of two daemons that start together
         // then finds the first one's live socket.
         let folder = try openFolder(of: path)
         try clear(path)
@@ -186,8 +184,7 @@ private func withSockaddr(
     _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, UInt32) -> Int32
 ) -> Int32 {
     withUnsafePointer(to: &address) { pointer in
-        // Each kind of socket address starts with the fields of sockaddr; the length gives its
-        // size.
+        // Every socket address starts with sockaddr's fields; the length gives its size.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             body($0, UInt32(MemoryLayout<sockaddr_un>.size))
         }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The file of a unix socket that this process created. It is identified by its inode, so that a
+/// The file of a unix socket that this process created. Its inode identifies it, so that a
 /// successor's file is never removed.
 struct UnixSocketFile: Sendable {
     let path: String
@@ -18,8 +18,7 @@ struct UnixSocketFile: Sendable {
     /// Removes the file if it is still the recorded one.
     func remove() {
         guard let status = try? FileStatus(at: path) else { return }  // Already removed.
-        // No other user can replace the file in between, because only this user can access the
-        // folder.
+        // Only this user can access the folder, so no other can replace the file in between.
         if status.device == device, status.inode == inode { unlink(path.systemPath) }
     }
 }

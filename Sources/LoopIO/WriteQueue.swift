@@ -18,8 +18,8 @@ package struct WriteQueue {
 
     private let marks: Marks
     private var chunks: [[UInt8]] = []
-    /// The index of the first chunk with bytes to send. The chunks before it are empty until `tidy`
-    /// removes them.
+    /// The index of the first chunk with bytes to send. Those before are empty until `tidy` removes
+    /// them.
     private var head = 0
     /// The number of bytes of the first chunk that were sent.
     private var offset = 0
@@ -94,8 +94,7 @@ package struct WriteQueue {
         removeAll(keepingCount: false)
     }
 
-    /// Removes the empty chunks, so that a queue which is never empty does not keep an entry for
-    /// each past chunk.
+    /// Removes empty chunks, because a queue that is never empty would keep them.
     private mutating func tidy() {
         guard head > 32, head > chunks.count / 2 else { return }
         chunks.removeFirst(head)

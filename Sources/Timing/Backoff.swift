@@ -12,11 +12,9 @@ package struct Backoff: Sendable, Equatable {
     /// The delay before the next attempt, before variation.
     private var delay: Duration
 
-    /// Creates a backoff that starts with `first` and never exceeds `longest` (both before
-    /// variation).
+    /// Creates a backoff that starts with `first` and never exceeds `longest`.
     ///
-    /// - Parameter variation: in percent. Spreads the attempts of devices that failed at the same
-    ///   time.
+    /// - Parameter variation: in percent. Spreads the attempts of devices that failed together.
     package init(first: Duration, longest: Duration, variation: Int = 0) {
         precondition(first > .zero && longest >= first && 0...100 ~= variation, "delays out of order")
         self.first = first

@@ -1,7 +1,7 @@
 /// An instant on the clock that starts with the machine and includes sleep (CLOCK_BOOTTIME).
 ///
-/// State machines receive the instant with every event and never read a clock. Arithmetic
-/// saturates, so that a distant deadline never overflows into an early one.
+/// State machines receive it with every event and never read a clock. Arithmetic saturates, so that
+/// a distant deadline stays distant.
 package struct MonotonicInstant: InstantProtocol, Sendable {
     /// The nanoseconds since the machine started.
     package let nanoseconds: UInt64

@@ -27,7 +27,7 @@ package struct RateLimit: Sendable, Equatable {
     }
 
     /// The maximum number of events that may be delayed at a time. Further events do not increase
-    /// the delay, so that a flood has no effect soon after its end.
+    /// the delay, so that a flood's effect ends soon.
     private static let maxWaiting: UInt64 = 16
 
     /// Counts one more event, and returns its delay; zero if it may pass at `now`.
@@ -42,11 +42,10 @@ package struct RateLimit: Sendable, Equatable {
     /// The time at which one more event may pass.
     package var next: MonotonicInstant { MonotonicInstant(nanoseconds: expected) - .nanoseconds(Int64(tolerance)) }
 
-    /// Returns true if a whole burst may pass at `now`, as if there had been no events before.
+    /// Returns true if a whole burst may pass at `now`, as without earlier events.
     package func isRested(at now: MonotonicInstant) -> Bool { expected <= now.nanoseconds }
 
-    /// Returns true if an event that counts as `weight` events may pass at `now`, and counts it in
-    /// that case.
+    /// Returns true if an event of this weight may pass at `now`, and counts it then.
     package mutating func admit(weight: Double = 1, at now: MonotonicInstant) -> Bool {
         // Longer than any burst. The condition also rejects a weight that is not a number.
         let share = Double(interval) * weight

@@ -9,9 +9,8 @@
 int clinux_shared_memory(size_t size);
 
 /// Returns the size of such memory that another process has created, or -1 with errno. EINVAL if it
-/// is not such memory, if its size could still change, which would crash a process that reads past
-/// the end, or if it needs huge pages, which may be unavailable. Does not query a file system's
-/// server.
+/// is other memory, could still change its size, which would crash a process that reads past the
+/// end, or needs huge pages, which may be unavailable. Does not query a file system's server.
 int64_t clinux_shared_memory_size(int descriptor);
 
 /// mmap(2) for reading and writing, shared. Returns NULL with errno on failure.

@@ -26,10 +26,9 @@ int clinux_child_status(pid_t child);
 /// explicit_bzero(3): overwrites memory in a way that compilers do not optimise away.
 void clinux_wipe(void *bytes, size_t size);
 
-/// Starts a program that continues to run after this process ends (posix_spawn(3)): in a separate
-/// session, without any of our descriptors, with /dev/null as its standard streams, no blocked
-/// signals, and the default action for all. `arguments` and `environment` end with NULL. `folder`
-/// is the working directory.
+/// Starts a program that outlives this process (posix_spawn(3)): in a separate session, without any
+/// of our descriptors, with /dev/null as its standard streams, no blocked signals, and the default
+/// action for all. `arguments` and `environment` end with NULL. `folder` is the working directory.
 ///
 /// `input`: -1, or a descriptor for its standard input. With an input, the program acts as a part
 /// of this one and keeps our standard error.

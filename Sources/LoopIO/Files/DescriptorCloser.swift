@@ -8,8 +8,8 @@ import Glibc
 /// blocking close delays only descriptors of the same source. The closer is shared by the process,
 /// because a descriptor can lose its last owner anywhere.
 package enum DescriptorCloser {
-    /// The number of waiting descriptors of a source at which no more are accepted from it. One
-    /// message can carry up to 253 descriptors.
+    /// The maximum number of waiting descriptors of a source. One message can carry up to 253
+    /// descriptors.
     package static let limitOfSource = 64
     /// The same limit for all sources together. Each waiting descriptor counts towards the files
     /// that this process may have open.

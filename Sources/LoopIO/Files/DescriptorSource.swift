@@ -1,5 +1,5 @@
-/// The origin of a passed descriptor. Each source has its own share of the threads that close and
-/// read descriptors, so that it does not block other sources.
+/// The origin of a passed descriptor. Each has its own share of the threads that close and read
+/// descriptors, so that none blocks others.
 package struct DescriptorSource: Hashable, Sendable {
     private let name: String
 
@@ -8,6 +8,6 @@ package struct DescriptorSource: Hashable, Sendable {
         self.name = name
     }
 
-    /// The common source of all descriptors whose origin is not distinguished.
+    /// The source of descriptors without a known origin.
     package static let unnamed = DescriptorSource("")
 }

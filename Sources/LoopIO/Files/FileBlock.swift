@@ -29,7 +29,7 @@ package final class FileBlock: @unchecked Sendable {
         try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
-    /// Copies as many bytes as fit. Returns how many.
+    /// Copies as many bytes as fit. Returns their number.
     func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, room)
         guard taken > 0 else { return 0 }

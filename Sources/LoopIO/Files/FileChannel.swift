@@ -5,7 +5,7 @@ import Glibc
 /// the outcome.
 ///
 /// No object owns the thread. When the owner cancels, the thread closes the file and ends as soon
-/// as the kernel call it is in returns. No code ever waits for it.
+/// as its system call returns. No code ever waits for it.
 final class FileChannel: Sendable {
     /// The next action of the thread.
     enum Next: Sendable {
@@ -22,7 +22,7 @@ final class FileChannel: Sendable {
         var toLoop: [FileBlock] = []
         var isFinishing = false
         var isCancelled = false
-        /// The number of bytes that were read or written so far.
+        /// The number of bytes read or written so far.
         var moved: Int64 = 0
         var outcome: Result<Int64, Errno>?
         /// The loop has been scheduled to check the state and has not done so yet. Coalesces
@@ -104,7 +104,7 @@ final class FileChannel: Sendable {
     /// The result, after the thread's work has ended.
     var outcome: Result<Int64, Errno>? { state.withLock { $0.outcome } }
 
-    /// The number of bytes that were read or written so far.
+    /// The number of bytes read or written so far.
     var moved: Int64 { state.withLock { $0.moved } }
 
     /// Announces that no more blocks follow. The thread ends after processing the blocks it has.
@@ -167,7 +167,7 @@ final class FileChannel: Sendable {
         _ = read(wake.raw, &signals, MemoryLayout<UInt64>.size)
     }
 
-    /// Adds to the number of bytes that were read or written.
+    /// Adds to `moved`.
     func add(moved: Int) {
         state.withLock { $0.moved += Int64(moved) }
     }

@@ -19,10 +19,10 @@ package final class FileReader {
     private let loop: EventLoop
     private let channel: FileChannel
     /// The end was reported, or the reader was cancelled.
-    private var isOver = false
+    private var hasEnded = false
 
-    /// Starts reading at the file's current offset (read(2)). The thread takes ownership of the
-    /// descriptor and closes it.
+    /// Starts reading at the file's current offset (read(2)). The thread owns and closes the
+    /// descriptor.
     /// - Parameters:
     ///   - file: a file that `check(for:)` has accepted.
     ///   - length: the number of bytes to read; nil reads to the end.
@@ -51,7 +51,7 @@ package final class FileReader {
     /// block fewer is read.
     package func take() -> FileBlock? {
         loop.assertOwned()
-        guard !isOver, let block = channel.takeBlock() else { return nil }
+        guard !hasEnded, let block = channel.takeBlock() else { return nil }
         if isAtEnd { loop.later { [weak self] in self?.reportEnd() } }
         return block
     }
@@ -59,16 +59,16 @@ package final class FileReader {
     /// Returns a block that was taken from this reader.
     package func recycle(_ block: FileBlock) {
         loop.assertOwned()
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         block.count = 0
         channel.give(block)
     }
 
     /// Ends the reader. No handler is called afterwards. The thread closes the file and ends as
-    /// soon as the kernel call it is in returns.
+    /// soon as its system call returns.
     package func cancel() {
         loop.assertOwned()
-        isOver = true
+        hasEnded = true
         channel.cancel()
         channel.onProgress.value = nil
         onBlock = nil
@@ -84,7 +84,7 @@ package final class FileReader {
     }
 
     private func reportEnd() {
-        guard !isOver, isAtEnd, let outcome = channel.outcome else { return }
+        guard !hasEnded, isAtEnd, let outcome = channel.outcome else { return }
         let onEnd = self.onEnd
         let onFailed = self.onFailed
         cancel()

@@ -9,7 +9,7 @@ package final class FileWriter {
     /// Called when there is room again after `write` has left none.
     package var onRoom: (() -> Void)?
     /// Called once if writing has failed (for example ENOSPC, or EPIPE if there is no reader), but
-    /// not after `finish`. The file is closed. `written` is the number of bytes written until then.
+    /// not after `finish`. The file is closed. See `written` for the progress.
     package var onFailed: ((Errno) -> Void)?
 
     /// The maximum number of blocks.
@@ -20,15 +20,15 @@ package final class FileWriter {
     private let blockSize: Int
     private var filling: FileBlock?
     private var free: [FileBlock] = []
-    private var made = 0
+    private var blockCount = 0
     /// The number of blocks that the thread has.
     private var submitted = 0
     private var wantsRoom = false
-    private var isOver = false
+    private var hasEnded = false
     private var completion: ((Result<Int64, Errno>) -> Void)?
 
-    /// Starts writing at the file's current offset (write(2)). The thread takes ownership of the
-    /// descriptor and closes it.
+    /// Starts writing at the file's current offset (write(2)). The thread owns and closes the
+    /// descriptor.
     /// - Parameters:
     ///   - file: a file that `check(for:)` has accepted.
     ///   - blockSize: the capacity of one block in bytes.
@@ -53,8 +53,8 @@ package final class FileWriter {
     /// The number of bytes that `write` accepts now.
     package var room: Int {
         loop.assertOwned()
-        guard !isOver, completion == nil else { return 0 }
-        return (filling?.room ?? 0) + (free.count + Self.blockLimit - made) * blockSize
+        guard !hasEnded, completion == nil else { return 0 }
+        return (filling?.room ?? 0) + (free.count + Self.blockLimit - blockCount) * blockSize
     }
 
     /// The number of bytes that the kernel has accepted so far.
@@ -64,7 +64,7 @@ package final class FileWriter {
     /// write the rest. Returns 0 after a failure or `finish`.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOwned()
-        guard !isOver, completion == nil else { return 0 }
+        guard !hasEnded, completion == nil else { return 0 }
         var taken = 0
         while taken < bytes.count, let block = blockToFill() {
             taken += block.append(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
@@ -87,17 +87,17 @@ package final class FileWriter {
     /// called once only.
     package func finish(_ completion: @escaping (Result<Int64, Errno>) -> Void) {
         loop.assertOwned()
-        guard !isOver, self.completion == nil else { return }
+        guard !hasEnded, self.completion == nil else { return }
         self.completion = completion
         submit()
         channel.finish()
     }
 
     /// Ends the writer. No handler is called afterwards, and bytes not written yet are lost. The
-    /// thread closes the file and ends as soon as the kernel call it is in returns.
+    /// thread closes the file and ends as soon as its system call returns.
     package func cancel() {
         loop.assertOwned()
-        isOver = true
+        hasEnded = true
         channel.cancel()
         channel.onProgress.value = nil
         onRoom = nil
@@ -112,8 +112,8 @@ package final class FileWriter {
         if filling == nil {
             if let block = free.popLast() {
                 filling = block
-            } else if made < Self.blockLimit {
-                made += 1
+            } else if blockCount < Self.blockLimit {
+                blockCount += 1
                 filling = FileBlock(capacity: blockSize)
             }
         }

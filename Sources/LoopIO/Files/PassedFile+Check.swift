@@ -39,7 +39,7 @@ extension PassedFile {
     }
 }
 
-/// The kind of an open file, which determines how it is read and written.
+/// The kind of an open file, for reading and writing.
 enum FileKind: Sendable {
     /// A regular file: always ready, and every call may block on its file system.
     case regular

@@ -47,12 +47,12 @@ final class FolderEvents {
     /// Watches a folder, which may be watched already.
     /// - Returns: the kernel's watch descriptor.
     /// - Throws: an error of inotify_add_watch(2).
-    func begin(_ path: String) throws(Errno) -> Int32 {
+    func addWatch(_ path: String) throws(Errno) -> Int32 {
         try SystemCall.retrying { inotify_add_watch(descriptor.raw, path.systemPath, Self.mask) }
     }
 
     /// Stops watching those folders that no watch needs any more.
-    func end(_ numbers: Set<Int32>) {
+    func removeWatches(_ numbers: Set<Int32>) {
         for number in numbers where !listeners.contains(where: { $0.watch?.isWatching(number) ?? false }) {
             // Fails if the folder was already removed.
             _ = inotify_rm_watch(descriptor.raw, number)
@@ -62,7 +62,7 @@ final class FolderEvents {
     private func read() {
         for _ in 0..<Self.maxBuffersPerTurn {
             var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
-            // EWOULDBLOCK ends the loop. Any other error also means that there is nothing to read.
+            // EWOULDBLOCK ends the loop. Any other error means that there is nothing to read.
             let count = Glibc.read(descriptor.raw, &buffer, buffer.count)
             guard count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {

@@ -3,8 +3,8 @@ import Glibc
 /// A watch that reports changes in a set of folders (inotify(7)). Use it on the loop's thread only.
 /// Releasing it ends the watch.
 ///
-/// The report does not include what changed, because events may be lost. The owner reads the
-/// folders again.
+/// It does not report what changed, because events may be lost. The owner must read the folders
+/// again.
 package final class FolderWatch {
     /// The changes in a folder to report.
     package enum Interest: Sendable, Equatable {
@@ -41,7 +41,7 @@ package final class FolderWatch {
     }
 
     deinit {
-        events.end(Set(interests.keys))
+        events.removeWatches(Set(interests.keys))
     }
 
     /// Replaces the set of watched folders. Folders that do not exist or are not readable are
@@ -56,7 +56,7 @@ package final class FolderWatch {
         var interests: [Int32: Interest] = [:]
         for (path, interest) in wanted {
             do throws(Errno) {
-                let number = try events.begin(path)
+                let number = try events.addWatch(path)
                 isNew = isNew || watches[path] != number
                 present[path] = number
                 interests[number] = interests[number].map { $0.union(interest) } ?? interest
@@ -68,7 +68,7 @@ package final class FolderWatch {
         let ended = Set(watches.values).subtracting(interests.keys)
         watches = present
         self.interests = interests
-        events.end(ended)
+        events.removeWatches(ended)
         return isNew
     }
 

@@ -65,8 +65,8 @@ package struct PlainFile: Sendable {
         return PlainFile(bytes: bytes, version: Version(status))
     }
 
-    /// Reads a file like `read`, or returns nil if it does not exist. A link to a file that does
-    /// not exist is an error (ENOENT), because its user expects the file to exist.
+    /// Reads a file like `read`; nil if it does not exist. A link to a missing file is an error
+    /// (ENOENT), because its user expects the file.
     package static func readOptional(_ path: String, limit: Int) throws(Errno) -> PlainFile? {
         do throws(Errno) {
             return try read(path, limit: limit)

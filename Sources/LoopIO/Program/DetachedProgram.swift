@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A program started by this process that continues to run after this process has ended.
+/// A program started by this process that outlives it.
 package final class DetachedProgram {
     /// A running program whose exit is not awaited yet. Use it on one thread at a time.
     package struct Started: Sendable {
@@ -82,7 +82,7 @@ package final class DetachedProgram {
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeMutableBufferPointer { buffer in
             // The null was appended: the array is not empty.
-            guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has none") }
+            guard let base = buffer.baseAddress else { preconditionFailure("a non-empty array has no base address") }
             return body(base)
         }
     }

@@ -52,7 +52,7 @@ package enum LocalTime {
         return text(now).hasPrefix("\(date) ") ? minutes : "\(date) \(minutes)"
     }
 
-    /// Returns the number with at least two digits.
+    /// Pads to two digits.
     private static func padded(_ number: Int) -> String {
         (0...9).contains(number) ? "0\(number)" : "\(number)"
     }

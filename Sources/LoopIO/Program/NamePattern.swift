@@ -2,7 +2,7 @@ import Glibc
 
 /// Shell patterns for names, with `*`, `?` and `[…]`.
 package enum NamePattern {
-    /// Returns true if a name matches a pattern (fnmatch(3)).
+    /// True if the name matches (fnmatch(3)).
     package static func matches(_ pattern: String, _ name: String) -> Bool {
         fnmatch(pattern, name, 0) == 0
     }

@@ -26,8 +26,7 @@ package final class NewFile {
             let folder = Self.folder(of: path)
             opened = try SystemCall.retrying { clinux_open_nameless(folder.systemPath, mode) }
         } catch {
-            // If O_TMPFILE is not the cause of the failure, this call fails too and reports the
-            // cause.
+            // If O_TMPFILE is not the cause, this call fails with the cause.
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             opened = try SystemCall.retrying { open(path.systemPath, flags, mode) }
             hasName = true

@@ -20,8 +20,8 @@ package enum ProcessEnvironment {
         var variables: [String: String] = [:]
         var next = environ
         while let entry = next.pointee {
-            // Split bytes, not characters: a value may start with a combining mark, which would
-            // form one character with the "=".
+            // Split bytes: a combining mark at the start of a value would form one character with
+            // "=".
             let parts = UnsafeBufferPointer(start: entry, count: strlen(entry)).map { UInt8(bitPattern: $0) }
                 .split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 .map(String.init(systemBytes:))
@@ -45,8 +45,8 @@ package enum ProcessEnvironment {
         return name.pointee == CChar(bitPattern: UInt8(ascii: "/")) ? String(systemPath: name) : nil
     }
 
-    /// The absolute path of the program that started this process, or nil if the system does not
-    /// report it, for example in a sandbox.
+    /// The absolute path of the program that started this process, or nil if unknown, for example
+    /// in a sandbox.
     package static var parentProgram: String? { program(of: "\(getppid())") }
 
     private static func program(of process: String) -> String? {

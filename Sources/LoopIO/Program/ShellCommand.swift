@@ -5,10 +5,9 @@ import Glibc
 package final class ShellCommand {
     /// The destination of the command's standard output.
     package enum Output: Sendable {
-        /// The standard output of this process.
+        /// This process's standard output.
         case standardOutput
-        /// The standard error of this process, where it cannot be mistaken for this program's
-        /// results.
+        /// This process's standard error, where it cannot be mistaken for results.
         case standardError
 
         fileprivate var descriptor: Int32 {

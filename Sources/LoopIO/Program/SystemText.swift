@@ -69,8 +69,8 @@ extension String {
 
     /// Splits a command-line word into the option and, if present, the value after the first `=`.
     package var splitOption: [String] {
-        // Split scalars, not characters: a value may start with a combining mark, which would form
-        // one character with the "=".
+        // Split scalars: a combining mark at the start of a value would form one character with
+        // "=".
         unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
     }
 

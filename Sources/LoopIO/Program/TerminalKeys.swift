@@ -25,7 +25,7 @@ package enum TerminalKey: Equatable, Sendable {
             case UInt8(ascii: "j"): keys.append(.down)
             case UInt8(ascii: "0")...UInt8(ascii: "9"): keys.append(.digit(Int(first - UInt8(ascii: "0"))))
             case 0x1B:
-                // An Escape key is sent alone; a control sequence is sent as a whole.
+                // Escape is sent alone; a control sequence is sent as a whole.
                 guard let introducer = rest.first, introducer == 0x5B || introducer == 0x4F else {
                     if rest.isEmpty { keys.append(.leave) }
                     continue
@@ -80,7 +80,7 @@ package final class TerminalKeys {
 
     /// Stops reading, and restores line mode and echo.
     package func cancel() {
-        // Cancel before the descriptor closes, which happens when its property is released.
+        // Before the descriptor closes with its property.
         source?.cancel()
         source = nil
         terminal.restore()

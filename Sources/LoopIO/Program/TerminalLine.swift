@@ -63,7 +63,7 @@ package final class TerminalLine {
     /// Stops reading, wipes the partial line, and restores echo. Input of a secret that was not
     /// read yet is discarded.
     package func cancel() {
-        // Cancel before the descriptor closes, which happens when its property is released.
+        // Before the descriptor closes with its property.
         source?.cancel()
         source = nil
         then = nil

@@ -28,8 +28,8 @@ final class TerminalSettings {
     }
 
     /// Clears and sets local flags (termios(3)). Input that was typed ahead is discarded. The keys
-    /// that suspend the program or make it dump core are disabled until `restore`, because the
-    /// settings could not be restored then.
+    /// for suspend and core dump are disabled until `restore`, because they would leave the
+    /// settings changed.
     /// - Throws: ENOTTY if it is not a terminal.
     func change(off: Int32, on: Int32 = 0) throws(Errno) {
         var settings = termios()

@@ -18,7 +18,7 @@ struct RingLayout {
         static let read = 64
         /// Nonzero: the reader waits for the bell. Set by the reader, cleared by the writer.
         static let readerWaits = 128
-        /// Nonzero: the writer waits for the bell. Set by the writer, cleared by the reader.
+        /// Nonzero: the writer waits for the bell.
         static let writerWaits = 192
     }
 

@@ -52,7 +52,7 @@ package struct RingWriter: ~Copyable {
         return (count, rings)
     }
 
-    /// Announces the end of the stream. Only the first call has an effect.
+    /// Announces the end of the stream, once.
     /// - Returns: true if the reader's bell must be rung.
     package mutating func end() -> Bool {
         guard !hasEnded else { return false }

@@ -18,8 +18,7 @@ package final class StreamMemory: @unchecked Sendable {
 
     /// The ring size in bytes that an app uses.
     package static let usualRingSize = 1024 * 1024
-    /// The ring sizes that the daemon accepts, which must be powers of two. 64 streams need at most
-    /// 128 MiB.
+    /// The ring sizes that the daemon accepts, powers of two: 64 streams need at most 128 MiB.
     private static let ringSizes = 64 * 1024...usualRingSize
     /// The size of each direction's header: one page.
     private static let headerSize = 4096
@@ -39,8 +38,8 @@ package final class StreamMemory: @unchecked Sendable {
         clinux_unmap_shared(address, size)
     }
 
-    /// Creates memory, and a descriptor of it to pass to the other process.
-    /// - Parameter ringSize: the size of each of the two rings in bytes, a power of two.
+    /// Creates memory with a descriptor for the other process.
+    /// - Parameter ringSize: bytes of each ring, a power of two.
     package static func make(ringSize: Int = usualRingSize) throws(Errno) -> NewStreamMemory {
         let size = 2 * (headerSize + ringSize)
         let descriptor = Descriptor(owning: try SystemCall.retrying { clinux_shared_memory(size) })
