@@ -1,9 +1,9 @@
 // libavahi-client, and libavahi-common with its poll loop.
 //
-// libavahi-client is loaded at run time and not linked: it and libavahi-core both export a function named
-// avahi_entry_group_free, with different parameters, and a program that links both calls the wrong one and crashes
-// (github.com/avahi/avahi, issue 278). Loaded with RTLD_LOCAL, each library finds its own. A machine without Avahi can
-// then also run the program.
+// libavahi-client is loaded at run time and not linked. It and libavahi-core both export a function
+// named avahi_entry_group_free, with different parameters. A program that links both calls the
+// wrong one and crashes (github.com/avahi/avahi, issue 278). If they are loaded with RTLD_LOCAL,
+// each library finds its own function. The program then also runs on machines without Avahi.
 #pragma once
 #include <avahi-client/client.h>
 #include <avahi-client/lookup.h>
@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/// The functions of libavahi-client that we call, under their names without `avahi_`.
+/// The functions of libavahi-client that this program calls, named without `avahi_`.
 struct cavahi_client {
     __typeof__(&avahi_client_new) _Nonnull client_new;
     __typeof__(&avahi_client_free) _Nonnull client_free;
@@ -27,7 +27,8 @@ struct cavahi_client {
     __typeof__(&avahi_entry_group_add_record) _Nonnull entry_group_add_record;
 };
 
-/// Loads the library (once; it stays) and finds its functions. Returns false when it is not installed.
+/// Loads the library (once; it is never unloaded) and finds its functions. Returns 0 if it is not
+/// installed.
 static inline int cavahi_load_client(struct cavahi_client *_Nonnull functions) {
     void *library = dlopen("libavahi-client.so.3", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return 0;

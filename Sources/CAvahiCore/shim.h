@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/// The functions of libavahi-core that we call, under their names without `avahi_`.
+/// The functions of libavahi-core that this program calls, named without `avahi_`.
 struct cavahicore {
     __typeof__(&avahi_set_log_function) _Nonnull set_log_function;
     __typeof__(&avahi_server_config_init) _Nonnull server_config_init;
@@ -34,7 +34,8 @@ struct cavahicore {
     __typeof__(&avahi_rdata_serialize) _Nonnull rdata_serialize;
 };
 
-/// Loads the library (once; it stays) and finds its functions. Returns false when it is not installed.
+/// Loads the library (once; it is never unloaded) and finds its functions. Returns 0 if it is not
+/// installed.
 static inline int cavahicore_load(struct cavahicore *_Nonnull functions) {
     void *library = dlopen("libavahi-core.so.7", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return 0;

@@ -109,7 +109,7 @@ ssize_t clinux_receive(int fd, void *bytes, size_t size, void *source, unsigned 
         .msg_control = &control,
         .msg_controllen = sizeof control,
     };
-    // MSG_TRUNC: the real size, so that a caller can tell a datagram that was cut off.
+    // MSG_TRUNC returns the real size, so that a caller can detect a truncated datagram.
     ssize_t count = recvmsg(fd, &message, MSG_TRUNC | MSG_CMSG_CLOEXEC);
     if (count < 0)
         return count;
@@ -119,7 +119,8 @@ ssize_t clinux_receive(int fd, void *bytes, size_t size, void *source, unsigned 
         if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
             struct in_pktinfo info;
             memcpy(&info, CMSG_DATA(header), sizeof info);
-            // spec_dst, not addr: for a broadcast it is our own address, which an answer can come from.
+            // spec_dst, not addr: for a broadcast it is our own address, from which a reply can be
+            // sent.
             memcpy(local->address, &info.ipi_spec_dst, 4);
             local->size = 4;
             local->interface = (unsigned)info.ipi_ifindex;
@@ -196,12 +197,12 @@ ssize_t clinux_receive_passed(int fd, void *bytes, size_t size, int passed[CLINU
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
             continue;
-        size_t came = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        size_t arrived = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         size_t room = CLINUX_MAX_PASSED - (size_t)*count;
-        if (came > room)
-            came = room; // Cannot be: the control buffer has no room for more.
-        memcpy(passed + *count, CMSG_DATA(header), came * sizeof(int));
-        *count += (int)came;
+        if (arrived > room)
+            arrived = room; // Cannot happen: the control buffer has no room for more.
+        memcpy(passed + *count, CMSG_DATA(header), arrived * sizeof(int));
+        *count += (int)arrived;
     }
     return result;
 }
@@ -219,7 +220,7 @@ int clinux_end_with_unread(int fd) {
     socklen_t size = sizeof domain;
     if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX)
         return 0;
-    // First, so that nothing comes after the look.
+    // First, so that nothing arrives after the check.
     shutdown(fd, SHUT_RD);
     if (ioctl(fd, FIONREAD, &unread) != 0 || unread == 0)
         return 0;
@@ -228,12 +229,12 @@ int clinux_end_with_unread(int fd) {
 }
 
 ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, const int *passed, size_t count) {
-    enum { MOST = 4 };
+    enum { MAX_COUNT = 4 };
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(MOST * sizeof(int))];
+        char bytes[CMSG_SPACE(MAX_COUNT * sizeof(int))];
     } control;
-    if (count == 0 || count > MOST) {
+    if (count == 0 || count > MAX_COUNT) {
         errno = EINVAL;
         return -1;
     }
@@ -255,7 +256,8 @@ ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, const int *p
 
 int clinux_file_type(int fd) {
     struct statx status;
-    // Whoever serves the file is not asked, so this returns although a file system hangs; a type does not change.
+    // Does not query the file system's server, so the call returns even if the file system hangs. A
+    // file's type does not change.
     int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
     return statx(fd, "", flags, STATX_TYPE, &status) < 0 ? -1 : status.stx_mode & S_IFMT;
 }
@@ -267,7 +269,8 @@ ssize_t clinux_read_now(int fd, int is_socket, void *bytes, size_t size) {
         return recv(fd, bytes, size, MSG_DONTWAIT);
     struct iovec vector = {bytes, size};
     ssize_t count = preadv2(fd, &vector, 1, -1, RWF_NOWAIT);
-    // Named pipes, and all pipes before Linux 6.4: a read of a pipe that has bytes does not wait.
+    // For named pipes, and for all pipes before Linux 6.4. Reading a pipe that has bytes does not
+    // block.
     return count < 0 && errno == EOPNOTSUPP ? read(fd, bytes, size) : count;
 }
 
@@ -276,7 +279,7 @@ ssize_t clinux_write_now(int fd, int is_socket, const void *bytes, size_t size) 
         return send(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     struct iovec vector = {(void *)bytes, size};
     ssize_t count = pwritev2(fd, &vector, 1, -1, RWF_NOWAIT);
-    // As above: a pipe that is ready takes one whole piece of this size.
+    // As above: a pipe that is ready accepts at least PIPE_BUF bytes without blocking.
     return count < 0 && errno == EOPNOTSUPP ? write(fd, bytes, size < PIPE_BUF ? size : PIPE_BUF) : count;
 }
 

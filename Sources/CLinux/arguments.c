@@ -5,8 +5,8 @@
 static int argument_count;
 static char **argument_vector;
 
-/// glibc passes the arguments of main to each constructor. Later they can be found only in /proc, which may be missing, or
-/// beside the environment, which setenv(3) moves.
+/// Saves the arguments. glibc passes the arguments of main to each constructor. Later they are
+/// found only in /proc, which may be missing, or next to the environment, which setenv(3) moves.
 __attribute__((constructor)) static void keep_arguments(int count, char **vector) {
     argument_count = count;
     argument_vector = vector;

@@ -28,7 +28,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
         }
     }
     if (error == 0) {
-        // All that we open is close-on-exec; libraries may think otherwise.
+        // Our descriptors are close-on-exec; those of libraries may not be.
         error = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
     }
     return error;

@@ -29,8 +29,8 @@ int clinux_spawn_shell(const char *command, const void *input, size_t size, int 
         close(file);
         return error;
     }
-    // We block signals and ignore SIGPIPE for the event loop; a command that inherited that could not be interrupted,
-    // and would not end when its reader does.
+    // The event loop blocks signals and ignores SIGPIPE. A command that inherited this could not be
+    // interrupted, and would not end when its reader ends.
     sigset_t none, defaults;
     sigemptyset(&none);
     sigemptyset(&defaults);
@@ -45,7 +45,7 @@ int clinux_spawn_shell(const char *command, const void *input, size_t size, int 
         error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     }
     if (error == 0) {
-        // `--`: a command that begins with a dash is a command, not an option.
+        // `--`: a command that starts with a dash must not be parsed as an option.
         char *const arguments[] = {"sh", "-c", "--", (char *)command, NULL};
         error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
     }

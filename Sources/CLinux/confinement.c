@@ -6,8 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// <linux/landlock.h> of the oldest system that this is built on knows less than the kernels that it runs on, so the parts
-// of that stable interface that are used stand here, under names of their own.
+// The <linux/landlock.h> of the oldest supported build system lacks features of newer kernels that
+// this runs on. The required parts of that stable interface are therefore defined here, under
+// separate names.
 struct ruleset_attributes {
     uint64_t file_rights; // ABI 1
     uint64_t net_rights;  // ABI 4
@@ -22,7 +23,7 @@ struct folder_rule {
 enum {
     rule_path_beneath = 1,
     version_flag = 1,
-    // Each from the version of the interface that has it.
+    // Comments state the ABI version that introduced a right, if it is not 1.
     may_execute = 1 << 0,
     may_write_file = 1 << 1,
     may_remove_folder = 1 << 4,

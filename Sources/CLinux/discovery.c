@@ -69,7 +69,7 @@ ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size) {
         errno = EMSGSIZE;
         return -1;
     }
-    // Other processes may send to our port; only the kernel (port 0) is believed.
+    // Other processes may send to our port. Accept messages from the kernel (port 0) only.
     if (message.msg_namelen < sizeof source || source.nl_pid != 0) return 0;
     return n;
 }
@@ -126,6 +126,6 @@ int clinux_timer_arm(int fd, uint64_t nanoseconds) {
 uint64_t clinux_boot_time(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_BOOTTIME, &now);
-    // A library that shifts clocks may set it to a time before the start.
+    // A library that shifts clocks may return a time before the machine's start.
     return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 int clinux_open_beneath(int folder, const char *path, int flags, unsigned mode) {
-    // By number: the C library has a function for it only since 2.41.
+    // By number, because the C library has a wrapper only since 2.41.
     struct open_how how = {
         .flags = (unsigned)(flags | O_CLOEXEC),
         .mode = flags & O_CREAT ? mode : 0,
@@ -59,7 +59,7 @@ int clinux_memory_file(const void *bytes, size_t size) {
     if (fd < 0) {
         return -1;
     }
-    // It is nobody's program; the mode goes with what is sent.
+    // The file is not executable. A receiver of the descriptor sees this mode.
     fchmod(fd, 0644);
     for (size_t written = 0; written < size;) {
         ssize_t count = write(fd, (const char *)bytes + written, size - written);

@@ -5,7 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Whether the loader wrote into code or constants of an object (text relocations): nothing of it may be forgotten.
+/// Returns 1 if the loader has written to code or constants of an object (text relocations). Its
+/// pages must not be discarded.
 static int writes_text(const struct dl_phdr_info *object) {
     for (int index = 0; index < object->dlpi_phnum; index++) {
         if (object->dlpi_phdr[index].p_type != PT_DYNAMIC) continue;
@@ -18,7 +19,7 @@ static int writes_text(const struct dl_phdr_info *object) {
     return 0;
 }
 
-/// Called by the loader for each object that is mapped; adds what was forgotten to `context`.
+/// Called by the loader for each mapped object. Adds the number of discarded bytes to `context`.
 static int forget_object(struct dl_phdr_info *object, size_t size, void *context) {
     (void)size;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -29,9 +30,10 @@ static int forget_object(struct dl_phdr_info *object, size_t size, void *context
     if (writes_text(object)) return 0;
     for (int index = 0; index < object->dlpi_phnum; index++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[index];
-        // What is written at the start and read-only from then on (RELRO) lies in segments that are writable by their header.
+        // RELRO data, which is written at the start and read-only afterwards, is in segments whose
+        // headers are writable.
         if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W)) continue;
-        // Whole pages only: the first and the last may be another segment's, too.
+        // Whole pages only: the first and the last page may be shared with another segment.
         uintptr_t begin = (object->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
         uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
         if (begin < end && madvise((void *)begin, end - begin, MADV_DONTNEED) == 0) *forgotten += end - begin;

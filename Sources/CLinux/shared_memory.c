@@ -8,7 +8,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-// Since Linux 6.3, and asked for by it in its log; Debian 12 has no name for it yet.
+// MFD_NOEXEC_SEAL, since Linux 6.3. Such kernels log a request to set it. Debian 12 does not define
+// it yet.
 enum { NOT_EXECUTABLE = 8 };
 
 enum { FIXED_SIZE = F_SEAL_SHRINK | F_SEAL_GROW };
@@ -25,7 +26,8 @@ int clinux_shared_memory(size_t size) {
 }
 
 int64_t clinux_shared_memory_size(int descriptor) {
-    // Before anything else: only memory has seals, and for the rest a file system's server might be asked.
+    // Check the seals first: only memory files have them. For other files, the calls below could
+    // query a file system's server.
     int seals = fcntl(descriptor, F_GET_SEALS);
     if (seals < 0) return -1;
     struct statfs system;

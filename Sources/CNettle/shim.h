@@ -1,9 +1,9 @@
 #pragma once
 #include <nettle/sha2.h>
 
-// Nettle renames its functions by macros that take no arguments, which Swift does not see.
+// Nettle renames its functions by macros without arguments, which Swift does not import.
 
-/// Makes a context ready for a new message.
+/// Initialises a context for a new message.
 static inline void cnettle_sha256_init(struct sha256_ctx *context) { nettle_sha256_init(context); }
 
 /// Adds bytes to the message.
@@ -11,7 +11,7 @@ static inline void cnettle_sha256_update(struct sha256_ctx *context, size_t leng
     nettle_sha256_update(context, length, bytes);
 }
 
-/// Writes the 32 bytes of the digest, and makes the context ready for a new message.
+/// Writes the 32 bytes of the digest, and resets the context for a new message.
 static inline void cnettle_sha256_digest(struct sha256_ctx *context, uint8_t *digest) {
     nettle_sha256_digest(context, SHA256_DIGEST_SIZE, digest);
 }

@@ -1,4 +1,4 @@
-// What Swift cannot call by itself: macros, and functions that take arrays of OSSL_PARAM.
+// OpenSSL macros, and functions with OSSL_PARAM arrays, which Swift cannot call directly.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -14,7 +14,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-/// OPENSSL_secure_malloc: from the locked arena; NULL when that is full.
+/// OPENSSL_secure_malloc: allocates from the locked arena; NULL if it is full.
 static inline void *copenssl_secure_malloc(size_t count) { return OPENSSL_secure_malloc(count); }
 
 /// OPENSSL_malloc.
@@ -25,7 +25,7 @@ static inline void copenssl_secure_clear_free(void *pointer, size_t count) {
     OPENSSL_secure_clear_free(pointer, count);
 }
 
-/// A context of the given HMAC that has its digest set and waits for a key; NULL on failure.
+/// Creates a context of the given HMAC with its digest set but no key; NULL on failure.
 static inline EVP_MAC_CTX *copenssl_hmac_template(EVP_MAC *mac, const char *digest) {
     EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
     OSSL_PARAM parameters[2] = {
@@ -37,7 +37,8 @@ static inline EVP_MAC_CTX *copenssl_hmac_template(EVP_MAC *mac, const char *dige
     return NULL;
 }
 
-/// HKDF with SHA-256 (RFC 5869) in one of EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND and _EXPAND_ONLY; 1 on success.
+/// HKDF with SHA-256 (RFC 5869) in the mode EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND or _EXPAND_ONLY; 1
+/// on success.
 static inline int copenssl_hkdf_sha256(EVP_KDF *kdf, int mode, const void *key, size_t key_count, const void *salt,
                                        size_t salt_count, const void *info, size_t info_count, void *output,
                                        size_t output_count) {
@@ -48,7 +49,8 @@ static inline int copenssl_hkdf_sha256(EVP_KDF *kdf, int mode, const void *key, 
     parameters[next++] = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0);
     parameters[next++] = OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode);
     parameters[next++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_count);
-    // An absent salt means 32 zero bytes to the library, as in the RFC; it refuses a present one without bytes.
+    // If the salt is absent, the library uses 32 zero bytes, as in the RFC. It rejects an empty
+    // salt.
     if (salt_count)
         parameters[next++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_count);
     if (info_count)
@@ -59,12 +61,12 @@ static inline int copenssl_hkdf_sha256(EVP_KDF *kdf, int mode, const void *key, 
     return result == 1;
 }
 
-/// Number of certificates that the peer sent, its own included; -1 when there is none.
+/// Returns the number of certificates that the peer sent, including its own; -1 if there is none.
 static inline int copenssl_chain_count(X509_STORE_CTX *store) {
     return sk_X509_num(X509_STORE_CTX_get0_untrusted(store));
 }
 
-/// A new slot for a pointer beside each SSL; -1 on failure.
+/// Creates an ex_data index for a pointer attached to each SSL; -1 on failure.
 static inline int copenssl_new_ssl_slot(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
 
 /// SSL_CTX_set_min_proto_version and SSL_CTX_set_max_proto_version; 1 on success.
@@ -77,7 +79,8 @@ static inline int copenssl_set_groups(SSL_CTX *context, const char *list) {
     return SSL_CTX_set1_groups_list(context, (char *)list) == 1;
 }
 
-/// True if the key agreement of a finished handshake was X25519 alone (SSL_get_negotiated_group).
+/// Returns 1 if the key agreement of a finished handshake was X25519 alone
+/// (SSL_get_negotiated_group).
 static inline int copenssl_has_x25519(SSL *ssl) { return SSL_get_negotiated_group(ssl) == NID_X25519; }
 
 /// SSL_CTX_set1_sigalgs_list and SSL_CTX_set1_client_sigalgs_list; 1 on success.
@@ -86,7 +89,8 @@ static inline int copenssl_set_signatures(SSL_CTX *context, const char *list) {
            SSL_CTX_set1_client_sigalgs_list(context, (char *)list) == 1;
 }
 
-/// SSL_CTX_set_session_cache_mode(SSL_SESS_CACHE_OFF), and no tickets of either kind.
+/// Disables session caching (SSL_CTX_set_session_cache_mode), both kinds of tickets, and early
+/// data.
 static inline void copenssl_disable_resumption(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
@@ -98,7 +102,8 @@ static inline void copenssl_disable_resumption(SSL_CTX *context) {
 /// SSL_CTX_set_mode.
 static inline void copenssl_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
 
-/// The alert that an error code of the queue stands for when the peer sent one, else -1.
+/// Returns the alert that the peer sent, from an error code of the queue; -1 if it is not a
+/// received alert.
 static inline int copenssl_received_alert(unsigned long code) {
     int reason = ERR_GET_REASON(code);
     return ERR_GET_LIB(code) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET ? reason - SSL_AD_REASON_OFFSET : -1;

@@ -5,13 +5,14 @@
 #include <openssl/provider.h>
 #include <string.h>
 
-// A provider around another one, as in OpenSSL's own tests (test/filterprov.c): the default provider lives in a library context of its own.
+// A provider that wraps the default provider, as in OpenSSL's own tests (test/filterprov.c). The
+// default provider is loaded into a separate library context.
 static OSSL_LIB_CTX *inner_context;
 static OSSL_PROVIDER *inner;
-// What of the inner provider's decoders is offered, and the entry without a name that ends the list.
+// The offered decoders of the inner provider, and the entry without a name that ends the list.
 static OSSL_ALGORITHM decoders[17];
 
-/// Whether an algorithm has the given name among its own ("ED25519:1.3.101.112").
+/// Returns 1 if the name is one of the algorithm's names ("ED25519:1.3.101.112").
 static int is_called(const OSSL_ALGORITHM *algorithm, const char *name) {
     size_t count = strlen(name);
     const char *names = algorithm->algorithm_names;
@@ -59,7 +60,7 @@ static const OSSL_DISPATCH functions[] = {
     {0, NULL},
 };
 
-/// OSSL_provider_init: algorithms get the inner provider's context, of which they are.
+/// OSSL_provider_init: passes the inner provider's context to the algorithms, which belong to it.
 static int open_inner(
     const OSSL_CORE_HANDLE *core, const OSSL_DISPATCH *offered, const OSSL_DISPATCH **provided, void **context) {
     (void)core;

@@ -1,3 +1,3 @@
-// sd-bus alone: who must not speak to a bus does not see this module.
+// A module for sd-bus only, so that code which must not use a bus does not import it.
 #pragma once
 #include <systemd/sd-bus.h>

@@ -2,16 +2,16 @@ internal import COpenSSL
 
 /// AES-256-GCM with a tag of 16 bytes (NIST SP 800-38D).
 package enum AESGCM {
-    /// Bytes of a key.
+    /// Key size in bytes.
     package static let keyCount = 32
-    /// Bytes of a nonce.
+    /// Nonce size in bytes.
     package static let nonceCount = 12
-    /// Bytes that sealing adds at the end.
+    /// The number of bytes that sealing appends.
     package static let tagCount = 16
     /// A nonce of zeros, for keys that seal one message only.
     package static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
 
-    /// Encrypts and authenticates `plaintext`; a pair of key and nonce must never seal twice.
+    /// Encrypts and authenticates `plaintext`. Never use a key and nonce for two messages.
     ///
     /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
     /// - Returns: ciphertext as long as the plaintext, then the tag.
@@ -36,9 +36,10 @@ package enum AESGCM {
         return sealed
     }
 
-    /// Checks and decrypts what `seal` made.
+    /// Checks and decrypts the result of `seal`.
     ///
-    /// - Returns: the plaintext, or `nil` if key, nonce, additional data, ciphertext or tag is not the one of sealing.
+    /// - Returns: the plaintext, or nil if key, nonce, additional data, ciphertext or tag does not
+    ///   match.
     package static func open(
         _ sealed: [UInt8], key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
     ) -> [UInt8]? {
@@ -51,14 +52,15 @@ package enum AESGCM {
                 do throws(CryptoError) {
                     try open(input, into: output, key: key, nonce: nonce, additionalData: additionalData)
                     isGenuine = true
-                } catch {}  // a wrong length cannot open either
+                } catch {}  // a wrong length cannot be opened either
             }
             initialized = isGenuine ? count : 0
         }
         return isGenuine ? plaintext : nil
     }
 
-    /// Writes ciphertext and tag of `plaintext` to `output`, which has room for exactly these.
+    /// Writes ciphertext and tag of `plaintext` to `output`, which must have exactly the required
+    /// size.
     static func seal(
         _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, key: SecretBytes,
         nonce: [UInt8], additionalData: [UInt8]
@@ -70,7 +72,7 @@ package enum AESGCM {
             let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { throw .wrongLength(of: "plaintext", count: plaintext.count) }
         var written: Int32 = 0
-        // Without bytes there is no address, which would mean that all is done.
+        // An empty plaintext has no address, which OpenSSL would interpret as the final call.
         let isEncrypted =
             plaintext.isEmpty
             || EVP_EncryptUpdate(
@@ -80,7 +82,8 @@ package enum AESGCM {
         else { throw .failed("EVP_EncryptUpdate") }
     }
 
-    /// Writes the plaintext of `sealed` to `output`, which has room for exactly it; on a throw `output` is overwritten.
+    /// Writes the plaintext of `sealed` to `output`, which must have exactly the required size. If
+    /// it throws, `output` is overwritten.
     static func open(
         _ sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, key: SecretBytes,
         nonce: [UInt8], additionalData: [UInt8]
@@ -94,7 +97,7 @@ package enum AESGCM {
         try authenticate(additionalData, context)
         var tag = Array(sealed[count...])
         var written: Int32 = 0
-        var nothing: UInt8 = 0  // GCM has nothing left to write at the end, but wants a place
+        var nothing: UInt8 = 0  // GCM writes nothing at the end, but requires a buffer
         let isDecrypted =
             count == 0
             || EVP_DecryptUpdate(
@@ -135,9 +138,9 @@ package enum AESGCM {
     }
 }
 
-// Plaintexts that are secrets themselves: they are never in an array.
+// Plaintexts that are secrets: they are never stored in an array.
 extension AESGCM {
-    /// Encrypts and authenticates a secret; a pair of key and nonce must never seal twice.
+    /// Encrypts and authenticates a secret. Never use a key and nonce for two messages.
     ///
     /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
     /// - Returns: ciphertext as long as the plaintext, then the tag.
@@ -152,11 +155,12 @@ extension AESGCM {
         }
     }
 
-    /// Checks and decrypts what `seal` made.
+    /// Checks and decrypts the result of `seal`.
     ///
     /// - Parameters:
-    ///   - range: where in `sealed` ciphertext and tag are.
-    /// - Returns: the plaintext, or `nil` if key, nonce, additional data, ciphertext or tag is not the one of sealing.
+    ///   - range: the position of ciphertext and tag in `sealed`.
+    /// - Returns: the plaintext, or nil if key, nonce, additional data, ciphertext or tag does not
+    ///   match.
     package static func open(
         _ sealed: SecretBytes, in range: Range<Int>, key: SecretBytes, nonce: [UInt8] = zeroNonce,
         additionalData: [UInt8]

@@ -2,10 +2,10 @@ internal import COpenSSL
 
 /// Key derivation with HMAC-SHA-256 (RFC 5869).
 package enum HKDF {
-    /// HKDF-Expand alone, for a key that is uniformly random already.
+    /// HKDF-Expand without HKDF-Extract, for a key that is already uniformly random.
     ///
     /// - Parameters:
-    ///   - info: what the new key is for.
+    ///   - info: the purpose of the new key.
     ///   - count: bytes of the new key, 1 to 8,160.
     package static func expand(
         _ key: SecretBytes, info: [UInt8], count: Int = 32
@@ -13,7 +13,7 @@ package enum HKDF {
         try run(Int32(EVP_KDF_HKDF_MODE_EXPAND_ONLY), key, salt: [], info: info, count: count)
     }
 
-    /// HKDF-Extract with `salt`, then HKDF-Expand with `info`.
+    /// HKDF-Extract with `salt`, followed by HKDF-Expand with `info`.
     ///
     /// - Parameter count: bytes of the new key, 1 to 8,160.
     package static func derive(

@@ -2,18 +2,22 @@ internal import COpenSSL
 
 /// X25519 (RFC 7748) between two Ed25519 keys, mapped to Curve25519.
 ///
-/// One key for signatures and for this is sound as each use has its own hash over its own inputs: what is signed starts
-/// with a text, and the shared secret goes nowhere but into HKDF.
+/// Using one key for signatures and key agreement is sound because each use has its own hash over
+/// its own inputs. Signed messages start with a text, and the shared secret is only used as an
+/// input of HKDF.
 extension SigningKey {
-    /// Bytes of a shared secret.
+    /// Secret size in bytes.
     package static let sharedSecretCount = 32
 
-    /// What the owners of both keys, and nobody else, can compute; to be used as input of a key derivation only.
+    /// Returns the secret that only the owners of the two keys can compute. Use it as an input of a
+    /// key derivation only.
     ///
-    /// The private half is the first half of SHA-512 of the seed, clamped, which is the scalar that signs (RFC 8032
-    /// section 5.1.5); the public one is mapped by `PublicKey.montgomery` (`EVP_PKEY_derive`, about 60 us).
+    /// The private half is the first half of SHA-512 of the seed, clamped, which is the scalar that
+    /// signs (RFC 8032 section 5.1.5). The public half is mapped by `PublicKey.montgomery`
+    /// (`EVP_PKEY_derive`, about 60 us).
     ///
-    /// - Throws: for a key that is no point, or one of the few that give the same secret with every other key.
+    /// - Throws: if the key is not a point, or is one of the few that result in the same secret
+    ///   with every other key.
     package func sharedSecret(with other: PublicKey) throws(CryptoError) -> SecretBytes {
         OpenSSL.start()
         guard let coordinate = other.montgomery else { throw .failed("mapping to Curve25519") }
@@ -29,14 +33,16 @@ extension SigningKey {
             (output: UnsafeMutableRawBufferPointer) throws(CryptoError) in
             var count = output.count
             let bytes = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            // OpenSSL refuses a result of zeros, as RFC 7748 section 6.1 wants it: the other key has a small order.
+            // OpenSSL rejects a result of zeros, as RFC 7748 section 6.1 requires: the other key
+            // has a small order.
             guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, theirs) == 1,
                 EVP_PKEY_derive(context, bytes, &count) == 1, count == output.count
             else { throw .failed("EVP_PKEY_derive") }
         }
     }
 
-    /// The private key on Curve25519 (`EVP_PKEY_new_raw_private_key`, which clamps); the caller frees it.
+    /// Returns the private key on Curve25519 (`EVP_PKEY_new_raw_private_key`, which clamps). The
+    /// caller must free it.
     private func agreementKey() throws(CryptoError) -> OpaquePointer {
         let hash = try SecretBytes(count: 2 * Self.seedCount) {
             (output: UnsafeMutableRawBufferPointer) throws(CryptoError) in
@@ -57,11 +63,12 @@ extension SigningKey {
 }
 
 extension PublicKey {
-    /// The u coordinate of the same point on Curve25519, `(1 + y) / (1 - y)` mod 2^255 - 19, 32 bytes little-endian
-    /// (RFC 7748 section 4.1); nil for the neutral element, which has none, and for bytes that are no reduced coordinate.
+    /// The u coordinate of the same point on Curve25519, `(1 + y) / (1 - y)` mod 2^255 - 19, 32
+    /// bytes little-endian (RFC 7748 section 4.1); nil for the neutral element, which has none, and
+    /// for bytes that are not a reduced coordinate.
     package var montgomery: [UInt8]? {
         var littleEndian = raw
-        // The highest bit is the sign of x, which u does not depend on.
+        // The highest bit is the sign of x, on which u does not depend.
         littleEndian[littleEndian.count - 1] &= 0x7F
         return Self.montgomery(of: littleEndian)
     }
@@ -71,7 +78,7 @@ extension PublicKey {
         defer { BN_CTX_free(arithmetic) }
         BN_CTX_start(arithmetic)
         defer { BN_CTX_end(arithmetic) }
-        // If one of these fails, all that follow do.
+        // If one of these calls fails, all later ones fail too.
         let (prime, numerator) = (BN_CTX_get(arithmetic), BN_CTX_get(arithmetic))
         let (denominator, inverse) = (BN_CTX_get(arithmetic), BN_CTX_get(arithmetic))
         guard let one = BN_CTX_get(arithmetic), let y = BN_lebin2bn(y, Int32(byteCount), nil) else { return nil }

@@ -1,11 +1,13 @@
 internal import COpenSSL
 
-/// Unpredictable bytes that are not secret themselves: nonces, salts, ids. Keys come from `SecretBytes(random:)`.
+/// Unpredictable bytes that are not secret: nonces, salts, ids. Use `SecretBytes(random:)` for
+/// keys.
 package enum Randomness {
-    /// `count` bytes from the system's generator by way of OpenSSL's (`RAND_bytes`).
+    /// Returns `count` bytes from OpenSSL's random generator, which is seeded by the system's
+    /// (`RAND_bytes`).
     ///
-    /// Stops the program if there are none: getrandom(2) does not fail once the machine is up, and going on with
-    /// guessable bytes would be worse than not running.
+    /// Traps if there are none: getrandom(2) does not fail after the machine has started, and
+    /// guessable bytes would be worse than a crash.
     package static func bytes(_ count: Int) -> [UInt8] {
         OpenSSL.start()
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -2,20 +2,20 @@ internal import COpenSSL
 
 /// SHA-256 (FIPS 180-4).
 package enum SHA256 {
-    /// Bytes of a digest.
+    /// Digest size in bytes.
     package static let byteCount = 32
 
-    /// Digest of `bytes`, 32 bytes (`EVP_Digest`).
+    /// Returns the digest of `bytes`, 32 bytes (`EVP_Digest`).
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         bytes.withUnsafeBytes { hash($0) }
     }
 
-    /// Digest of a slice, 32 bytes.
+    /// Returns the digest of a slice, 32 bytes.
     package static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         bytes.withUnsafeBytes { hash($0) }
     }
 
-    /// Digest of a secret, 32 bytes, for a commitment to it.
+    /// Returns the digest of a secret, 32 bytes, for a commitment to it.
     package static func hash(_ secret: SecretBytes) -> [UInt8] {
         secret.withUnsafeBytes { hash($0) }
     }
@@ -30,14 +30,14 @@ package enum SHA256 {
     }
 }
 
-/// SHA-256 of bytes that come in pieces, such as a file; used by one thread at a time.
+/// Computes SHA-256 of bytes that arrive in pieces, such as a file. Use it on one thread at a time.
 package final class SHA256Hasher {
     private let context: OpaquePointer
 
-    /// An empty message (`EVP_DigestInit_ex`).
+    /// Creates the hash of an empty message (`EVP_DigestInit_ex`).
     package init() {
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, Algorithm.sha256.pointer, nil) == 1 else {
-            // Without memory Swift itself ends the process.
+            // If memory is exhausted, Swift itself ends the process.
             preconditionFailure("a digest context fails only without memory")
         }
         self.context = context
@@ -63,10 +63,10 @@ package final class SHA256Hasher {
         precondition(result == 1, "EVP_DigestUpdate fails only when misused")
     }
 
-    /// Digest of all bytes so far, 32 bytes; more may be added after it.
+    /// Returns the digest of all bytes so far, 32 bytes. More bytes may be added afterwards.
     package func digest() -> [UInt8] {
         guard let copy = EVP_MD_CTX_new(), EVP_MD_CTX_copy_ex(copy, context) == 1 else {
-            // Without memory Swift itself ends the process.
+            // If memory is exhausted, Swift itself ends the process.
             preconditionFailure("a digest context fails only without memory")
         }
         defer { EVP_MD_CTX_free(copy) }

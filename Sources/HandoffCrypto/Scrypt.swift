@@ -1,8 +1,9 @@
 internal import COpenSSL
 
-/// Slow key derivation from what a person types (RFC 7914).
+/// Slow key derivation from a text that a user types (RFC 7914).
 package struct Scrypt: Sendable {
-    /// What a key is for: keys for different purposes have nothing in common, even from one text and one salt.
+    /// The purpose of a key. Keys for different purposes are unrelated, even for the same text and
+    /// salt.
     package enum Purpose: String, Sendable {
         /// The password of a pairing by digits.
         case pairing = "pair"
@@ -10,29 +11,31 @@ package struct Scrypt: Sendable {
         case file
     }
 
-    /// What everything of the protocol has: N = 2^16, r = 8, p = 1, which takes 64 MiB and some 0.2 s, so it belongs on a
-    /// worker. It is fixed: neither a false inviter nor a file can ask for more work.
+    /// The parameters of the protocol: N = 2^16, r = 8, p = 1. They need 64 MiB and about 0.2 s, so
+    /// run the derivation on a worker. They are fixed, so that neither a malicious inviter nor a
+    /// file can demand more work.
     package static let standard = Scrypt(n: 1 << 16, r: 8, p: 1)
-    /// No protection at all, for tests that are not about scrypt.
+    /// Parameters without any protection, for tests that are not about scrypt.
     package static let trivial = Scrypt(n: 2, r: 8, p: 1)
 
     private let n: UInt64
     private let r: UInt64
     private let p: UInt64
 
-    /// A cost of its own, for the examples of the RFC.
+    /// Creates custom parameters, for the examples of the RFC.
     ///
     /// - Parameters:
     ///   - n: cost, a power of two above 1.
     ///   - r: block size.
-    ///   - p: parallelism. Memory is 128 x r x (n + p) bytes; more than 1 GiB is refused.
+    ///   - p: parallelism. Memory is 128 x r x (n + p) bytes; more than 1 GiB is rejected.
     package init(n: UInt64, r: UInt64, p: UInt64) {
         self.n = n
         self.r = r
         self.p = p
     }
 
-    /// A key of `count` bytes from a text in UTF-8, taken as it is, and 16 random bytes.
+    /// Derives a key of `count` bytes from UTF-8 text, which is used unmodified, and 16 random
+    /// bytes.
     package func key(
         from text: SecretBytes, for purpose: Purpose, salt: [UInt8], count: Int
     ) throws(CryptoError) -> SecretBytes {

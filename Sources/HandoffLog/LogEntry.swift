@@ -1,6 +1,6 @@
 import HandoffModel
 
-/// One line of the log, before a sink has given it a form.
+/// A log entry before a sink formats it.
 package struct LogEntry: Sendable, Equatable {
     /// A named value of an entry.
     package struct Field: Sendable, Equatable {
@@ -14,11 +14,11 @@ package struct LogEntry: Sendable, Equatable {
     }
 
     package let level: LogLevel
-    /// The part of the program that speaks, such as `discovery`.
+    /// The part of the program that logs, such as `discovery`.
     package let subsystem: String
     /// A sentence without a full stop.
     package let message: String
-    /// What the sentence is about, in the order of the call.
+    /// The details of the message, in the order of the call.
     package let fields: [Field]
 
     package init(level: LogLevel, subsystem: String, message: String, fields: [Field] = []) {
@@ -28,12 +28,13 @@ package struct LogEntry: Sendable, Equatable {
         self.fields = fields
     }
 
-    /// `subsystem: Message name=value name="value with spaces"`.
+    /// The entry in the form `subsystem: Message name=value name="value with spaces"`.
     package var line: String {
         fields.reduce("\(subsystem): \(Self.oneLine(message))") { "\($0) \($1.name)=\(Self.quoted($1.value))" }
     }
 
-    /// What cannot be seen made visible: a name that a peer chose must not forge a line or steer a terminal.
+    /// Makes invisible characters visible: a name chosen by a peer must not forge a line or control
+    /// a terminal.
     private static func oneLine(_ text: String) -> String { VisibleText.escape(text) }
 
     private static func quoted(_ value: String) -> String {
@@ -44,17 +45,17 @@ package struct LogEntry: Sendable, Equatable {
     }
 }
 
-/// How much a line of the log matters, and to whom.
+/// The importance of a log entry.
 package enum LogLevel: Int, Comparable, CaseIterable, Sendable {
-    /// For us while developing.
+    /// For developers of this program.
     case debug
-    /// Helpful to somebody who looks for a cause.
+    /// For users who investigate a problem.
     case info
-    /// What an operator needs to know; the level that is shown by default.
+    /// For operators. The default level.
     case notice
-    /// Something outside went wrong: a peer, a file, the network.
+    /// A failure outside this program: a peer, a file, the network.
     case error
-    /// A bug of ours.
+    /// A bug in this program.
     case fault
 
     package static func < (left: LogLevel, right: LogLevel) -> Bool {
@@ -72,7 +73,7 @@ package enum LogLevel: Int, Comparable, CaseIterable, Sendable {
         }
     }
 
-    /// The level of that name; nil for any other text.
+    /// Returns the level of that name, or nil for any other text.
     package init?(name: some StringProtocol) {
         guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = level

@@ -1,21 +1,23 @@
 import Glibc
 import LoopIO
 
-/// Where entries go. Called by any thread; returns quickly and never fails in a way that the caller would see.
+/// A destination for log entries. Called on any thread. It must return quickly and must not report
+/// failures to the caller.
 package protocol LogSink: Sendable {
     func write(_ entry: LogEntry)
 }
 
-/// Writes lines to standard error: for the journal with a priority in front (sd-daemon(3)), else with the time.
+/// Writes lines to standard error, prefixed with a priority for the journal (sd-daemon(3)) or with
+/// the time otherwise.
 package final class StderrSink: LogSink {
     private let descriptor: Int32
     private let isJournal: Bool
-    /// Lines of several threads do not mix.
+    /// Prevents lines of several threads from mixing.
     private let lock = Locked(())
 
     /// - Parameters:
-    ///   - descriptor: where to write; standard error unless a test wants another.
-    ///   - isJournal: whether the journal reads it; by default found out from `JOURNAL_STREAM`.
+    ///   - descriptor: the output; standard error except in tests.
+    ///   - isJournal: true if the journal reads the output; nil detects it from `JOURNAL_STREAM`.
     package init(descriptor: Int32 = 2, isJournal: Bool? = nil) {
         self.descriptor = descriptor
         self.isJournal = isJournal ?? Self.isConnectedToJournal(descriptor)
@@ -28,7 +30,7 @@ package final class StderrSink: LogSink {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { buffer in
-                    // A log that cannot be written has nobody who could be told.
+                    // Ignore log write errors: there is nowhere else to report them.
                     (try? SystemCall.retrying { Glibc.write(descriptor, buffer.baseAddress, buffer.count) }) ?? 0
                 }
                 guard count > 0 else { return }
@@ -37,8 +39,9 @@ package final class StderrSink: LogSink {
         }
     }
 
-    /// Whether the descriptor is the journal's stream: the service manager puts its device and inode into the
-    /// environment (systemd.exec(5), `JOURNAL_STREAM`), which a child with another standard error inherits.
+    /// Returns true if the descriptor is the journal's stream. The service manager puts its device
+    /// and inode into the environment (systemd.exec(5), `JOURNAL_STREAM`). A child with another
+    /// standard error inherits the variable.
     private static func isConnectedToJournal(_ descriptor: Int32) -> Bool {
         guard let value = getenv("JOURNAL_STREAM") else { return false }
         var status = stat()
@@ -46,7 +49,7 @@ package final class StderrSink: LogSink {
         return String(cString: value) == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Local time with milliseconds and the offset, RFC 3339.
+    /// Local time with milliseconds and UTC offset (RFC 3339).
     private static func timestamp() -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

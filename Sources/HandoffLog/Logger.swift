@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Writes entries of one subsystem to a sink, from a level on. Message and fields are only made when they are written.
+/// Writes entries of one subsystem at or above a level to a sink. Message and fields are evaluated
+/// only if they are written.
 ///
-/// A logger and all that were named from it share one level. May be used on any thread.
+/// A logger and all loggers created from it by `named` share one level. May be used on any thread.
 ///
-/// Never give it payloads, titles, addresses of pages, keys or pairing secrets.
+/// Never log payloads, titles, page addresses, keys or pairing secrets.
 package struct Logger: Sendable {
     private let subsystem: String
     private let sink: any LogSink
@@ -20,8 +21,8 @@ package struct Logger: Sendable {
     }
 
     /// - Parameters:
-    ///   - subsystem: the part of the program that speaks, such as `discovery`.
-    ///   - level: the least important entries that are written.
+    ///   - subsystem: the part of the program that logs, such as `discovery`.
+    ///   - level: the lowest level that is written.
     package init(subsystem: String, sink: any LogSink, level: LogLevel) {
         self.init(subsystem: subsystem, sink: sink, threshold: Threshold(level))
     }
@@ -32,17 +33,18 @@ package struct Logger: Sendable {
         self.threshold = threshold
     }
 
-    /// The same sink and level for another part of the program.
+    /// Returns a logger with the same sink and level.
     package func named(_ subsystem: String) -> Logger {
         Logger(subsystem: subsystem, sink: sink, threshold: threshold)
     }
 
-    /// Sets the least important entries that this logger, and all that share its level, write from now on.
+    /// Sets the lowest level that this logger and all loggers that share its level write from now
+    /// on.
     package func setLevel(_ level: LogLevel) {
         threshold.level.store(level.rawValue, ordering: .relaxed)
     }
 
-    /// Writes an entry when `level` is high enough.
+    /// Writes an entry if `level` is high enough.
     package func log(
         _ level: LogLevel, _ message: @autoclosure () -> String,
         _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
@@ -52,35 +54,35 @@ package struct Logger: Sendable {
         sink.write(LogEntry(level: level, subsystem: subsystem, message: message(), fields: fields))
     }
 
-    /// For us while developing.
+    /// Logs an entry for developers of this program.
     package func debug(
         _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         log(.debug, message(), fields())
     }
 
-    /// Helpful to somebody who looks for a cause.
+    /// Logs an entry for users who investigate a problem.
     package func info(
         _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         log(.info, message(), fields())
     }
 
-    /// What an operator needs to know.
+    /// Logs an entry for operators.
     package func notice(
         _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         log(.notice, message(), fields())
     }
 
-    /// Something outside went wrong.
+    /// Logs a failure outside this program.
     package func error(
         _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         log(.error, message(), fields())
     }
 
-    /// A bug of ours.
+    /// Logs a bug in this program.
     package func fault(
         _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {

@@ -1,21 +1,23 @@
 internal import COpenSSL
 internal import HandoffCrypto
 
-/// What decides about the other side during a handshake: OpenSSL's callbacks.
+/// OpenSSL's callbacks, which check the peer during a handshake.
 ///
-/// They judge, and note their verdict in the session that they find beside the SSL; they change nothing else, since the
-/// other side has proved nothing yet.
+/// They find the session through the SSL object and store their verdict in it. They change nothing
+/// else, because the peer has not proved anything yet.
 enum PeerCheck {
-    /// Slot beside each SSL for its `TLSSession`, unretained: the session frees the SSL in its `deinit`, so it outlives
-    /// every callback.
+    /// The ex_data index of each SSL for its `TLSSession`, unretained: the session frees the SSL in
+    /// its `deinit`, so it outlives every callback.
     static let sessionSlot = copenssl_new_ssl_slot()
 
-    /// Random bytes that mark a ServerHello as a HelloRetryRequest: SHA-256 of that word (RFC 8446 section 4.1.3).
+    /// The random bytes that mark a ServerHello as a HelloRetryRequest: SHA-256 of that word (RFC
+    /// 8446 section 4.1.3).
     private static let retryRandom: [UInt8] = SHA256.hash(Array("HelloRetryRequest".utf8))
 
-    /// Stands for OpenSSL's own verification of a chain (`SSL_CTX_set_cert_verify_callback`): 1 accepts.
+    /// Replaces OpenSSL's own verification of a chain (`SSL_CTX_set_cert_verify_callback`): 1
+    /// accepts.
     ///
-    /// Names, dates, extensions and issuers say nothing here: the key alone is who a device is.
+    /// Names, dates, extensions and issuers are ignored. The key alone identifies a device.
     static func verify(_ store: OpaquePointer?) -> Int32 {
         guard let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
             let session = session(of: OpaquePointer(ssl))
@@ -30,14 +32,15 @@ enum PeerCheck {
         return 1
     }
 
-    /// Takes the first protocol of ours from a client's list (`SSL_CTX_set_alpn_select_cb`), or ends the handshake.
+    /// Selects the first supported protocol from a client's list (`SSL_CTX_set_alpn_select_cb`), or
+    /// ends the handshake.
     static func selectProtocol(
         _ ssl: OpaquePointer?, _ offered: UnsafeBufferPointer<UInt8>,
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ count: UnsafeMutablePointer<UInt8>?
     ) -> Int32 {
         guard let session = session(of: ssl) else { return SSL_TLSEXT_ERR_ALERT_FATAL }
         var index = 0
-        // OpenSSL has checked the list, but an index is cheap to check again.
+        // OpenSSL has checked the list, but checking an index again is cheap.
         while index < offered.count {
             let start = index + 1
             let end = start + Int(offered[index])
@@ -53,7 +56,7 @@ enum PeerCheck {
         return SSL_TLSEXT_ERR_ALERT_FATAL
     }
 
-    /// Notices a HelloRetryRequest in either direction (`SSL_set_msg_callback`).
+    /// Detects a HelloRetryRequest in either direction (`SSL_set_msg_callback`).
     static func watch(_ contentType: Int32, _ message: UnsafeRawBufferPointer, _ ssl: OpaquePointer?) {
         // Handshake header 4, legacy version 2, random 32 bytes
         guard contentType == SSL3_RT_HANDSHAKE, message.count >= 38, message[0] == UInt8(SSL3_MT_SERVER_HELLO),
@@ -62,7 +65,7 @@ enum PeerCheck {
         session(of: ssl)?.verdict = .helloRetryRequest
     }
 
-    /// The application protocol that both sides agreed upon, if it is one of the session's.
+    /// Returns the negotiated application protocol if it is one of the session's.
     static func agreedProtocol(_ ssl: OpaquePointer?, _ session: TLSSession) -> String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -89,7 +92,7 @@ enum PeerCheck {
     }
 
     private static func session(of ssl: OpaquePointer?) -> TLSSession? {
-        // The session has put itself there, and outlives its `ssl`.
+        // The session has stored itself there, and outlives its `ssl`.
         SSL_get_ex_data(ssl, sessionSlot).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -1,28 +1,30 @@
 internal import COpenSSL
 internal import HandoffCrypto
 
-/// The two ends of the wire as OpenSSL sees them: ciphertext that came and ciphertext to be sent (a BIO of our own).
+/// The two ends of the wire as OpenSSL sees them: received ciphertext and ciphertext to send (a
+/// custom BIO).
 ///
-/// OpenSSL's memory BIO would copy every byte once more in each direction; this one lends it the arrays that the socket
-/// filled, and hands out the array that it wrote.
+/// OpenSSL's memory BIO would copy every byte once more in each direction. This one reads directly
+/// from the arrays that the socket filled, and returns the array that it wrote.
 final class RecordBuffers {
     private var output: [UInt8] = []
     private var outputStart = 0
     private var input: [UInt8] = []
     private var inputStart = 0
     private var inputEnd = 0
-    /// Whether `input` is memory of ours that is used again and again, not an array that was lent.
+    /// True if `input` is this object's reusable memory, false if it is an array passed by the
+    /// caller.
     private var isInputKept = false
 
-    /// Ciphertext that came and that OpenSSL has not read.
+    /// The number of received bytes that OpenSSL has not read.
     var inputCount: Int { inputEnd - inputStart }
 
-    /// Ciphertext that OpenSSL has written and nobody has taken.
+    /// The number of bytes written by OpenSSL and not yet taken.
     var outputCount: Int { output.count - outputStart }
 
     // MARK: Input
 
-    /// Adds ciphertext that came.
+    /// Adds received ciphertext.
     func receive(_ bytes: [UInt8]) {
         if inputCount == 0 {
             input = bytes
@@ -35,7 +37,8 @@ final class RecordBuffers {
         }
     }
 
-    /// Adds ciphertext that `fill` writes, at most `count` bytes; the same memory serves again once it is read.
+    /// Adds ciphertext that `fill` writes, at most `count` bytes. The memory is reused after it was
+    /// read.
     ///
     /// - Parameter fill: returns how many bytes it wrote.
     func receive(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
@@ -47,7 +50,7 @@ final class RecordBuffers {
         }
     }
 
-    /// Forgets ciphertext that came.
+    /// Discards received ciphertext.
     func dropInput() {
         if !isInputKept { input = [] }
         (inputStart, inputEnd) = (0, 0)
@@ -59,12 +62,12 @@ final class RecordBuffers {
             (inputStart, inputEnd) = (0, inputCount)
         }
         guard inputEnd + room > input.count else { return }
-        let begun = input
+        let old = input
         let (size, kept) = (inputEnd + room, inputEnd)
-        // In two strokes: byte by byte a debug build takes milliseconds for each stream.
+        // In two bulk operations: byte by byte, a debug build takes milliseconds per stream.
         input = [UInt8](unsafeUninitializedCapacity: size) { memory, count in
             let memory = UnsafeMutableRawBufferPointer(memory)
-            begun.withUnsafeBytes { memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<kept])) }
+            old.withUnsafeBytes { memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<kept])) }
             OPENSSL_cleanse(memory.baseAddress.map { $0 + kept }, size - kept)
             count = size
         }
@@ -72,21 +75,23 @@ final class RecordBuffers {
 
     // MARK: Output
 
-    /// Makes room for the records of `count` bytes of plaintext at once, instead of record by record.
+    /// Reserves memory for the records of `count` bytes of plaintext once, instead of for each
+    /// record.
     func reserveOutput(forPlaintext count: Int) {
         let recordOverhead = 5 + 1 + 16  // header, inner type, tag
         let records = count / Int(SSL3_RT_MAX_PLAIN_LENGTH) + 1
         output.reserveCapacity(output.count + count + records * recordOverhead)
     }
 
-    /// Hands out all ciphertext, with its memory.
+    /// Returns all ciphertext, and transfers its memory.
     func takeOutput() -> [UInt8] {
         let taken = outputStart == 0 ? output : Array(output[outputStart...])
         dropOutput()
         return taken
     }
 
-    /// Lends the ciphertext to `send`, which returns how many bytes it took; the memory serves again.
+    /// Passes the ciphertext to `send`, which returns how many bytes it accepted. The memory is
+    /// reused.
     func drainOutput(_ send: (UnsafeRawBufferPointer) -> Int) {
         guard outputCount > 0 else { return }
         outputStart += output.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[outputStart...])) }
@@ -95,13 +100,13 @@ final class RecordBuffers {
         outputStart = 0
     }
 
-    /// Forgets ciphertext that nobody has taken.
+    /// Discards ciphertext that was not taken.
     func dropOutput() {
         output = []
         outputStart = 0
     }
 
-    /// Gives back the memory of what is empty.
+    /// Releases the memory of empty buffers.
     func releaseMemory() {
         if inputCount == 0 {
             input = []
@@ -112,7 +117,7 @@ final class RecordBuffers {
 
     // MARK: BIO
 
-    /// A BIO over this object, which must outlive it; NULL on failure.
+    /// Creates a BIO over this object, which must outlive it; NULL on failure.
     func makeBIO() -> OpaquePointer? {
         guard let method = Self.method, let bio = BIO_new(method.pointer) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
@@ -131,7 +136,8 @@ final class RecordBuffers {
         return count
     }
 
-    /// How OpenSSL calls a `RecordBuffers` (BIO_METHOD); made once and never changed.
+    /// The functions by which OpenSSL calls a `RecordBuffers` (BIO_METHOD). Created once and never
+    /// changed.
     private static let method: SharedHandle? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "handoff records") else {
             return nil
@@ -153,7 +159,7 @@ final class RecordBuffers {
             return count
         }
         BIO_meth_set_ctrl(method) { _, command, _, _ in
-            // Nothing is ever held back, so a flush is always done; all other commands do not concern us.
+            // Bytes are never held back, so a flush always succeeds. Other commands do not apply.
             command == BIO_CTRL_FLUSH ? 1 : 0
         }
         return SharedHandle(method, free: BIO_meth_free)
@@ -163,7 +169,7 @@ final class RecordBuffers {
         BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
 
     private static func of(_ bio: OpaquePointer?) -> RecordBuffers? {
-        // `makeBIO` has put it there; it outlives the BIO.
+        // `makeBIO` has stored it there. It outlives the BIO.
         BIO_get_data(bio).map { Unmanaged<RecordBuffers>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -1,34 +1,41 @@
 internal import COpenSSL
 internal import HandoffCrypto
 
-/// What all sessions of one role share: this device's identity and the fixed settings of the protocol (SSL_CTX).
+/// The shared part of all sessions of one role: this device's identity and the fixed settings of
+/// the protocol (SSL_CTX).
 ///
-/// TLS 1.3, X25519, alone or with ML-KEM, and Ed25519 only, ALPN required, no resumption of any kind, and between devices mutual
-/// authentication. There is no switch that makes it weaker.
+/// TLS 1.3 with X25519 (alone or with ML-KEM) and Ed25519 only. ALPN is required, resumption is
+/// disabled, and devices authenticate mutually. No option weakens these settings.
 package final class TLSContext: Sendable {
-    /// The application protocol between devices of an account; a new version of ours has a new name.
+    /// The application protocol between devices of an account. A new protocol version has a new
+    /// name.
     package static let applicationProtocol = "handoff/1"
     /// The application protocol of connections that carry one continuation stream each.
     package static let streamProtocol = "handoff-stream/1"
     /// The application protocol of pairing.
     package static let pairingProtocol = "handoff-pair/1"
-    /// Plaintext bytes in one direction after which the key is changed: below the limit of AES-GCM (RFC 8446 section 5.5).
+    /// The number of plaintext bytes in one direction after which the key is changed. Below the
+    /// limit of AES-GCM (RFC 8446 section 5.5).
     package static let defaultBytesPerKey: UInt64 = 64 << 30
 
-    /// The side that sessions of this context play.
+    /// The role of this context's sessions.
     package let role: TLSRole
     let bytesPerKey: UInt64
-    /// The application protocols that a server takes, or the one that a client asks for.
+    /// The application protocols that a server accepts, or the one that a client requests.
     let protocolNames: [String]
-    /// Whether the other side must prove a key; not so for the inviter of a pairing, whose joiner proves itself later.
+    /// True if the peer must prove a key. False for the inviter of a pairing, whose joiner proves
+    /// itself later.
     let requiresPeerKey: Bool
     let handle: SharedHandle
 
-    /// A context for connections between devices of an account: both sides prove their keys.
+    /// Creates a context for connections between devices of an account. Both sides prove their
+    /// keys.
     ///
     /// - Parameters:
-    ///   - protocols: what a server takes, or the one that a client asks for; the session says which was agreed upon.
-    ///   - bytesPerKey: plaintext bytes after which a session changes its sending key; tests make it small.
+    ///   - protocols: the protocols that a server accepts, or the one that a client requests.
+    ///     `TLSSession.agreedProtocol` is the negotiated one.
+    ///   - bytesPerKey: the number of plaintext bytes after which a session changes its sending
+    ///     key. Tests use small values.
     package convenience init(
         identity: TLSIdentity, role: TLSRole, protocols: [String] = [applicationProtocol],
         bytesPerKey: UInt64 = defaultBytesPerKey
@@ -37,12 +44,14 @@ package final class TLSContext: Sendable {
             role: role, identity: identity, protocolNames: protocols, requiresPeerKey: true, bytesPerKey: bytesPerKey)
     }
 
-    /// A context for the inviter of a pairing; `identity` is made for one window and thrown away.
+    /// Creates a context for the inviter of a pairing. `identity` is created for one pairing window
+    /// and then discarded.
     package convenience init(pairingServer identity: TLSIdentity) throws(TLSError) {
         try self.init(role: .server, identity: identity, protocolNames: [Self.pairingProtocol], requiresPeerKey: false)
     }
 
-    /// A context for the joiner of a pairing, which shows no certificate; who the inviter is, the code proves.
+    /// Creates a context for the joiner of a pairing, which sends no certificate. The pairing code
+    /// proves the inviter's identity.
     package static func pairingClient() throws(TLSError) -> TLSContext {
         try TLSContext(role: .client, identity: nil, protocolNames: [pairingProtocol], requiresPeerKey: true)
     }
@@ -66,13 +75,14 @@ package final class TLSContext: Sendable {
         let verification = requiresPeerKey ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_NONE
         SSL_CTX_set_verify(context, verification, nil)
         SSL_CTX_set_cert_verify_callback(context, { store, _ in PeerCheck.verify(store) }, nil)
-        // No search for issuers of our own certificate at each handshake, and no 34 KiB of buffers in idle sessions.
+        // No search for issuers of our certificate at each handshake, and no 34 KiB of buffers in
+        // idle sessions.
         copenssl_set_mode(context, Int(SSL_MODE_NO_AUTO_CHAIN) | Int(SSL_MODE_RELEASE_BUFFERS))
     }
 
     private static func limitAlgorithms(_ context: OpaquePointer) throws(TLSError) {
-        // With a share for each of the two, so that no server has to ask for another one. OpenSSL before 3.5 refuses a name that it
-        // does not know, and has X25519 alone.
+        // Send a key share for each of the two groups, so that no server has to request another
+        // one. OpenSSL before 3.5 rejects the unknown hybrid name, and then uses X25519 alone.
         let hasGroups =
             copenssl_set_groups(context, "*\(TLSGroup.hybrid.rawValue):*\(TLSGroup.classic.rawValue)") == 1
             || copenssl_set_groups(context, TLSGroup.classic.rawValue) == 1
@@ -97,7 +107,7 @@ package final class TLSContext: Sendable {
         switch role {
         case .client:
             let list = protocolNames.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
-            // This one function of OpenSSL returns 0 for success.
+            // Unlike other OpenSSL functions, this one returns 0 for success.
             guard SSL_CTX_set_alpn_protos(context, list, UInt32(list.count)) == 0 else {
                 throw .library(.failed("SSL_CTX_set_alpn_protos"))
             }
@@ -112,7 +122,7 @@ package final class TLSContext: Sendable {
     }
 }
 
-/// The side of a connection that a session plays.
+/// The role of a session in a connection.
 package enum TLSRole: Sendable {
     /// Sends the first hello.
     case client
@@ -122,8 +132,9 @@ package enum TLSRole: Sendable {
 
 /// The key agreement of a connection.
 package enum TLSGroup: String, Sendable {
-    /// X25519 together with ML-KEM-768: traffic that is recorded today stays secret when quantum computers break X25519.
+    /// X25519 together with ML-KEM-768: recorded traffic stays secret even if quantum computers
+    /// break X25519.
     case hybrid = "X25519MLKEM768"
-    /// X25519 alone, with OpenSSL before 3.5 on either side.
+    /// X25519 alone, if either side uses OpenSSL before 3.5.
     case classic = "X25519"
 }

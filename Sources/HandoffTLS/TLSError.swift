@@ -1,21 +1,23 @@
 internal import COpenSSL
 package import HandoffCrypto
 
-/// Why a TLS session could not be made or cannot go on; every case ends the session.
+/// Errors that prevent a TLS session or end it.
 package enum TLSError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// OpenSSL refused `call` for a reason of ours: memory, or misuse.
+    /// OpenSSL rejected `call` because of a local problem: lack of memory, or misuse.
     case library(CryptoError)
-    /// The other side broke the protocol, or speaks none that we take; `detail` is OpenSSL's text.
+    /// The peer violated the protocol, or uses an unsupported one. `detail` is OpenSSL's text.
     case protocolViolation(detail: String)
-    /// The other side ended the session with this alert (RFC 8446 section 6.2); it may not accept our certificate.
+    /// The peer ended the session with this alert (RFC 8446 section 6.2). It may have rejected our
+    /// certificate.
     case alert(UInt8)
-    /// The other side proved a key that `accepts` refuses.
+    /// The peer proved a key that `accepts` rejects.
     case keyNotAccepted
-    /// The other side's chain is not exactly one certificate with an Ed25519 key.
+    /// The peer's chain is not exactly one certificate with an Ed25519 key.
     case unsuitableCertificate
-    /// The other side does not speak our application protocol (ALPN).
+    /// The peer does not support our application protocol (ALPN).
     case wrongApplicationProtocol
-    /// One side asked for a second hello; with one group there is never a reason for it.
+    /// One side requested a second hello. This is never necessary, because the client sends a share
+    /// for each group.
     case helloRetryRequest
 
     package var description: String {
@@ -24,13 +26,14 @@ package enum TLSError: Error, Equatable, Sendable, CustomStringConvertible {
         case .protocolViolation(let detail): "TLS failed: \(detail)"
         case .alert(let code): "the other side ended TLS with alert \(code)"
         case .keyNotAccepted: "the other side's key is not accepted"
-        case .unsuitableCertificate: "the other side's certificate is not a single Ed25519 one"
-        case .wrongApplicationProtocol: "the other side does not speak our protocol"
-        case .helloRetryRequest: "the handshake asks for a second hello"
+        case .unsuitableCertificate: "the other side did not send a single Ed25519 certificate"
+        case .wrongApplicationProtocol: "the other side does not support our protocol"
+        case .helloRetryRequest: "the handshake requests a second hello"
         }
     }
 
-    /// What the error queue of this thread says about the SSL call that has just failed; empties the queue.
+    /// Returns the error of the failed SSL call from this thread's error queue, and empties the
+    /// queue.
     static func takeFromQueue() -> TLSError {
         let alert = copenssl_received_alert(ERR_peek_error())
         let detail = OpenSSL.takeErrors()

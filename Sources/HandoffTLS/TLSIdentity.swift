@@ -3,15 +3,16 @@ package import HandoffCrypto
 
 /// A device's key with the self-signed certificate that carries it in TLS.
 ///
-/// The certificate says nothing but the key: fixed serial number, name and dates, which no side looks at. Ed25519
-/// signatures depend on nothing else, so the same key always gives the same certificate, and none needs to be stored.
+/// The certificate contains no information except the key: serial number, name and dates are fixed,
+/// and neither side checks them. Ed25519 signatures are deterministic, so the same key always
+/// results in the same certificate, and the certificate need not be stored.
 package struct TLSIdentity: Sendable {
     /// The key that the certificate carries.
     package let key: SigningKey
-    /// X509, complete and signed.
+    /// The complete, signed X509.
     let certificate: SharedHandle
 
-    /// Makes the certificate of `key`.
+    /// Creates the certificate of `key`.
     package init(key: SigningKey) throws(TLSError) {
         OpenSSL.start()
         self.key = key

@@ -1,46 +1,48 @@
 internal import COpenSSL
 package import HandoffCrypto
 
-/// One TLS connection without its socket: ciphertext in, plaintext out, and back (SSL).
+/// A TLS connection without its socket. It converts between ciphertext and plaintext (SSL).
 ///
-/// Order of use: `start` (client), then `receive` and `step` until done or failed, then `receive`, `read`, `write`, and
-/// `close` at the end; after every call send what `takeCiphertext` gives. Belongs to one loop: OpenSSL's errors are per
-/// thread, and each call of this class reads them before it returns. States: `docs/state-machines/peer-connection.md`.
+/// Call `start` (client only), then `receive` and `step` until the handshake is done or has failed,
+/// then `receive`, `read` and `write`, and `close` at the end. After every call, send the result of
+/// `takeCiphertext`. A session belongs to one loop: OpenSSL's errors are per thread, and each
+/// method reads them before it returns. States: `docs/state-machines/peer-connection.md`.
 package final class TLSSession {
-    /// Times that this side changed its sending key.
+    /// The number of changes of this side's sending key.
     package private(set) var keyUpdates = 0
-    /// The application protocol that both sides agreed upon; `nil` before the handshake is done.
+    /// The negotiated application protocol; nil before the handshake is done.
     package private(set) var agreedProtocol: String?
-    /// Settings and role; read by `PeerCheck`.
+    /// Settings and role. Read by `PeerCheck`.
     let context: TLSContext
-    /// Whether the other side may be the owner of this key. Called at most once, during `step`, before the key is proved: it
-    /// must change nothing, and read only values that cannot change under it. Set it before the first `receive`.
+    /// Returns true if the owner of this key is accepted as the peer. Called at most once, during
+    /// `step`, before the key is proved. It must have no side effects, and must read only values
+    /// that cannot change concurrently. Set it before the first `receive`.
     package var accepts: @Sendable (PublicKey) -> Bool
-    /// What `PeerCheck` has against the other side.
+    /// The reason for which `PeerCheck` rejects the peer.
     var verdict: TLSError?
-    /// The key in the other side's certificate, not proved before the handshake is done.
+    /// The key in the peer's certificate. Not proved before the handshake is done.
     var claimedKey: PublicKey?
 
     private let ssl: OpaquePointer
     private let records = RecordBuffers()
     private var state = State.handshake
     private var bytesUnderKey: UInt64 = 0
-    private var isPeerDone = false  // close_notify came
+    private var isPeerDone = false  // close_notify was received
 
     private enum State {
-        /// The state while the other side is not proved.
+        /// The peer has not proved its key yet.
         case handshake
-        /// The state while both sides may send.
+        /// Both sides may send.
         case open
-        /// The state once nothing can be sent or received any more.
+        /// Nothing can be sent or received any more.
         case failed(TLSError)
     }
 
-    /// Makes a session that has sent nothing yet.
+    /// Creates a session that has not sent anything.
     ///
     /// - Parameters:
-    ///   - context: gives the role, the identity and all settings.
-    ///   - accepts: the first value of `accepts`, which refuses everybody where it is not known yet.
+    ///   - context: provides the role, the identity and all settings.
+    ///   - accepts: the initial value of `accepts`, which by default rejects every key.
     package init(
         context: TLSContext, accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in false }
     ) throws(TLSError) {
@@ -52,8 +54,8 @@ package final class TLSSession {
         self.context = context
         self.accepts = accepts
         self.ssl = ssl
-        SSL_set_bio(ssl, bio, bio)  // both directions; takes the one reference
-        // Unretained: it is only read in callbacks of `ssl`, which this session frees.
+        SSL_set_bio(ssl, bio, bio)  // both directions; takes ownership of the one reference
+        // Unretained: it is only used in callbacks of `ssl`, which this session frees.
         SSL_set_ex_data(ssl, PeerCheck.sessionSlot, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_msg_callback(ssl) { _, _, type, message, count, ssl, _ in
             PeerCheck.watch(type, UnsafeRawBufferPointer(start: message, count: count), ssl)
@@ -68,42 +70,42 @@ package final class TLSSession {
         SSL_free(ssl)
     }
 
-    /// The other side's key, once it is proved.
+    /// The peer's key, after it is proved.
     package var peerKey: PublicKey? {
         if case .open = state { claimedKey } else { nil }
     }
 
-    /// The key agreement; after the handshake only.
+    /// The key agreement. Valid after the handshake only.
     package var group: TLSGroup { copenssl_has_x25519(ssl) == 1 ? .classic : .hybrid }
 
-    /// Whether the handshake is done and nothing has failed since.
+    /// True if the handshake is done and no error has occurred since.
     package var isOpen: Bool {
         if case .open = state { true } else { false }
     }
 
-    /// The record with the ClientHello; `nil` for a server, and after the first call.
+    /// Returns the record with the ClientHello; nil for a server, and after the first call.
     package func start() -> [UInt8]? {
         guard context.role == .client, case .handshake = state, SSL_in_before(ssl) == 1 else { return nil }
         _ = step()
         return takeCiphertext()
     }
 
-    /// Adds bytes that came from the other side; `step` and `read` use them.
+    /// Adds bytes received from the peer, for `step` and `read`.
     package func receive(_ ciphertext: [UInt8]) {
         if case .failed = state { return }
         records.receive(ciphertext)
     }
 
-    /// Adds up to `count` bytes that `fill` writes, such as with recv(2), into memory that serves again.
+    /// Adds up to `count` bytes that `fill` writes, for example with recv(2), to reusable memory.
     ///
-    /// For bulk data, in place of `receive(_:)`.
+    /// For bulk data, instead of `receive(_:)`.
     /// - Parameter fill: returns how many bytes it wrote.
     package func receive(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
         if case .failed = state { return }
         records.receive(upTo: count, fill)
     }
 
-    /// Goes on with the handshake as far as the received bytes allow (`SSL_do_handshake`).
+    /// Continues the handshake as far as the received bytes allow (`SSL_do_handshake`).
     package func step() -> TLSStep {
         switch state {
         case .handshake: break
@@ -113,10 +115,11 @@ package final class TLSSession {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         let reason = SSL_get_error(ssl, result)
-        // Taken in every case: nothing may stay in the thread's queue for another call to find.
+        // Read in every case, so that no error stays in the thread's queue and is reported by
+        // another call.
         let error = TLSError.takeFromQueue()
         if verdict == .helloRetryRequest {
-            records.dropOutput()  // neither the request nor the second hello may leave
+            records.dropOutput()  // do not send the request or the second hello
             return .failed(fail(.helloRetryRequest))
         }
         if result == 1 { return finishHandshake() }
@@ -124,50 +127,55 @@ package final class TLSSession {
         return .failed(fail(verdict ?? error))
     }
 
-    /// Ciphertext to be sent now, in order; empty when there is none.
+    /// Returns the ciphertext to send now, in order; empty if there is none.
     package func takeCiphertext() -> [UInt8] {
         records.takeOutput()
     }
 
-    /// Bytes of ciphertext that wait to be sent.
+    /// The number of ciphertext bytes to send.
     package var waitingCiphertext: Int { records.outputCount }
 
-    /// Lends the ciphertext that waits to `send`, which returns how many bytes it took; the rest waits on.
+    /// Passes the pending ciphertext to `send`, which returns how many bytes it accepted. The rest
+    /// stays pending.
     ///
-    /// For bulk data, in place of `takeCiphertext`: the memory serves again for the next records.
+    /// For bulk data, instead of `takeCiphertext`: the memory is reused for the next records.
     package func drainCiphertext(_ send: (UnsafeRawBufferPointer) -> Int) {
         records.drainOutput(send)
     }
 
-    /// Gives back memory that served bulk data, as far as it is empty.
+    /// Releases the empty part of memory that was used for bulk data.
     package func releaseMemory() {
         records.releaseMemory()
     }
 
-    /// Encrypts `plaintext` into as few records as possible (`SSL_write_ex`); only after the handshake.
+    /// Encrypts `plaintext` into as few records as possible (`SSL_write_ex`). Call it after the
+    /// handshake only.
     package func write(_ plaintext: [UInt8]) throws(TLSError) {
         try plaintext.withUnsafeBufferPointer { (bytes) throws(TLSError) in try write(UnsafeRawBufferPointer(bytes)) }
     }
 
-    /// Encrypts borrowed memory into as few records as possible (`SSL_write_ex`); only after the handshake.
+    /// Encrypts borrowed memory into as few records as possible (`SSL_write_ex`). Call it after the
+    /// handshake only.
     package func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
         try checkIsOpen()
         guard !plaintext.isEmpty else { return }
         ERR_clear_error()
-        try changeKeyIfWorn(plaintext.count)
+        try updateKeyIfDue(plaintext.count)
         records.reserveOutput(forPlaintext: plaintext.count)
         var written = 0
-        // Our buffers take everything, so this never writes in part.
+        // Our buffers accept everything, so partial writes do not occur.
         guard SSL_write_ex(ssl, plaintext.baseAddress, plaintext.count, &written) == 1 else {
             throw fail(.takeFromQueue())
         }
     }
 
-    /// Plaintext of the records received so far, at most about `maximum` bytes (`SSL_read_ex`); only after the handshake.
+    /// Returns plaintext of the records received so far, at most about `maximum` bytes
+    /// (`SSL_read_ex`). Call it after the handshake only.
     package func read(maximum: Int = 256 * 1024) throws(TLSError) -> TLSRead {
-        // An allocation is not worth while only to learn that there is nothing.
+        // Avoid an allocation if there is nothing to read.
         if let nothing = try reasonNotToRead() { return nothing == .closed ? .closed : .wouldBlock }
-        // Plaintext is never longer than its record, so this holds all that is here but for a record begun earlier.
+        // Plaintext is never longer than its record, so this has room for all received data except
+        // the rest of an earlier record.
         let here = min(records.inputCount, maximum)
         let capacity = SSL_has_pending(ssl) == 0 ? here : max(here, Int(SSL3_RT_MAX_PLAIN_LENGTH))
         var outcome = Result<TLSReadCount, TLSError>.success(.wouldBlock)
@@ -182,15 +190,17 @@ package final class TLSSession {
         }
     }
 
-    /// Plaintext into borrowed memory, as much as is here and fits; only after the handshake.
+    /// Decrypts into borrowed memory, as much as is available and fits. Call it after the handshake
+    /// only.
     ///
-    /// For bulk data, in place of `read(maximum:)`.
+    /// For bulk data, instead of `read(maximum:)`.
     package func read(into target: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSReadCount {
         if let nothing = try reasonNotToRead() { return nothing }
         return try decrypt(into: target)
     }
 
-    /// Says that this side sends no more (close_notify, `SSL_shutdown`); does nothing unless the session is open.
+    /// Announces that this side sends no more (close_notify, `SSL_shutdown`). Does nothing unless
+    /// the session is open.
     package func close() {
         guard case .open = state else { return }
         ERR_clear_error()
@@ -198,7 +208,8 @@ package final class TLSSession {
         ERR_clear_error()
     }
 
-    /// Secret bytes that only the two ends of this session can derive (RFC 5705, RFC 9266); only after the handshake.
+    /// Returns secret bytes that only the two ends of this session can derive (RFC 5705, RFC 9266).
+    /// Call it after the handshake only.
     package func exporter(label: String, context: [UInt8], count: Int) throws(TLSError) -> [UInt8] {
         try checkIsOpen()
         ERR_clear_error()
@@ -209,8 +220,8 @@ package final class TLSSession {
         return bytes
     }
 
-    /// OpenSSL has worked off all that was here when it last stopped, unless it stopped for lack of room; then it holds
-    /// the rest of a record.
+    /// Returns `.wouldBlock` if OpenSSL has no data left. When it last stopped, it had processed
+    /// all received data, unless it lacked room. Then it holds the rest of a record.
     private func reasonNotToRead() throws(TLSError) -> TLSReadCount? {
         try checkIsOpen()
         if isPeerDone { return .closed }
@@ -220,7 +231,7 @@ package final class TLSSession {
     private func decrypt(into target: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSReadCount {
         ERR_clear_error()
         var total = 0
-        // Once all that is here is read, OpenSSL need not be asked to find that out.
+        // Stop when all received data is read, without another call of OpenSSL.
         while total < target.count, total == 0 || records.inputCount > 0 || SSL_has_pending(ssl) == 1 {
             var count = 0
             let result = SSL_read_ex(ssl, target.baseAddress.map { $0 + total }, target.count - total, &count)
@@ -232,7 +243,7 @@ package final class TLSSession {
                     return total > 0 ? .bytes(total) : .closed
                 default:
                     let error = fail(.takeFromQueue())
-                    // What came before the failure is genuine; the next call throws.
+                    // Data before the failure is genuine. The next call throws.
                     guard total > 0 else { throw error }
                     return .bytes(total)
                 }
@@ -243,7 +254,8 @@ package final class TLSSession {
     }
 
     private func finishHandshake() -> TLSStep {
-        // The callbacks have refused everything else; this fails closed should one of them not have been asked.
+        // The callbacks have rejected all other protocols. This check fails closed if one of them
+        // was not called.
         guard let agreed = PeerCheck.agreedProtocol(ssl, self) else { return .failed(fail(.wrongApplicationProtocol)) }
         agreedProtocol = agreed
         let isProved = claimedKey != nil && SSL_get_verify_result(ssl) == Int(X509_V_OK)
@@ -253,7 +265,7 @@ package final class TLSSession {
         return .done
     }
 
-    private func changeKeyIfWorn(_ count: Int) throws(TLSError) {
+    private func updateKeyIfDue(_ count: Int) throws(TLSError) {
         bytesUnderKey &+= UInt64(count)
         guard bytesUnderKey > context.bytesPerKey else { return }
         guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { throw fail(.takeFromQueue()) }
@@ -264,7 +276,8 @@ package final class TLSSession {
     private func checkIsOpen() throws(TLSError) {
         switch state {
         case .open: return
-        // The owner's mistake, whatever comes from the other side: only `step` leaves this state, and its result says so.
+        // A bug of the owner, not caused by the peer: only `step` leaves this state, and its result
+        // reports that.
         case .handshake: preconditionFailure("no data before the handshake is done")
         case .failed(let error): throw error
         }
@@ -277,32 +290,34 @@ package final class TLSSession {
     }
 }
 
-/// Where a handshake stands; send what `takeCiphertext` gives in every case, also an alert after a failure.
+/// The progress of a handshake. In every case send the result of `takeCiphertext`, including an
+/// alert after a failure.
 package enum TLSStep: Equatable, Sendable {
-    /// More bytes of the other side are needed.
+    /// More bytes from the peer are needed.
     case incomplete
-    /// Both sides are proved; `peerKey` is known, and `read` and `write` work.
+    /// Both sides are authenticated. `peerKey`, `read` and `write` can be used.
     case done
-    /// The session is over.
+    /// The session has ended.
     case failed(TLSError)
 }
 
-/// What reading from a session gave.
+/// The result of reading from a session.
 package enum TLSRead: Equatable, Sendable {
     /// Plaintext, at least one byte.
     case bytes([UInt8])
-    /// No whole record is here; feed more ciphertext.
+    /// No complete record has been received. More ciphertext is needed.
     case wouldBlock
-    /// The other side said that it sends no more (close_notify). The end of the TCP stream without it is a cut.
+    /// The peer sends no more (close_notify). If the TCP stream ends without it, the connection was
+    /// cut.
     case closed
 }
 
-/// What reading from a session into borrowed memory gave.
+/// The result of reading from a session into borrowed memory.
 package enum TLSReadCount: Equatable, Sendable {
-    /// This many bytes of plaintext, at least one.
+    /// The number of plaintext bytes, at least one.
     case bytes(Int)
-    /// No whole record is here; feed more ciphertext.
+    /// No complete record has been received. More ciphertext is needed.
     case wouldBlock
-    /// The other side said that it sends no more (close_notify).
+    /// The peer sends no more (close_notify).
     case closed
 }

@@ -1,8 +1,9 @@
 package import LoopIO
 
-/// How many of our attempts are before the gate of each address, and who waits there. A plain value.
+/// Limits the number of outgoing attempts per address that have not passed the gate, and queues
+/// further attempts. A plain value.
 package struct AddressSlots {
-    /// Names one attempt; chosen by the caller, never reused.
+    /// Identifies one attempt. Chosen by the caller, never reused.
     package typealias ID = UInt64
 
     private struct Address {
@@ -13,14 +14,14 @@ package struct AddressSlots {
     private let perAddress: Int
     private var addresses: [IPAddress: Address] = [:]
 
-    /// All places are free.
+    /// Creates a limiter with free slots.
     package init(perAddress: Int) {
         self.perAddress = perAddress
     }
 
-    /// Takes a place at `address`, or a turn in its queue.
+    /// Takes a slot at `address`, or a position in its queue.
     ///
-    /// - Returns: whether the attempt may start now.
+    /// - Returns: true if the attempt may start now.
     package mutating func enter(_ id: ID, at address: IPAddress) -> Bool {
         if addresses[address, default: Address()].holders.count < perAddress {
             addresses[address, default: Address()].holders.insert(id)
@@ -30,9 +31,9 @@ package struct AddressSlots {
         return false
     }
 
-    /// Gives up a place or a turn; does nothing the second time.
+    /// Releases a slot or a position in the queue. A second call does nothing.
     ///
-    /// - Returns: the attempt that may start now instead.
+    /// - Returns: the attempt that may start now instead, or nil.
     package mutating func leave(_ id: ID, at address: IPAddress) -> ID? {
         guard var entry = addresses[address] else { return nil }
         var next: ID?

@@ -1,24 +1,24 @@
 package import HandoffTLS
 package import LoopIO
 
-/// Why a connection between devices has ended.
+/// The reason a connection between devices ended.
 package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible {
-    /// This side closed it; the text says why.
+    /// This side closed it, for the reason in the text.
     case closedHere(String)
-    /// The other side closed it in order (close_notify).
+    /// The peer closed it properly (close_notify).
     case finished
-    /// The TCP connection ended without a word: somebody pulled the plug, or cut it.
+    /// The TCP connection ended without close_notify: it was interrupted or cut.
     case cut
-    /// The server closed before it said anything: it shares no key with this device, has another label,
-    /// has had the token before, or is no daemon of ours.
+    /// The server closed the connection without sending anything. It shares no key with this
+    /// device, has another label, has already received the token, or is not a Handoff daemon.
     case refusedAtGate
     /// The TCP connection failed.
     case socket(Errno)
-    /// TLS failed, or refused one of the sides.
+    /// TLS failed, or one side rejected the other.
     case tls(TLSError)
-    /// The other side did not finish TLS in time.
+    /// The peer did not complete the TLS handshake in time.
     case timedOut
-    /// The other side leaves too much unread.
+    /// The peer has too much unread data.
     case notReading
 
     package var description: String {
@@ -26,11 +26,11 @@ package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible 
         case .closedHere(let reason): reason
         case .finished: "the other side closed the connection"
         case .cut: "the connection was cut"
-        case .refusedAtGate: "the other side closed the connection before it said anything"
+        case .refusedAtGate: "the other side closed the connection without sending anything"
         case .socket(let error): error.description
         case .tls(let error): error.description
-        case .timedOut: "the other side did not finish TLS in time"
-        case .notReading: "the other side does not read what it is sent"
+        case .timedOut: "the TLS handshake timed out"
+        case .notReading: "the other side stopped reading"
         }
     }
 }

@@ -1,17 +1,19 @@
 import HandoffTLS
 import LoopIO
 
-/// One call to a device, at all its addresses, those that become known meanwhile included. Used on its loop's thread only; dropping it cancels it. Diagram:
+/// One call to a device, at all its addresses, including those that become known during the call.
+/// Use it on its loop's thread only. Releasing it cancels it. Diagram:
 /// `docs/state-machines/peer-connection.md`.
 package final class Dial {
-    /// Addresses that a call tries at most: those that come from records of the network anyone can forge.
+    /// The maximum number of addresses that a call tries. Addresses originate from network records
+    /// that anyone can forge.
     private static let maxAddresses = 16
 
     private let dialer: Dialer
     private var completion: ((Result<PeerConnection, DialError>) -> Void)?
-    /// What is still to be tried.
+    /// The addresses to try.
     private var candidates: [(address: SocketAddress, target: DialTarget)]
-    /// What was tried or will be.
+    /// All addresses that were tried or will be tried.
     private var known: Set<SocketAddress>
     private var attempts: [DialAttempt] = []
     private var failures: [DialError.Failure] = []
@@ -34,7 +36,7 @@ package final class Dial {
         cancel()
     }
 
-    /// Ends the call; the completion is not called.
+    /// Cancels the call. The completion is not called.
     package func cancel() {
         completion = nil
         for attempt in attempts { attempt.cancel() }
@@ -43,7 +45,8 @@ package final class Dial {
         deadline?.cancel()
     }
 
-    /// The device may be elsewhere: what is new is tried at once, beside what has not answered. Does nothing once the call has ended.
+    /// Adds addresses of the device. New ones are tried immediately, in parallel with attempts that
+    /// have no reply. Does nothing after the call has ended.
     package func add(_ target: DialTarget) {
         guard completion != nil else { return }
         let room = max(0, Self.maxAddresses - known.count)
@@ -72,16 +75,16 @@ package final class Dial {
         case .success(let connection): complete(.success(connection))
         case .failure(let cause):
             failures.append(DialError.Failure(address: attempt.address, cause: cause))
-            // Its successor need not wait any longer.
+            // The next attempt need not wait any longer.
             startNext()
         }
     }
 
     private func endIfNothingIsLeft() {
         guard attempts.isEmpty, completion != nil else { return }
-        // In a later turn: this may be inside `dial`.
+        // In a later turn, because this may be called from inside `dial`.
         dialer.loop.later { [weak self] in
-            // There may be another address by now.
+            // Another address may have been added by now.
             guard let self, self.attempts.isEmpty else { return }
             self.complete(.failure(DialError(failures: self.failures)))
         }

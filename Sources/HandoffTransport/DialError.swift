@@ -2,38 +2,38 @@ import Glibc
 package import HandoffTLS
 package import LoopIO
 
-/// Why no connection came about: what failed at each address, in the order in which it failed.
+/// The reason for a failed call: the failures at each address, in the order in which they occurred.
 package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What an attempt at one address was doing.
+    /// The current step of an attempt at one address.
     package enum Stage: String, Sendable {
-        /// Earlier attempts at the same address were not through its gate.
+        /// Waiting for earlier attempts at the same address to pass its gate.
         case waiting
-        /// TCP had no answer.
+        /// Waiting for TCP to connect.
         case connecting
-        /// TCP was connected, TLS not done.
+        /// Connected by TCP. The TLS handshake is not complete.
         case handshake
     }
 
-    /// What ended an attempt.
+    /// The reason for the end of an attempt.
     package enum Cause: Error, Equatable, Sendable {
-        /// TCP could not be connected.
+        /// The TCP connection failed.
         case connect(Errno)
-        /// The connection ended before both sides were proved.
+        /// The connection ended before both sides were authenticated.
         case end(ConnectionEnd)
-        /// TLS could not even be started.
+        /// TLS could not be started.
         case tls(TLSError)
-        /// The time for the whole call was over.
+        /// The deadline of the whole call passed in this stage.
         case timedOut(Stage)
     }
 
-    /// One address and what happened there.
+    /// A failed attempt at one address.
     package struct Failure: Equatable, Sendable, CustomStringConvertible {
-        /// The address that was called.
+        /// The address of the attempt.
         package let address: SocketAddress
-        /// Why the call failed.
+        /// The reason for the failure.
         package let cause: Cause
 
-        /// Whether nothing at the address said anything; a gate that stays closed is an answer.
+        /// True if nothing at the address replied. A gate that stays closed counts as a reply.
         package var hadNoAnswer: Bool {
             switch cause {
             case .connect, .timedOut(.connecting): true
@@ -41,8 +41,8 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
             }
         }
 
-        /// What it tells of the machine at the address.
-        fileprivate var sign: Sign {
+        /// The conclusion about the machine at the address.
+        fileprivate var evidence: Evidence {
             switch cause {
             case .timedOut(.connecting), .timedOut(.handshake), .end(.timedOut): .silence
             case .connect(let error):
@@ -66,33 +66,34 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
             case .connect(let error): "\(address): \(error)"
             case .end(let end): "\(address): \(end)"
             case .tls(let error): "\(address): \(error)"
-            case .timedOut(.waiting): "\(address): no free place in time"
+            case .timedOut(.waiting): "\(address): timed out while waiting for earlier attempts at this address"
             case .timedOut(.connecting): "\(address): no answer in time"
-            case .timedOut(.handshake): "\(address): TLS not done in time"
+            case .timedOut(.handshake): "\(address): the TLS handshake timed out"
             }
         }
     }
 
-    /// What a failed attempt tells of the machine at an address.
-    fileprivate enum Sign {
-        /// It runs.
+    /// The conclusion from a failed attempt about the machine at an address.
+    fileprivate enum Evidence {
+        /// The machine runs.
         case answer
-        /// It is off, asleep, or nobody's.
+        /// The machine is off, asleep, or does not exist.
         case silence
-        /// Nothing: the attempt failed on this side.
+        /// No conclusion: the attempt failed on this side.
         case nothing
     }
 
-    /// Whether the device seems to be off or asleep: nothing at its addresses has answered, and something should have.
+    /// True if the device seems to be off or asleep: there was no reply from its addresses,
+    /// although one was expected.
     package var isSilence: Bool {
-        let signs = failures.map(\.sign)
-        return signs.contains(.silence) && !signs.contains(.answer)
+        let evidence = failures.map(\.evidence)
+        return evidence.contains(.silence) && !evidence.contains(.answer)
     }
 
-    /// One for each address that was tried; none when there was none to try.
+    /// The failures by address; empty if no address was known.
     package let failures: [Failure]
 
-    /// An error with these failures.
+    /// Creates an error with these failures.
     package init(failures: [Failure]) {
         self.failures = failures
     }

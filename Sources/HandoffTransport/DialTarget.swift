@@ -1,17 +1,18 @@
 package import HandoffCrypto
 package import LoopIO
 
-/// Whom to call, and where they may be.
+/// The device to call, and its possible addresses.
 package struct DialTarget {
-    /// Where the other side may listen, the most likely one first.
+    /// The addresses at which the device may listen, the most likely one first.
     package var candidates: [SocketAddress]
-    /// Makes what stands before this ClientHello record: the bytes that open the other side's gate (`Gate.token`), or
-    /// nothing; nil when another record is needed.
+    /// Returns the bytes to send before the given ClientHello record: the token that opens the
+    /// peer's gate (`Gate.token`), or no bytes. Returns nil if another record is needed.
     package var token: (_ clientHello: [UInt8]) -> [UInt8]?
-    /// Whether the other side may be the owner of this key; reads only values that cannot change under it.
+    /// Returns true if the owner of this key is accepted as the peer. It must read only values that
+    /// cannot change concurrently.
     package var accepts: @Sendable (PublicKey) -> Bool
 
-    /// Describes a call.
+    /// Creates the description of a call.
     package init(
         candidates: [SocketAddress], token: @escaping (_ clientHello: [UInt8]) -> [UInt8]?,
         accepts: @escaping @Sendable (PublicKey) -> Bool

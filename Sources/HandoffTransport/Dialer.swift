@@ -1,19 +1,19 @@
 package import HandoffTLS
 package import LoopIO
 
-/// Makes connections to other devices in one context of TLS. Used on its loop's thread only.
+/// Connects to other devices with one TLS context. Use it on its loop's thread only.
 package final class Dialer {
     let loop: EventLoop
     let context: TLSContext
     let limits: TransportLimits
-    /// A session that has made its ClientHello, for the next call.
+    /// A prepared session with its ClientHello, for the next call.
     private var spare: (session: TLSSession, clientHello: [UInt8])?
     private var slots: AddressSlots
     private var nextID: AddressSlots.ID = 0
-    /// Who waits for a place at an address.
+    /// The attempts that wait for a slot at an address.
     private var waiting: [AddressSlots.ID: DialAttempt] = [:]
 
-    /// - Parameter context: TLS in the role of the client.
+    /// - Parameter context: a TLS context in the client role.
     package init(context: TLSContext, limits: TransportLimits = TransportLimits(), on loop: EventLoop) {
         self.context = context
         self.limits = limits
@@ -21,26 +21,29 @@ package final class Dialer {
         slots = AddressSlots(perAddress: limits.attemptsPerAddress)
     }
 
-    /// Calls a device at all its addresses, one after the other with a short head start each; the first connection on
-    /// which both sides are proved wins, the others are dropped.
+    /// Calls a device at all its addresses, one after the other with a short head start each. The
+    /// first connection on which both sides are authenticated is used, and the others are dropped.
     ///
-    /// - Parameter completion: called once, never from inside this call. A connection is open: set its handlers before
-    ///   returning. The other side has not accepted *us* before its first frame.
-    /// - Returns: the call; dropping or cancelling it ends it without a completion.
+    /// - Parameter completion: called once, never from inside this call. The connection is open:
+    ///   set its handlers before returning. The peer has not accepted *this device* before its
+    ///   first frame arrives.
+    /// - Returns: the call. Releasing or cancelling it ends it without calling the completion.
     package func dial(
         _ target: DialTarget, completion: @escaping (Result<PeerConnection, DialError>) -> Void
     ) -> Dial {
         Dial(target, dialer: self, completion: completion)
     }
 
-    /// A session that accepts nobody yet, and its ClientHello, which is used once: the one made ahead, if there is one.
+    /// Returns the prepared session or a new one, with its ClientHello, which must be used once
+    /// only. It rejects every key until `accepts` is set.
     func openSession() throws(TLSError) -> (session: TLSSession, clientHello: [UInt8]) {
         if let spare = spare.take() { return spare }
         let session = try TLSSession(context: context)
         return (session, session.start() ?? [])
     }
 
-    /// Makes a session for the next call when this turn is over: it takes 0.06 ms, for which that call need not wait.
+    /// Prepares a session for the next call after the current turn. That call then need not wait
+    /// the 0.06 ms that it takes.
     func prepareSession() {
         loop.later { [weak self] in
             guard let self, spare == nil else { return }
@@ -48,19 +51,20 @@ package final class Dialer {
         }
     }
 
-    /// Takes a place at its address for an attempt that is before its gate, and has it connect once there is one.
-    func enter(_ attempt: DialAttempt) -> AddressSlots.ID {
+    /// Acquires a slot at the attempt's address, and makes the attempt connect as soon as it has
+    /// one.
+    func acquireSlot(for attempt: DialAttempt) -> AddressSlots.ID {
         let id = nextID
         nextID &+= 1
         if slots.enter(id, at: attempt.address.address) { attempt.connect() } else { waiting[id] = attempt }
         return id
     }
 
-    /// Gives up a place, or the wait for one.
-    func leave(_ id: AddressSlots.ID, at address: IPAddress) {
+    /// Releases a slot, or stops waiting for one.
+    func releaseSlot(_ id: AddressSlots.ID, at address: IPAddress) {
         waiting[id] = nil
         guard let next = slots.leave(id, at: address), let attempt = waiting.removeValue(forKey: next) else { return }
-        // Not from inside the attempt that gives up.
+        // Not from inside the attempt that releases its slot.
         loop.later { attempt.connect() }
     }
 }

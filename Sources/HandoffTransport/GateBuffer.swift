@@ -1,40 +1,45 @@
 import HandoffAccount
 
-/// The bytes of one connection before TLS: token and ClientHello record, at most 4,141. A plain value.
+/// The bytes of one connection before TLS: token and ClientHello record, at most 4,141 bytes. A
+/// plain value.
 ///
-/// A pairing window takes a ClientHello alone, too, of a joiner that has only digits: no token begins as a record does.
+/// A pairing window also accepts a ClientHello without a token, from a joiner that has only digits.
+/// No token starts like a record.
 package struct GateBuffer {
-    /// Where reading stands.
+    /// The result of adding bytes.
     package enum Progress: Equatable {
-        /// More bytes must come.
+        /// More bytes are needed.
         case incomplete
-        /// This cannot become token and record; close without an answer.
+        /// Not a token and a record. Close without a reply.
         case refused
-        /// All is here, and nothing more: a client waits for our answer before it sends on.
+        /// Token and record are complete, without further bytes: a client waits for our reply
+        /// before it sends more.
         case complete(token: [UInt8]?, clientHello: [UInt8])
     }
 
-    /// The type of a TLS record that holds a ClientHello (RFC 8446 section 5.1); no token of pairing begins with it.
+    /// The type of a TLS record that contains a ClientHello (RFC 8446 section 5.1). No pairing
+    /// token starts with it.
     package static let recordType: UInt8 = 0x16
 
     private let tokenCount: Int
     private let mayOmitToken: Bool
     private var bytes: [UInt8] = []
 
-    /// Nothing has arrived yet.
+    /// Creates an empty buffer.
     ///
     /// - Parameters:
-    ///   - tokenCount: bytes in front of the record.
-    ///   - mayOmitToken: whether the record may be alone.
+    ///   - tokenCount: the number of bytes before the record.
+    ///   - mayOmitToken: true if the record may be sent without a token.
     package init(tokenCount: Int = Gate.tokenCount, mayOmitToken: Bool = false) {
         self.tokenCount = tokenCount
         self.mayOmitToken = mayOmitToken
     }
 
-    /// Most bytes that are kept.
+    /// The maximum number of stored bytes.
     package var capacity: Int { tokenCount + Gate.recordHeaderCount + Gate.maxRecordBody }
 
-    /// Token and record of a caller that follows an earlier draft of version 1, once it was refused: its token has 32 bytes.
+    /// The token and record of a rejected caller that uses an earlier draft of version 1, whose
+    /// tokens have 32 bytes.
     package var former: (token: [UInt8], clientHello: [UInt8])? {
         let count = 32
         let header = bytes.dropFirst(count).prefix(Gate.recordHeaderCount)
@@ -44,10 +49,10 @@ package struct GateBuffer {
         return (Array(bytes[..<count]), Array(bytes[count...]))
     }
 
-    /// Adds what the connection delivered; nothing beyond `capacity` is ever kept.
+    /// Adds received bytes. Never stores more than `capacity`.
     package mutating func append(_ more: [UInt8]) -> Progress {
         guard bytes.count + more.count <= capacity else { return .refused }
-        // Nearly always everything comes at once, and is then taken as it is.
+        // Usually all bytes arrive at once. Then use the array without copying it.
         if bytes.isEmpty { bytes = more } else { bytes += more }
         guard let first = bytes.first else { return .incomplete }
         let tokenCount = mayOmitToken && first == Self.recordType ? 0 : self.tokenCount

@@ -2,21 +2,23 @@ package import HandoffTLS
 package import LoopIO
 import Timing
 
-/// Who keeps the gate. On the listener's loop.
+/// Decides which connections pass the gate. Called on the listener's loop.
 package protocol GateListenerDelegate: AnyObject {
-    /// Judges token and ClientHello record; nil closes the connection without an answer. It also remembers which
-    /// tokens were used: a good one may open the gate only once.
+    /// Checks token and ClientHello record. Returns nil to close the connection without a reply.
+    /// The delegate must remember used tokens, because a token may open the gate only once.
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict?
-    /// A caller was refused whose first bytes may be those of an earlier draft of the protocol.
+    /// Called after rejecting a caller whose first bytes may be those of an earlier draft of the
+    /// protocol.
     func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8])
-    /// A connection has passed the gate, and starts its handshake when this returns: set its handlers, and keep it.
+    /// Called when a connection has passed the gate. The handshake starts after this returns: set
+    /// the connection's handlers, and retain it.
     func passed(_ connection: PeerConnection)
 }
 
-/// The listening socket of a daemon, and the gate behind it: a stranger gets no byte out of it.
+/// The listening socket of a daemon, with the gate behind it. Unknown callers receive no bytes.
 ///
-/// Used on its loop's thread only; dropping it closes the socket and all connections that have not passed the gate.
-/// Diagram: `docs/state-machines/peer-connection.md`.
+/// Use it on its loop's thread only. Releasing it closes the socket and all connections that have
+/// not passed the gate. Diagram: `docs/state-machines/peer-connection.md`.
 package final class GateListener: OpeningListenerDelegate {
     private let loop: EventLoop
     private let listener: OpeningListener
@@ -24,11 +26,11 @@ package final class GateListener: OpeningListenerDelegate {
     private let limits: TransportLimits
     private weak var delegate: (any GateListenerDelegate)?
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
     ///   - descriptor: a listening TCP socket, such as `BoundPort.tcp`.
-    ///   - context: TLS in the role of the server.
+    ///   - context: a TLS context in the server role.
     package init(
         _ descriptor: consuming Descriptor, context: TLSContext, limits: TransportLimits = TransportLimits(),
         on loop: EventLoop, delegate: any GateListenerDelegate
@@ -41,13 +43,13 @@ package final class GateListener: OpeningListenerDelegate {
         listener.delegate = self
     }
 
-    /// Connections that have not passed the gate.
+    /// The number of connections that have not passed the gate.
     package var ungatedCount: Int { listener.count }
 
     /// The bound address and port.
     package var localAddress: SocketAddress? { listener.localAddress }
 
-    /// Descriptors or memory for new connections have run out; it goes on by itself.
+    /// Called when descriptors or memory have run out. The listener retries automatically.
     package var onShortage: ((Errno) -> Void)? {
         get { listener.onShortage }
         set { listener.onShortage = newValue }
@@ -67,7 +69,7 @@ package final class GateListener: OpeningListenerDelegate {
     package func opened(_ opening: OpeningListener.Opening) {
         guard let token = opening.token, let delegate,
             let verdict = delegate.judge(token, opening.clientHello, from: opening.address.address),
-            // Both fail only without memory, and then nobody is served.
+            // Both fail only if memory is exhausted. Then close the connection.
             let session = try? TLSSession(context: context, accepts: verdict.accepts),
             let connection = try? PeerConnection(
                 stream: opening.stream, session: session, role: .server, remoteAddress: opening.address,

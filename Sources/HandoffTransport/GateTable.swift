@@ -1,13 +1,15 @@
 package import LoopIO
 package import Timing
 
-/// Which connections have not said enough to begin TLS, from where, and until when. A plain value.
+/// The connections that have not sent a complete token and record, with their sources and
+/// deadlines. A plain value.
 ///
-/// A new connection is always taken; when there are too many of its address the oldest of those pays, when there are too
-/// many in all one of the busiest network (`ConnectionSource`): who floods us displaces mostly himself, and an honest client
-/// needs its place only for the time of its one segment.
+/// A new connection is always admitted. If its address has too many connections, the oldest of
+/// those is evicted. If there are too many in total, one of the busiest network is evicted
+/// (`ConnectionSource`). A flood therefore mostly evicts its own connections, and an honest client
+/// needs its entry only until its single segment has arrived.
 package struct GateTable {
-    /// Names one connection; never reused.
+    /// Identifies one connection. Never reused.
     package typealias ID = UInt64
 
     private struct Entry {
@@ -19,26 +21,26 @@ package struct GateTable {
     private let limit: Int
     private let perSource: Int
     private let time: Duration
-    /// In order of arrival, and so of deadline.
+    /// In order of arrival, and therefore of deadline.
     private var entries: [Entry] = []
     private var nextID: ID = 0
 
-    /// An empty table, with room for at least one connection.
+    /// Creates an empty table, with room for at least one connection.
     package init(limits: TransportLimits) {
         limit = max(limits.ungated, 1)
         perSource = limits.ungatedPerSource
         time = limits.gate
     }
 
-    /// Connections in it.
+    /// The number of connections.
     package var count: Int { entries.count }
 
-    /// When the first connection runs out of time.
+    /// The earliest deadline of a connection.
     package var nextDeadline: MonotonicInstant? { entries.first?.deadline }
 
-    /// Takes a new connection.
+    /// Adds a new connection.
     ///
-    /// - Returns: its name, and the older connection that must be closed for it.
+    /// - Returns: its ID, and the older connection that must be closed for it.
     package mutating func admit(from address: IPAddress, now: MonotonicInstant) -> (id: ID, evicted: ID?) {
         let source = ConnectionSource(address)
         let evicted = makeRoom(for: source)
@@ -48,12 +50,12 @@ package struct GateTable {
         return (id, evicted)
     }
 
-    /// Forgets a connection: it has said enough, or ended.
+    /// Removes a connection that has sent enough or has ended.
     package mutating func remove(_ id: ID) {
         entries.removeAll { $0.id == id }
     }
 
-    /// Forgets and returns the connections whose time is over.
+    /// Removes and returns the connections whose deadline has passed.
     package mutating func expire(now: MonotonicInstant) -> [ID] {
         let expired = entries.prefix { $0.deadline <= now }.map(\.id)
         entries.removeFirst(expired.count)
@@ -66,6 +68,6 @@ package struct GateTable {
             return entries.remove(at: oldest).id
         }
         guard entries.count >= limit else { return nil }
-        return ConnectionSource.toDisplace(entries.map(\.source)).map { entries.remove(at: $0).id }
+        return ConnectionSource.indexToEvict(entries.map(\.source)).map { entries.remove(at: $0).id }
     }
 }

@@ -1,14 +1,15 @@
 package import HandoffCrypto
 
-/// What a good token opened: how the connection behind it is to be judged.
+/// The admission check for the connection that a valid token has opened.
 package struct GateVerdict: Sendable {
-    /// Whether the key that the client proves in TLS may be here; reads only values that cannot change under it.
+    /// Returns true if the key that the client proves in TLS is accepted. It must read only values
+    /// that cannot change concurrently.
     package let accepts: @Sendable (PublicKey) -> Bool
 
-    /// Whether the client may be here to introduce itself alone: then it opens no streams.
+    /// True if the client may only introduce itself. It may not open streams then.
     package let isIntroduction: Bool
 
-    /// Makes a verdict.
+    /// Creates a verdict.
     package init(isIntroduction: Bool = false, accepts: @escaping @Sendable (PublicKey) -> Bool) {
         self.isIntroduction = isIntroduction
         self.accepts = accepts

@@ -1,11 +1,11 @@
 package import LoopIO
 import Timing
 
-/// Who gets the connections that have said enough. On the listener's loop.
+/// Receives the connections that have sent enough. Called on the listener's loop.
 package protocol OpeningListenerDelegate: AnyObject {
-    /// A connection has said enough.
+    /// Called when a connection has sent enough to start TLS.
     func opened(_ opening: OpeningListener.Opening)
-    /// A connection was closed for bytes that cannot become token and record.
+    /// Called after closing a connection whose bytes are not a token and a record.
     func refused(_ buffer: GateBuffer)
 }
 
@@ -13,18 +13,20 @@ extension OpeningListenerDelegate {
     package func refused(_ buffer: GateBuffer) {}
 }
 
-/// A listening TCP socket that reads what each connection says before TLS, within bounds of number and time, and hands on
-/// those that have said enough. It never says a byte itself.
+/// A listening TCP socket that reads the bytes of each connection before TLS, limited in number and
+/// time, and passes complete ones to its delegate. It never sends any bytes.
 ///
-/// Used on its loop's thread only; dropping it closes the socket and all connections that were not handed on.
+/// Use it on its loop's thread only. Releasing it closes the socket and all connections that were
+/// not passed on.
 package final class OpeningListener {
-    /// A connection that has said enough to begin TLS. Its stream belongs to who gets it, and is not read meanwhile.
+    /// A connection that has sent enough to start TLS. The receiver owns its stream, which is not
+    /// read until the receiver sets a handler.
     package struct Opening {
-        /// The connection, with what was read of it put back.
+        /// The connection's stream, without the bytes in `token` and `clientHello`.
         package let stream: ByteStream
         /// The address of the caller.
         package let address: SocketAddress
-        /// What stood before the ClientHello, unchecked.
+        /// The bytes before the ClientHello, unchecked.
         package let token: [UInt8]?
         /// The ClientHello record.
         package let clientHello: [UInt8]
@@ -36,30 +38,31 @@ package final class OpeningListener {
         var buffer: GateBuffer
     }
 
-    /// Without one, connections that have said enough are closed.
+    /// If it is nil, connections that have sent enough are closed.
     package weak var delegate: (any OpeningListenerDelegate)?
 
     private let loop: EventLoop
     private let listener: Listener
-    /// Before the first byte of a connection.
+    /// The initial buffer of each connection.
     private let buffer: GateBuffer
     private var table: GateTable
     private var connections: [GateTable.ID: Waiting] = [:]
     private var timer: LoopTimer?
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
     ///   - descriptor: a listening TCP socket.
-    ///   - buffer: what each connection has to send.
-    ///   - limits: how many connections wait at most, in all and from one address, and how long each may take.
+    ///   - buffer: the buffer that parses the bytes of each connection.
+    ///   - limits: the maximum number of waiting connections, in total and per address, and their
+    ///     maximum time.
     package init(
         _ descriptor: consuming Descriptor, buffer: GateBuffer, limits: TransportLimits, on loop: EventLoop
     ) throws(Errno) {
         self.loop = loop
         self.buffer = buffer
         table = GateTable(limits: limits)
-        try TCP.configure(descriptor.raw)  // for each connection: accept(2) copies the options of the listening socket
+        try TCP.configure(descriptor.raw)  // accept(2) copies the options to each connection
         listener = try Listener(adopting: descriptor, on: loop)
         timer = loop.timer(after: limits.gate) { [weak self] in self?.deadlinePassed() }
         listener.onAccept = { [weak self] descriptor, address in
@@ -72,19 +75,19 @@ package final class OpeningListener {
         close()
     }
 
-    /// Connections that have not said enough.
+    /// The number of connections that have not sent enough.
     var count: Int { table.count }
 
     /// The bound address and port.
     var localAddress: SocketAddress? { listener.localAddress }
 
-    /// Descriptors or memory for new connections have run out; it goes on by itself.
+    /// Called when descriptors or memory have run out. The listener retries automatically.
     var onShortage: ((Errno) -> Void)? {
         get { listener.onShortage }
         set { listener.onShortage = newValue }
     }
 
-    /// Closes the socket and every connection that was not handed on.
+    /// Closes the socket and every connection that was not passed on.
     package func close() {
         listener.close()
         timer?.cancel()
@@ -98,7 +101,7 @@ package final class OpeningListener {
         do throws(Errno) {
             stream = try ByteStream(descriptor, on: loop)
         } catch {
-            return  // No memory to watch it; the descriptor is closed.
+            return  // No memory to watch it. The descriptor is closed.
         }
         let (id, evicted) = table.admit(from: address.address, now: loop.now)
         if let evicted { drop(evicted) }
@@ -106,7 +109,8 @@ package final class OpeningListener {
         stream.onEnd = { [weak self] in self?.end(id) }
         stream.onError = { [weak self] _ in self?.end(id) }
         stream.onRead = { [weak self] in self?.received($0, id) }
-        // Otherwise it is armed for an older connection already, or fires early once and looks again.
+        // Otherwise the timer is armed for an older connection, or fires early once and is armed
+        // again.
         if timer?.isArmed == false { armTimer() }
     }
 
@@ -142,7 +146,8 @@ package final class OpeningListener {
         drop(id)
     }
 
-    /// Closes a connection that the table has forgotten. Nothing was written, so nothing but FIN or RST leaves.
+    /// Closes a connection that was removed from the table. Nothing was written, so only a FIN or
+    /// RST is sent.
     private func drop(_ id: GateTable.ID) {
         connections.removeValue(forKey: id)?.stream.close()
     }

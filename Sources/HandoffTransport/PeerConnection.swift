@@ -4,62 +4,66 @@ package import HandoffStreams
 package import HandoffTLS
 package import LoopIO
 
-/// A connection to another device after the gate: TLS over TCP, bytes in, frames or bytes out. Used on its loop's thread
-/// only.
+/// A connection to another device that has passed the gate: TLS over TCP, which carries frames or
+/// the bytes of a stream. Use it on its loop's thread only.
 ///
-/// The same class plays both roles. It starts in its handshake; set the handlers in the same turn in which you get it,
-/// and keep it: dropping it cuts it. Handlers are called one at a time, never from inside a method of this class but
-/// `answer`, and none after `onClosed`. States: handshake, open, closed (`docs/state-machines/peer-connection.md`).
+/// This class implements both roles. A connection starts in its handshake. Set the handlers in the
+/// same turn in which you receive it, and retain it: releasing it cuts it. Handlers are called one
+/// at a time, never from inside a method of this class except `answer`, and not after `onClosed`.
+/// States: handshake, open, closed (`docs/state-machines/peer-connection.md`).
 package final class PeerConnection {
     private enum State {
-        /// The state while a side that must prove its key has not proved it to the other.
+        /// A side that must prove its key has not proved it to the other side yet.
         case handshake
-        /// The state while bytes pass.
+        /// Bytes can be sent and received.
         case open
-        /// The state once it has ended, whoever ended it.
+        /// The connection has ended, by either side.
         case closed
     }
 
-    /// Frames are gathered for one record; above this size the memory is given back after they are sent.
+    /// The capacity of the buffer for outgoing frames that is kept after sending. Larger memory is
+    /// released.
     private static let keptCapacity = 16 * 1024
 
-    /// TLS is done, and the other side has proved this key, which is nil only where the context asks for none; called
-    /// once. Bytes that came behind are delivered after it.
+    /// Called once when the TLS handshake is complete and the peer has proved this key. The key is
+    /// nil only if the context does not require one. Bytes received with the handshake are
+    /// delivered afterwards.
     package var onOpen: ((PublicKey?) -> Void)?
-    /// What the other side sent, decrypted, in whatever pieces it arrives; while this is not set, nothing is read.
+    /// Called with decrypted bytes from the peer, in arbitrary pieces. While it is nil, nothing is
+    /// read.
     package var onBytes: (([UInt8]) -> Void)? {
         didSet { updateReading() }
     }
-    /// It has ended; called once, for `close` too, but not for `abort`.
+    /// Called once when the connection has ended, including after `close` but not after `abort`.
     package var onClosed: ((ConnectionEnd) -> Void)?
-    /// The server has answered our token; called once, on the client's side only.
+    /// Called once when the server has replied to our token. On the client side only.
     var onGatePassed: (() -> Void)?
 
-    /// The side that this device plays.
+    /// The role of this device.
     package let role: TLSRole
-    /// Where the other side is.
+    /// The address of the peer.
     package let remoteAddress: SocketAddress
-    /// Whether the client was let in to introduce itself.
+    /// True if the client was admitted only to introduce itself.
     package let isIntroduction: Bool
     private let loop: EventLoop
     private let limits: TransportLimits
     private let stream: ByteStream
     private let session: TLSSession
     private var state = State.handshake
-    /// Frames that wait for the end of the present handler, or for the handshake.
+    /// Frames to send after the current handler has returned or the handshake is complete.
     private var outgoing: [UInt8] = []
     private var deadline: LoopTimer?
-    private var hasHeard = false
+    private var hasReceived = false
     private var isPaused = false
     private var isReading = true
-    /// While set, what is written is sent when the present handler returns.
+    /// True during a handler: written frames are then sent when it returns.
     private var isHandling = false
 
-    /// A connection whose socket is connected; `greet` or `answer` starts it.
+    /// Creates a connection over a connected socket. Call `greet` or `answer` to start it.
     ///
     /// - Parameters:
-    ///   - stream: passes into the ownership of the connection.
-    ///   - session: TLS, which has not received anything.
+    ///   - stream: the connection takes ownership of it.
+    ///   - session: a TLS session that has not received anything.
     package init(
         stream: ByteStream, session: TLSSession, role: TLSRole, remoteAddress: SocketAddress,
         isIntroduction: Bool = false, limits: TransportLimits, on loop: EventLoop
@@ -74,13 +78,13 @@ package final class PeerConnection {
         deadline = limits.handshake.map { loop.timer(after: $0) { [weak self] in self?.deadlinePassed() } }
     }
 
-    /// The other side's key; `nil` unless the connection is open, and where the context asks for none.
+    /// The peer's key; nil unless the connection is open, or if the context does not require one.
     package var peerKey: PublicKey? {
         if case .open = state { session.peerKey } else { nil }
     }
 
-    /// What both ends of this very connection can derive, and nobody in between (tls-exporter, RFC 9266); `nil` unless the
-    /// connection is open.
+    /// A value that only the two ends of this connection can derive (tls-exporter, RFC 9266); nil
+    /// unless the connection is open.
     package var channelBinding: [UInt8]? {
         guard case .open = state else { return nil }
         return try? session.exporter(label: "EXPORTER-Channel-Binding", context: [], count: 32)
@@ -91,31 +95,31 @@ package final class PeerConnection {
         if case .open = state { session.group.rawValue } else { "" }
     }
 
-    /// Whether both sides agreed that it carries a continuation stream, and no frames.
+    /// True if both sides agreed that the connection carries a continuation stream and no frames.
     package var isForStream: Bool { session.agreedProtocol == TLSContext.streamProtocol }
 
-    /// Whether it has ended.
     package var isClosed: Bool {
         if case .closed = state { true } else { false }
     }
 
-    /// Bytes that the other side has not taken yet.
+    /// The number of bytes that are waiting to be sent.
     package var waitingBytes: Int { stream.pendingWriteBytes + outgoing.count }
 
-    /// Whether the other machine has not acknowledged all that was sent to it.
+    /// True if the other machine has not acknowledged all sent bytes.
     package var isUnacknowledged: Bool {
         stream.rawDescriptor.flatMap(TCP.unacknowledged).map { $0 > 0 } ?? false
     }
 
     // MARK: Starting
 
-    /// Starts the client's side with the ClientHello and what stands before it, in one segment.
+    /// Starts the client side. `greeting` contains the ClientHello and the bytes before it, and is
+    /// sent in one segment.
     func greet(_ greeting: [UInt8]) {
         attach()
         stream.write(greeting)
     }
 
-    /// Starts the server's side with the ClientHello that passed the gate.
+    /// Starts the server side with the ClientHello that passed the gate.
     package func answer(_ clientHello: [UInt8]) {
         attach()
         received(clientHello)
@@ -127,12 +131,14 @@ package final class PeerConnection {
         stream.onError = { [weak self] in self?.streamFailed($0) }
     }
 
-    // MARK: Using it
+    // MARK: Frames and bytes
 
-    /// Sends frames in one record and one system call, at once: whoever waits for them on another machine waits longest.
-    /// Those of one handler leave together when it returns. Before the connection is open they wait for that.
+    /// Sends frames immediately, in one record and one system call, to minimise the latency for a
+    /// peer that waits for them. Frames sent in one handler are sent together when it returns.
+    /// Before the connection is open they are queued.
     ///
-    /// - Returns: false if the connection has ended, also because the other side leaves too much unread.
+    /// - Returns: false if the connection has ended, including because the peer has too much unread
+    ///   data.
     @discardableResult
     package func send(_ frames: [Frame]) -> Bool {
         guard !isClosed else { return false }
@@ -140,7 +146,7 @@ package final class PeerConnection {
             guard hasRoom(for: frame.body.count) else { return false }
             frame.append(to: &outgoing)
         }
-        if !isHandling { flush(isAsked: true) }
+        if !isHandling { flush(isInOwnerCall: true) }
         return !isClosed
     }
 
@@ -149,54 +155,57 @@ package final class PeerConnection {
     package func send(_ bytes: [UInt8]) -> Bool {
         guard !isClosed, hasRoom(for: bytes.count) else { return false }
         outgoing += bytes
-        if !isHandling { flush(isAsked: true) }
+        if !isHandling { flush(isInOwnerCall: true) }
         return !isClosed
     }
 
-    /// Whether so much more may wait; ends the connection if not.
+    /// Returns true if `count` more bytes may be queued, otherwise ends the connection.
     private func hasRoom(for count: Int) -> Bool {
         guard waitingBytes + count > limits.waitingWrites else { return true }
-        abort(.notReading, isAsked: true)
+        abort(.notReading, isInOwnerCall: true)
         return false
     }
 
-    /// Delivers no more bytes until `resumeReading`, and slows the other side down by it.
+    /// Stops delivering bytes until `resumeReading`, which throttles the peer.
     package func pauseReading() {
         isPaused = true
         updateReading()
     }
 
-    /// Delivers bytes again, those that wait first, from the next turn on.
+    /// Resumes delivery in the next turn, starting with pending bytes.
     package func resumeReading() {
         isPaused = false
         updateReading()
     }
 
-    /// Sends what waits, says goodbye to the other side (close_notify), and ends; `onClosed` comes in a later turn.
+    /// Sends the pending bytes and close_notify, and ends the connection. `onClosed` is called in a
+    /// later turn.
     ///
-    /// - Parameter reason: for the log; the other side does not see it.
+    /// - Parameter reason: for the log; not sent to the peer.
     package func close(_ reason: String) {
         guard !isClosed else { return }
-        flush(isAsked: true)
-        leave(.closedHere(reason), isAsked: true)
+        flush(isInOwnerCall: true)
+        shutDown(.closedHere(reason), isInOwnerCall: true)
     }
 
-    /// Ends at once, also while the other side may still take what was sent before `close`; nothing is reported.
+    /// Ends the connection immediately, even if bytes sent before `close` are still being
+    /// delivered. Nothing is reported.
     package func abort() {
         onClosed = nil
-        abort(.closedHere("it was aborted"))
+        abort(.closedHere("the connection was aborted"))
     }
 
-    /// Gives the connection away to a stream: socket and TLS as they are. Nothing is reported any more.
+    /// Transfers socket and TLS session to a stream channel. Nothing is reported afterwards.
     ///
-    /// - Returns: nil unless it is open and everything that was written has left; then it is closed.
+    /// - Returns: nil, after closing the connection, unless it is open and all written bytes have
+    ///   been sent.
     package func detach() -> StreamChannel? {
         guard case .open = state, outgoing.isEmpty, let descriptor = stream.detach() else {
-            close("it could not be made a stream")
+            close("it could not be converted to a stream")
             return nil
         }
         onClosed = nil
-        finish(.closedHere("it is a stream now"), true)
+        finish(.closedHere("the connection was converted to a stream"), true)
         return StreamChannel(descriptor, session: session)
     }
 
@@ -204,8 +213,8 @@ package final class PeerConnection {
 
     private func received(_ bytes: [UInt8]) {
         handle {
-            if !hasHeard {
-                hasHeard = true
+            if !hasReceived {
+                hasReceived = true
                 onGatePassed?()
                 onGatePassed = nil
             }
@@ -213,21 +222,22 @@ package final class PeerConnection {
         }
     }
 
-    /// Runs one event: takes in what it brought, delivers all that follows from it, then sends all that came of it.
+    /// Processes one event: runs it, delivers the resulting bytes, then sends everything that was
+    /// written in reaction.
     private func handle(_ event: () -> Void) {
         guard !isClosed else { return }
         isHandling = true
         event()
-        if case .handshake = state { goOn() }
+        if case .handshake = state { continueHandshake() }
         deliver()
         isHandling = false
-        flush(isAsked: false)
+        flush(isInOwnerCall: false)
     }
 
-    private func goOn() {
+    private func continueHandshake() {
         switch session.step() {
         case .incomplete: return
-        case .failed(let error): leave(.tls(error))
+        case .failed(let error): shutDown(.tls(error))
         case .done:
             state = .open
             deadline?.cancel()
@@ -244,15 +254,16 @@ package final class PeerConnection {
                 switch try session.read() {
                 case .bytes(let bytes): onBytes(bytes)
                 case .wouldBlock: return
-                case .closed: return leave(.finished)
+                case .closed: return shutDown(.finished)
                 }
             } catch {
-                return leave(.tls(error))
+                return shutDown(.tls(error))
             }
         }
     }
 
-    /// Whether bytes of the other side are of use now. A handshake needs them; who is connected may be slowed down.
+    /// True if bytes from the peer can be processed now. A handshake needs them; an open connection
+    /// may be throttled.
     private var wantsToRead: Bool {
         switch state {
         case .handshake: true
@@ -261,22 +272,22 @@ package final class PeerConnection {
         }
     }
 
-    /// Derives from the state whether the socket is read. The only place that sets it.
+    /// Derives from the state whether the socket is read. No other code sets it.
     private func updateReading() {
         guard !isClosed, wantsToRead != isReading else { return }
         isReading = wantsToRead
         guard isReading else { return stream.pauseReading() }
         stream.resumeReading()
-        // TLS may hold bytes that came before the pause, and nothing else would call for them.
+        // TLS may hold bytes that arrived before the pause, and no event would deliver them.
         if !isHandling { loop.later { [weak self] in self?.handle {} } }
     }
 
     private func receivedEnd() {
-        abort(role == .client && !hasHeard ? .refusedAtGate : .cut)
+        abort(role == .client && !hasReceived ? .refusedAtGate : .cut)
     }
 
     private func streamFailed(_ error: Errno) {
-        let isRefusal = role == .client && !hasHeard && [.connectionReset, .brokenPipe].contains(error)
+        let isRefusal = role == .client && !hasReceived && [.connectionReset, .brokenPipe].contains(error)
         abort(isRefusal ? .refusedAtGate : .socket(error))
     }
 
@@ -286,46 +297,50 @@ package final class PeerConnection {
 
     // MARK: Sending
 
-    /// - Parameter isAsked: whether the owner's call is under way, which is not called back from inside of it.
-    private func flush(isAsked: Bool) {
+    /// - Parameter isInOwnerCall: true during a call by the owner, from inside which handlers must
+    ///   not be called.
+    private func flush(isInOwnerCall: Bool) {
         guard !isClosed else { return }
         if case .open = state, !outgoing.isEmpty {
             do throws(TLSError) {
                 try session.write(outgoing)
             } catch {
-                return leave(.tls(error), isAsked: isAsked)
+                return shutDown(.tls(error), isInOwnerCall: isInOwnerCall)
             }
             outgoing.removeAll(keepingCapacity: outgoing.capacity <= Self.keptCapacity)
         }
-        sendCiphertext(isAsked: isAsked)
+        sendCiphertext(isInOwnerCall: isInOwnerCall)
     }
 
-    private func sendCiphertext(isAsked: Bool) {
+    private func sendCiphertext(isInOwnerCall: Bool) {
         let bytes = session.takeCiphertext()
         guard !bytes.isEmpty else { return }
         stream.write(bytes)
-        // Frames are bounded where they are gathered; answers to key updates are made by TLS itself, without end for who asks
-        // without end and takes none.
-        if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites { abort(.notReading, isAsked: isAsked) }
+        // `send` limits frames, but TLS itself creates the replies to key updates. A peer that
+        // requests updates without reading would queue them without end.
+        if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites {
+            abort(.notReading, isInOwnerCall: isInOwnerCall)
+        }
     }
 
     // MARK: Ending
 
-    /// Ends in order: the other side gets what was written, then an alert or close_notify.
-    private func leave(_ end: ConnectionEnd, isAsked: Bool = false) {
+    /// Ends the connection properly: the peer receives the written bytes, then an alert or
+    /// close_notify.
+    private func shutDown(_ end: ConnectionEnd, isInOwnerCall: Bool = false) {
         session.close()
-        sendCiphertext(isAsked: isAsked)
-        stream.finish(within: isAsked ? limits.linger : limits.alert)
-        finish(end, isAsked)
+        sendCiphertext(isInOwnerCall: isInOwnerCall)
+        stream.finish(within: isInOwnerCall ? limits.linger : limits.alert)
+        finish(end, isInOwnerCall)
     }
 
-    /// Ends at once.
-    private func abort(_ end: ConnectionEnd, isAsked: Bool = false) {
+    /// Ends the connection immediately.
+    private func abort(_ end: ConnectionEnd, isInOwnerCall: Bool = false) {
         stream.close()
-        finish(end, isAsked)
+        finish(end, isInOwnerCall)
     }
 
-    private func finish(_ end: ConnectionEnd, _ isAsked: Bool) {
+    private func finish(_ end: ConnectionEnd, _ isInOwnerCall: Bool) {
         guard !isClosed else { return }
         state = .closed
         deadline?.cancel()
@@ -337,7 +352,8 @@ package final class PeerConnection {
         onClosed = nil
         onGatePassed = nil
         guard let report else { return }
-        // Inside a method that the owner called, or inside one of its handlers, it is not called back.
-        if isAsked { loop.later { report(end) } } else { report(end) }
+        // Do not call back from inside a method that the owner called, or from inside one of its
+        // handlers.
+        if isInOwnerCall { loop.later { report(end) } } else { report(end) }
     }
 }

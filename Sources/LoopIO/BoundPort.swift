@@ -1,10 +1,11 @@
 import CLinux
 import Glibc
 
-/// A TCP socket that listens and a UDP socket, bound to the same port.
+/// A listening TCP socket and a UDP socket that are bound to the same port.
 ///
-/// Both are dual-stack (IPv4 addresses appear mapped and are normalised by `SocketAddress`), or AF_INET where the kernel
-/// has no IPv6 or the address asked for is an IPv4 one.
+/// Both sockets are dual-stack: IPv4 addresses appear mapped, and `SocketAddress` normalises them.
+/// They are AF_INET if the kernel has no IPv6 support or if the requested address is an IPv4
+/// address.
 @frozen
 package struct BoundPort: ~Copyable {
     /// The listening TCP socket, for `Listener`.
@@ -14,16 +15,17 @@ package struct BoundPort: ~Copyable {
     /// The port of both.
     package let port: UInt16
 
-    /// The port that firewall rules open, and the nine after it for further users of a machine.
+    /// The port that firewall rules open, and the next nine for additional users of a machine.
     package static let defaultPorts: ClosedRange<UInt16> = 24863...24872
-    /// Connections that wait to be accepted; the kernel lowers it to net.core.somaxconn.
+    /// The maximum number of pending connections. The kernel reduces it to net.core.somaxconn.
     private static let backlog: Int32 = 128
-    /// The kernel gives out ports that are free for TCP; the chance that UDP has 16 of them in a row is nil.
+    /// The kernel picks ports that are free for TCP. The probability that all of 16 such ports are
+    /// taken for UDP is negligible.
     private static let attempts = 16
 
-    /// Binds a given port, or any free one for 0.
+    /// Binds the given port, or any free port if `port` is 0.
     /// - Parameter address: one of this machine's addresses; nil for all.
-    /// - Throws: `addressInUse` when either protocol's port is taken.
+    /// - Throws: `addressInUse` if the port is taken for either protocol.
     package init(port: UInt16, address: IPAddress? = nil) throws(Errno) {
         guard port == 0 else {
             self = try Self.bind(port: port, address: address)
@@ -40,7 +42,7 @@ package struct BoundPort: ~Copyable {
         self = try Self.bind(port: 0, address: address)
     }
 
-    /// Binds the first port of `ports` that is free for both protocols, else any.
+    /// Binds the first port of `ports` that is free for both protocols, otherwise any free port.
     package init(
         firstFreeOf ports: ClosedRange<UInt16> = BoundPort.defaultPorts, address: IPAddress? = nil
     ) throws(Errno) {
@@ -55,7 +57,8 @@ package struct BoundPort: ~Copyable {
         try self.init(port: 0, address: address)
     }
 
-    /// The same sockets once more (dup(2)): the port stays bound, and listens, until all of them are closed.
+    /// Duplicates the sockets (dup(2)). The port stays bound and listening until all of them are
+    /// closed.
     package func duplicate() throws(Errno) -> BoundPort {
         BoundPort(tcp: try tcp.duplicate(), udp: try udp.duplicate(), port: port)
     }
@@ -73,8 +76,8 @@ package struct BoundPort: ~Copyable {
         return BoundPort(tcp: tcp, udp: udp, port: bound)
     }
 
-    /// A listening TCP socket alone. SO_REUSEADDR: connections of an earlier run that linger do not keep us out; on
-    /// Linux it does not let two sockets listen.
+    /// Opens a listening TCP socket only. SO_REUSEADDR allows the bind while connections of an
+    /// earlier run linger. On Linux it does not allow two listening sockets on a port.
     package static func bindTCP(port: UInt16, address: IPAddress? = nil) throws(Errno) -> Descriptor {
         try dualStack(address) { (family, address) throws(Errno) in
             let socket = try open(family, Int32(SOCK_STREAM.rawValue))
@@ -86,21 +89,24 @@ package struct BoundPort: ~Copyable {
         }
     }
 
-    /// A UDP socket alone. Without SO_REUSEADDR: with it, another user's socket on the port would take our datagrams.
+    /// Opens a UDP socket only. Without SO_REUSEADDR, which would let another user's socket on the
+    /// port receive our datagrams.
     package static func bindUDP(port: UInt16, address: IPAddress? = nil) throws(Errno) -> Descriptor {
         try dualStack(address) { (family, address) throws(Errno) in
             let socket = try open(family, Int32(SOCK_DGRAM.rawValue))
             if family == AF_INET6 {
                 try setOption(socket.raw, CLINUX_PACKET_INFO_6, 1)
             }
-            // Also on a dual-stack socket: its IPv4 datagrams report their address this way.
+            // Needed on a dual-stack socket too: its IPv4 datagrams report their local address this
+            // way.
             try setOption(socket.raw, CLINUX_PACKET_INFO, 1)
             try bind(socket.raw, family, SocketAddress(address, port: port))
             return socket
         }
     }
 
-    /// Tries IPv6 for all addresses and falls back to IPv4 where the kernel lacks it or has it disabled.
+    /// Tries IPv6 for all addresses, and falls back to IPv4 if the kernel has no IPv6 support or it
+    /// is disabled.
     private static func dualStack(
         _ address: IPAddress?, _ body: (Int32, IPAddress) throws(Errno) -> Descriptor
     ) throws(Errno) -> Descriptor {
@@ -110,7 +116,7 @@ package struct BoundPort: ~Copyable {
         do throws(Errno) {
             return try body(AF_INET6, .anyIPv6)
         } catch {
-            // The socket cannot be made (ipv6.disable=1), or it cannot be bound (net.ipv6.conf.all.disable_ipv6=1).
+            // socket(2) fails with ipv6.disable=1, bind(2) with net.ipv6.conf.all.disable_ipv6=1.
             guard error == .familyNotSupported || error == .addressNotAvailable else { throw error }
             return try body(AF_INET, .anyIPv4)
         }
@@ -119,13 +125,14 @@ package struct BoundPort: ~Copyable {
     private static func open(_ family: Int32, _ type: Int32) throws(Errno) -> Descriptor {
         let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(family, type) })
         if family == AF_INET6 {
-            // The system's default may be 1 (net.ipv6.bindv6only).
+            // The system default may be 1 (net.ipv6.bindv6only).
             try setOption(socket.raw, CLINUX_V6_ONLY, 0)
         }
         return socket
     }
 
-    /// Binds also to an address that this machine does not have yet: DHCP may bring it after the login.
+    /// Binds the socket, even to an address that this machine does not have yet: DHCP may assign it
+    /// after the login.
     private static func bind(_ raw: Int32, _ family: Int32, _ address: SocketAddress) throws(Errno) {
         if address.address != .anyIPv6, address.address != .anyIPv4 {
             try setOption(raw, family == AF_INET6 ? CLINUX_FREE_BIND_6 : CLINUX_FREE_BIND, 1)

@@ -1,67 +1,74 @@
 import CLinux
 
-/// A connected stream socket or pipe on a loop: reads are handed over in order, writes are sent at once or queued.
+/// A connected stream socket or pipe on an event loop. Received bytes are delivered in order;
+/// written bytes are sent immediately or queued.
 ///
-/// Used on the loop's thread only. Set the handlers right after making it; bytes are read only while `onRead` is set.
-/// After `onEnd` the stream may still be written to; after `onError` it is closed. Every handler may close the stream.
-/// What it watches for follows from its state after each step, so that a descriptor which hangs up is either read to
-/// its end or not watched at all.
+/// Use it on the loop's thread only. Set the handlers right after creating the stream; bytes are
+/// read only while `onRead` or `onReadSecret` is set. After `onEnd` the stream is still writable;
+/// after `onError` it is closed. Every handler may close the stream.
+///
+/// The watched events are derived from the stream's state after each step. A descriptor that
+/// reports a hang-up is therefore either read to its end or not watched at all.
 package final class ByteStream {
-    /// When a writer should pause.
+    /// Queue sizes for pausing and resuming a writer.
     package typealias Marks = WriteQueue.Marks
 
     private enum Reading {
-        /// The state while bytes are read and handed over.
+        /// Bytes are read and delivered.
         case flowing
-        /// The state between `pauseReading` and `resumeReading`.
+        /// Between `pauseReading` and `resumeReading`.
         case paused
-        /// The state once the other end has written its last byte.
+        /// The peer has sent its last byte.
         case ended
     }
 
     private enum Writing {
-        /// The state while `write` is allowed.
+        /// `write` is allowed.
         case open
-        /// The state from `shutdownWrite` until the queue is empty.
+        /// `shutdownWrite` was called and the queue is not empty yet.
         case finishing
-        /// The state once the end of our bytes was sent.
+        /// The end of our stream was sent.
         case shut
-        /// The state once the other end takes no more bytes; what it sent before is still read.
+        /// The peer accepts no more bytes. Bytes it sent before are still read.
         case failed(Errno)
     }
 
-    /// One turn of the loop reads at most this much from one stream, then looks at the others.
+    /// The maximum number of bytes read from one stream per turn of the loop.
     private static let readBudget = 2 * EventLoop.scratchSize
-    /// After a failed write, what has arrived is still handed over, up to this much: more than a receive buffer holds.
+    /// The maximum number of received bytes delivered after a failed write. Exceeds a receive
+    /// buffer.
     private static let lastReadBudget = 8 * 1024 * 1024
 
-    /// Bytes that have arrived, never none.
+    /// Called with received bytes, never with an empty array.
     package var onRead: (([UInt8]) -> Void)? {
         didSet { updateInterest() }
     }
-    /// Takes the place of `onRead` for bytes that are secret: they are lent for the time of the call, and no copy of them
-    /// stays in this stream or in the loop.
+    /// Replaces `onRead` for secret bytes. They are valid only during the call, and neither this
+    /// stream nor the loop keeps a copy.
     package var onReadSecret: ((Span<UInt8>) -> Void)? {
         didSet { updateInterest() }
     }
-    /// Descriptors that the other end of a unix socket has passed (SCM_RIGHTS), in order; called right before the bytes
-    /// with which they came are handed over. Bytes that were sent before them may be among these.
+    /// Called with descriptors that a unix socket's peer has passed (SCM_RIGHTS), in order, right
+    /// before the bytes they were sent with. Those bytes may start with bytes sent earlier.
     ///
-    /// Empty: some were passed, but this process may not open so many. While it is nil, the kernel closes what is passed,
-    /// which may wait: set it wherever the other end is not trusted.
+    /// The array is empty if descriptors were passed but this process has too many open files to
+    /// accept all of them. While the handler is nil, the kernel closes passed descriptors, which
+    /// may block: set it wherever the peer is not trusted.
     package var onPassed: (([PassedFile]) -> Void)?
-    /// Descriptors were passed while too many of `passer` wait to be closed already (`DescriptorCloser`): nothing more can be read,
-    /// and reading is paused. Bytes can still be written. Without a handler the connection fails.
+    /// Called if descriptors were passed while too many descriptors from `passer` are waiting to be
+    /// closed (`DescriptorCloser`). Nothing more can be read, and reading is paused. Writing still
+    /// works. Without a handler the connection fails.
     package var onPassedTooMany: (() -> Void)?
-    /// Who passes descriptors at the other end.
+    /// The source of passed descriptors.
     package var passer = DescriptorSource.unnamed
-    /// The other end writes no more (read(2) returned 0); called once.
+    /// Called once when the peer has finished writing (read(2) returned 0).
     package var onEnd: (() -> Void)?
-    /// The connection has failed and the stream is closed; called once, and nothing after it.
+    /// Called once when the connection has failed. The stream is closed, and no handler is called
+    /// afterwards.
     package var onError: ((Errno) -> Void)?
-    /// The queue was above the high mark and has fallen to the low one.
+    /// Called when the queue has fallen to the low mark after exceeding the high mark.
     package var onDrained: (() -> Void)?
-    /// The kernel has taken the last byte that was queued.
+    /// Called when the kernel has accepted the last queued byte.
     package var onFlushed: (() -> Void)?
 
     private let loop: EventLoop
@@ -70,12 +77,12 @@ package final class ByteStream {
     private var reading = Reading.flowing
     private var writing = Writing.open
     private var queue: WriteQueue
-    /// Whether a failed write is reported in a later turn: a handler is never called from inside `write`.
+    /// A failed write will be reported in a later turn: no handler is called from inside `write`.
     private var isFailureDue = false
-    /// Set from `finish` on: keeps the stream alive until the other end has everything, at the latest until the timer.
+    /// Set by `finish`. Keeps the stream alive until the peer has everything or the timer fires.
     private var lingering: (stream: ByteStream, timer: LoopTimer)?
 
-    /// Takes over a connected socket or the end of a pipe, and makes it non-blocking.
+    /// Takes ownership of a connected socket or of one end of a pipe, and makes it non-blocking.
     package init(_ descriptor: consuming Descriptor, on loop: EventLoop, marks: Marks = Marks()) throws(Errno) {
         let raw = descriptor.raw
         self.loop = loop
@@ -90,32 +97,33 @@ package final class ByteStream {
     }
 
     private func closeDescriptor() {
-        if let former = descriptor.take() { LocalSocket.close(former.release(), from: passer) }
+        if let descriptor = descriptor.take() { LocalSocket.close(descriptor.release(), from: passer) }
     }
 
     // MARK: State
 
-    /// Whether it is neither closed nor failed.
+    /// True if the stream is neither closed nor failed.
     package var isOpen: Bool { descriptor != nil }
 
-    /// Bytes that were written but not yet taken by the kernel.
+    /// The number of bytes that were written but not yet accepted by the kernel.
     package var pendingWriteBytes: Int { queue.count }
 
-    /// The descriptor's number while the stream is open, for socket options and credentials; it stays the stream's.
+    /// The descriptor's number while the stream is open, for socket options and credentials. The
+    /// stream owns it.
     package var rawDescriptor: Int32? {
         descriptor?.raw
     }
 
     // MARK: Reading
 
-    /// Stops reading; the other end is slowed down once the kernel's buffers are full.
+    /// Stops reading. The peer is throttled when the kernel's buffers are full.
     package func pauseReading() {
         guard case .flowing = reading else { return }
         reading = .paused
         updateInterest()
     }
 
-    /// Reads again after `pauseReading`.
+    /// Resumes reading after `pauseReading`.
     package func resumeReading() {
         guard case .paused = reading else { return }
         reading = .flowing
@@ -125,10 +133,12 @@ package final class ByteStream {
 
     // MARK: Writing
 
-    /// Sends bytes in order, at once as far as the kernel takes them.
+    /// Sends bytes in order, immediately as far as the kernel accepts them, and queues the rest.
     ///
-    /// After a failure or `shutdownWrite` they are dropped: the owner is told of failures by `onError`.
-    /// - Returns: false when the queue is above the high mark; write on after `onDrained`.
+    /// After a failure or `shutdownWrite` the bytes are dropped. Failures are reported to
+    /// `onError`.
+    /// - Returns: false if the queue is above the high mark; then wait for `onDrained` before
+    ///   writing more.
     @discardableResult
     package func write(_ bytes: [UInt8]) -> Bool {
         loop.assertOwned()
@@ -145,17 +155,20 @@ package final class ByteStream {
         return !queue.isAboveHigh
     }
 
-    /// Sends bytes over a unix socket and passes a descriptor with the first of them, as the other `write` with one.
+    /// Sends bytes over a unix socket and passes one descriptor with the first byte. See
+    /// `write(_:passing:)` for several.
     @discardableResult
     package func write(_ bytes: [UInt8], passing passed: borrowing Descriptor) throws(Errno) -> Bool {
         try write(bytes, passing: [passed.raw])
     }
 
-    /// Sends bytes over a unix socket and passes open descriptors with the first of them (SCM_RIGHTS), one to four; the caller
-    /// keeps its own. What the kernel does not take of the bytes at once is queued.
-    /// - Returns: false when the queue is above the high mark, as `write`.
-    /// - Throws: `wouldBlock` when earlier bytes wait or the kernel takes none now, `invalidArgument` without bytes or
-    ///   once writing has ended, or an error of sendmsg(2). Then nothing was sent.
+    /// Sends bytes over a unix socket and passes one to four open descriptors with the first byte
+    /// (SCM_RIGHTS). The caller keeps its own descriptors. Bytes that the kernel does not accept
+    /// immediately are queued.
+    /// - Returns: false if the queue is above the high mark, as for `write`.
+    /// - Throws: `wouldBlock` if earlier bytes are queued or the kernel accepts none now,
+    ///   `invalidArgument` if `bytes` is empty or writing has ended, or an error of sendmsg(2). In
+    ///   each case nothing was sent.
     @discardableResult
     package func write(_ bytes: [UInt8], passing numbers: [Int32]) throws(Errno) -> Bool {
         loop.assertOwned()
@@ -171,7 +184,7 @@ package final class ByteStream {
         return !queue.isAboveHigh
     }
 
-    /// Sends what is queued and then the end of the stream (shutdown(2)); reading goes on.
+    /// Sends the queued bytes and then the end of the stream (shutdown(2)). Reading continues.
     package func shutdownWrite() {
         loop.assertOwned()
         guard isOpen, case .open = writing else { return }
@@ -182,7 +195,7 @@ package final class ByteStream {
 
     // MARK: Closing
 
-    /// Closes it at once; what is queued is lost, and no handler is called any more.
+    /// Closes the stream immediately. Queued bytes are lost, and no handler is called afterwards.
     package func close() {
         loop.assertOwned()
         source?.cancel()
@@ -193,15 +206,16 @@ package final class ByteStream {
         dropHandlers()
     }
 
-    /// Gives the descriptor up without closing it, for example to a loop on another thread; no handler is called any more.
-    /// Everything that was read before has been handed over.
-    /// - Returns: nil when written bytes still wait, when writing has failed, and when it is closed: then nothing changes.
+    /// Releases the descriptor without closing it, for example to hand it to a loop on another
+    /// thread. No handler is called afterwards. All bytes that were read have been delivered.
+    /// - Returns: nil, without any change, if bytes are queued, writing has failed or the stream is
+    ///   closed.
     package func detach() -> Descriptor? {
         loop.assertOwned()
         guard queue.isEmpty, lingering == nil else { return nil }
         if case .failed = writing { return nil }
         guard let given = descriptor.take() else { return nil }
-        // Before anybody else can watch or close the number.
+        // Before other code can watch or close the descriptor.
         source?.cancel()
         source = nil
         dropHandlers()
@@ -219,12 +233,12 @@ package final class ByteStream {
         onReadSecret = nil
     }
 
-    /// Sends what is queued and the end of the stream, waits until the other end has ended too, and closes. No handler
-    /// is called any more, and the owner may let go of the stream.
+    /// Sends the queued bytes and the end of the stream, waits for the end of the peer's stream,
+    /// and closes. No handler is called afterwards, and the owner may release the stream.
     ///
-    /// Bytes that arrive meanwhile are thrown away: closing with unread bytes would make TCP reset the connection,
-    /// which destroys what the other end has not read yet.
-    /// - Parameter deadline: when it is closed whatever the other end does.
+    /// Bytes that arrive in between are discarded. Closing with unread bytes would make TCP reset
+    /// the connection, which destroys bytes that the peer has not read yet.
+    /// - Parameter deadline: the time after which the stream is closed in any case.
     package func finish(within deadline: Duration = .seconds(5)) {
         loop.assertOwned()
         guard isOpen, lingering == nil else { return }
@@ -233,7 +247,7 @@ package final class ByteStream {
         onError = nil
         onDrained = nil
         onFlushed = nil
-        // What is still passed is let go of elsewhere: the kernel would close it here.
+        // So that `DescriptorCloser` closes passed descriptors, not the kernel on this thread.
         if onPassed != nil { onPassed = { _ in } }
         onPassedTooMany = nil
         if case .paused = reading { reading = .flowing }
@@ -247,7 +261,7 @@ package final class ByteStream {
 
     private func handle(_ events: IOEvents) {
         let ended: IOEvents = [.hangUp, .error]
-        // Reading first: what arrived before a failure is handed over before the failure is.
+        // Read first: bytes that arrived before a failure are delivered before it is reported.
         if !events.isDisjoint(with: [.readable, .readHangUp, .hangUp, .error]), wantsToRead {
             readAvailable(budget: Self.readBudget, toTheEnd: !events.isDisjoint(with: ended))
         }
@@ -263,7 +277,7 @@ package final class ByteStream {
         return false
     }
 
-    /// Derives what to watch for from the state. The only place that sets it.
+    /// Derives the watched events from the state. No other code sets them.
     private func updateInterest() {
         guard let source else { return }
         var events: IOEvents = []
@@ -272,8 +286,9 @@ package final class ByteStream {
         source.setEvents(events)
     }
 
-    /// Reads until the kernel has no more, the budget is used up or a handler stops it.
-    /// - Parameter toTheEnd: whether to go on after a short read, which otherwise means that the kernel has no more.
+    /// Reads until the kernel has no more bytes, the budget is used up or a handler stops it.
+    /// - Parameter toTheEnd: continue after a short read, which otherwise means that the kernel has
+    ///   no more bytes.
     private func readAvailable(budget: Int, toTheEnd: Bool) {
         var left = budget
         let scratch = loop.scratch
@@ -283,7 +298,7 @@ package final class ByteStream {
                 guard count > 0 else { return didReadEnd() }
                 left -= count
                 handOver(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
-                // The state is reported again should there be more after all.
+                // If there are more bytes after all, the event is reported again.
                 if count < scratch.count, !toTheEnd { return }
             } catch .tooManyReferences where onPassedTooMany != nil {
                 pauseReading()
@@ -296,7 +311,7 @@ package final class ByteStream {
         }
     }
 
-    /// Reads once, and hands over what was passed with the bytes.
+    /// Reads once, and delivers the descriptors passed with the bytes.
     private func read(into scratch: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         guard onPassed != nil else { return try descriptor?.read(into: scratch) ?? 0 }
         guard let (count, files) = try descriptor?.receive(from: passer, into: scratch) else { return 0 }
@@ -336,7 +351,7 @@ package final class ByteStream {
         if descriptor?.isSocket == true {
             descriptor?.sendEnd()
         } else {
-            // A pipe has one direction: its end is sent by closing it.
+            // A pipe has one direction: closing it sends the end.
             close()
         }
     }
@@ -348,7 +363,7 @@ package final class ByteStream {
 
     // MARK: Failing
 
-    /// Drops what is queued and reports the error after the bytes that have arrived were read.
+    /// Drops the queue, and reports the error after the received bytes were read.
     private func failWriting(_ error: Errno) {
         queue.removeAll()
         writing = .failed(error)
@@ -365,7 +380,8 @@ package final class ByteStream {
     private func reportFailedWrite() {
         isFailureDue = false
         readAvailable(budget: Self.lastReadBudget, toTheEnd: true)
-        // While paused nothing is read, and what was sent to us must not be lost: `resumeReading` comes back here.
+        // While paused nothing is read, and received bytes must not be lost. `resumeReading`
+        // schedules this call again.
         if case .paused = reading { return }
         if isOpen, case .failed(let error) = writing { fail(error) }
     }
@@ -378,7 +394,7 @@ package final class ByteStream {
 
     // MARK: Sending
 
-    /// Hands bytes to the kernel. Returns how many it took, 0 when it takes none now.
+    /// Passes bytes to the kernel. Returns how many it accepted, 0 if it accepts none now.
     private func send(_ bytes: [UInt8]) throws(Errno) -> Int {
         // Typed throws do not pass through withUnsafeBytes.
         let result = bytes.withUnsafeBytes { bytes in

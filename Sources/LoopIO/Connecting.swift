@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// An attempt to connect by TCP. Used on the loop's thread only; dropping it ends the attempt.
+/// An attempt to connect by TCP. Use it on the loop's thread only. Releasing it cancels the
+/// attempt.
 package final class Connecting {
     private var descriptor: Descriptor?
     private var source: EventSource?
@@ -19,18 +20,19 @@ package final class Connecting {
                 timer = loop.timer(after: timeout) { [weak self] in self?.finish(.timedOut) }
             }
         } catch {
-            // Reported in a later turn, as all outcomes are: the caller does not have this object yet.
+            // Reported in a later turn, like all results, because the caller does not have this
+            // object yet.
             source?.cancel()
             loop.later { [weak self] in self?.finish(error) }
         }
     }
 
     deinit {
-        // Before the descriptor, which closes with its property.
+        // Before the descriptor closes with its property.
         source?.cancel()
     }
 
-    /// Ends the attempt; the completion is not called.
+    /// Cancels the attempt. The completion is not called.
     package func cancel() {
         source?.cancel()
         source = nil
@@ -45,7 +47,8 @@ package final class Connecting {
         descriptor = Descriptor(owning: raw)
         do throws(Errno) {
             try address.withSockaddr(family: family) { pointer, length in
-                // Not repeated after EINTR: the attempt goes on, and a second call would fail with EALREADY.
+                // Not retried after EINTR: the attempt continues, and a second call would fail with
+                // EALREADY.
                 Result { () throws(Errno) in
                     guard Glibc.connect(raw, pointer, length) == 0 else { throw Errno.current }
                 }
@@ -53,9 +56,10 @@ package final class Connecting {
         } catch {
             guard error == Errno(rawValue: EINPROGRESS) || error == .interrupted else { throw error }
         }
-        // Now that the first packet is on its way.
+        // The first packet has been sent by now.
         try TCP.configure(raw)
-        // Also when it is connected already: the socket is writable, and the completion comes in a later turn.
+        // Also if already connected: the socket is then writable, and the completion is called in a
+        // later turn.
         source = try loop.watch(raw, .writable) { [weak self] _ in
             self?.finish(Errno(rawValue: clinux_socket_error(raw)))
         }
@@ -63,7 +67,7 @@ package final class Connecting {
 
     private func finish(_ error: Errno) {
         let completion = self.completion
-        // Out of here before cancel closes it.
+        // Take it before `cancel` closes it.
         let descriptor = self.descriptor.take()
         cancel()
         guard let descriptor, error.rawValue == 0 else {

@@ -1,14 +1,16 @@
 import CLinux
 import Glibc
 
-/// A bound UDP socket on a loop that knows at which of our addresses a datagram arrived and can answer from there.
+/// A bound UDP socket on an event loop. It reports the local address at which each datagram
+/// arrived, and can reply from that address.
 ///
-/// Used on the loop's thread only.
+/// Use it on the loop's thread only.
 package final class DatagramSocket {
-    /// One turn of the loop takes at most this many datagrams, then looks at other descriptors.
+    /// The maximum number of datagrams received per turn of the loop.
     private static let datagramsPerTurn = 64
 
-    /// A datagram: its bytes, where it came from, and where it arrived. Those larger than 64 KiB do not exist.
+    /// Called with the bytes of a datagram, its sender, and the local endpoint at which it arrived.
+    /// No datagram exceeds 64 KiB.
     package var onDatagram: (([UInt8], SocketAddress, LocalEndpoint) -> Void)?
 
     private let loop: EventLoop
@@ -16,7 +18,7 @@ package final class DatagramSocket {
     private var descriptor: Descriptor?
     private var source: EventSource?
 
-    /// Takes over a UDP socket that `BoundPort` has made.
+    /// Takes ownership of a UDP socket created by `BoundPort`.
     package init(_ descriptor: consuming Descriptor, on loop: EventLoop) throws(Errno) {
         let raw = descriptor.raw
         self.loop = loop
@@ -26,21 +28,22 @@ package final class DatagramSocket {
     }
 
     deinit {
-        // Before the descriptor, which closes with its property.
+        // Before the descriptor closes with its property.
         source?.cancel()
     }
 
-    /// The address that it is bound to.
+    /// The address that the socket is bound to.
     package var localAddress: SocketAddress? {
         guard let raw = rawDescriptor else { return nil }
         return try? SocketAddress.local(of: raw)  // Cannot fail for a bound socket.
     }
 
-    /// Sends one datagram, or none: what the kernel does not take now is lost, as datagrams may be.
+    /// Sends one datagram. It is lost if the kernel does not accept it now.
     /// - Parameters:
-    ///   - address: to whom.
-    ///   - local: from which address and interface, so that a firewall on the way sees an answer; nil: the kernel chooses.
-    /// - Returns: why it was not sent, or nil.
+    ///   - address: the receiver.
+    ///   - local: the source address and interface, so that a firewall on the path recognises a
+    ///     reply; nil lets the kernel choose.
+    /// - Returns: the error, or nil if it was sent.
     @discardableResult
     package func send(_ bytes: [UInt8], to address: SocketAddress, from local: LocalEndpoint? = nil) -> Errno? {
         loop.assertOwned()
@@ -57,7 +60,7 @@ package final class DatagramSocket {
         }
     }
 
-    /// Closes it; no datagram is handed over any more.
+    /// Closes the socket. No datagram is delivered afterwards.
     package func close() {
         source?.cancel()
         source = nil
@@ -77,8 +80,9 @@ package final class DatagramSocket {
             var local = clinux_local()
             let count = clinux_receive(raw, loop.scratch.baseAddress, loop.scratch.count, &storage, &length, &local)
             guard count >= 0 else {
-                // Would-block ends the turn. Another error is one that an earlier datagram has caused (SO_ERROR); it is
-                // used up by this call, and the state is reported again when there is more.
+                // EWOULDBLOCK ends the turn. Any other error was caused by an earlier datagram
+                // (SO_ERROR). This call clears it, and the event is reported again if more
+                // datagrams are waiting.
                 return
             }
             guard count <= loop.scratch.count, let address = SocketAddress(storage: storage, length: length) else {

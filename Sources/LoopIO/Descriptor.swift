@@ -1,45 +1,46 @@
 import CLinux
 import Glibc
 
-/// The only owner of an open file descriptor; it is closed exactly once, at the latest when the value ends.
+/// The sole owner of an open file descriptor. The descriptor is closed exactly once, at the latest
+/// when the value is destroyed.
 package struct Descriptor: ~Copyable {
-    /// The number, for system calls; valid as long as this value is.
+    /// The number, for system calls. Valid as long as this value exists.
     package let raw: Int32
 
-    /// Takes over an open descriptor: nobody else may close it from now on.
+    /// Takes ownership of an open descriptor. No other code may close it afterwards.
     package init(owning raw: Int32) {
         self.raw = raw
     }
 
     deinit {
-        // The result is of no use: after any outcome Linux has released the number.
+        // The result is ignored: Linux has released the number whatever it is.
         _ = Glibc.close(raw)
     }
 
-    /// Closes it now (close(2)); not closing has the same effect at the end of the value.
+    /// Closes the descriptor now (close(2)) instead of at the end of the value's lifetime.
     package consuming func close() {}
 
-    /// Gives up ownership: the caller closes the returned number.
+    /// Gives up ownership. The caller must close the returned number.
     package consuming func release() -> Int32 {
         let raw = self.raw
         discard self
         return raw
     }
 
-    /// A second descriptor of the same open file (dup(2), close-on-exec).
+    /// Returns a new descriptor of the same open file (dup(2), close-on-exec).
     package func duplicate() throws(Errno) -> Descriptor {
         let raw = self.raw
         return Descriptor(owning: try SystemCall.retrying { fcntl(raw, F_DUPFD_CLOEXEC, 0) })
     }
 
-    /// Two connected unix stream sockets (socketpair(2)), non-blocking.
+    /// Creates two connected unix stream sockets (socketpair(2)), non-blocking.
     package static func socketPair() throws(Errno) -> DescriptorPair {
         var pair: [Int32] = [-1, -1]
         try SystemCall.retrying { clinux_socketpair(&pair) }
         return DescriptorPair(first: Descriptor(owning: pair[0]), second: Descriptor(owning: pair[1]))
     }
 
-    /// A pipe (pipe2(2)), non-blocking: `first` is the end to read from, `second` the end to write to.
+    /// Creates a non-blocking pipe (pipe2(2)): `first` is the read end, `second` the write end.
     package static func pipe() throws(Errno) -> DescriptorPair {
         var pair: [Int32] = [-1, -1]
         try SystemCall.retrying { clinux_pipe(&pair) }
@@ -47,7 +48,7 @@ package struct Descriptor: ~Copyable {
     }
 }
 
-/// Two descriptors that belong together and are then owned apart.
+/// Two related descriptors that can be moved to different owners.
 @frozen
 package struct DescriptorPair: ~Copyable {
     package var first: Descriptor

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An error number of the operating system (errno(3)), as a value that can be thrown and compared.
+/// An operating system error number (errno(3)) that can be thrown and compared.
 package struct Errno: Error, RawRepresentable, Equatable, Hashable, Sendable, CustomStringConvertible {
     /// The positive number, such as 13 for EACCES.
     package let rawValue: Int32
@@ -9,21 +9,23 @@ package struct Errno: Error, RawRepresentable, Equatable, Hashable, Sendable, Cu
         self.rawValue = rawValue
     }
 
-    /// The error of the system call that failed last on this thread; read it in the same stretch as the call.
+    /// The error of the last failed system call on this thread. Read it directly after the call.
     package static var current: Errno { Errno(rawValue: errno) }
 
-    /// The system's text for the number (strerror(3)), in lower case as the fragments of our messages are.
+    /// The system's text for the number (strerror(3)), starting in lower case like the fragments of
+    /// our messages.
     package var description: String {
         guard let text = strerror(rawValue) else { return "error \(rawValue)" }
         let words = String(cString: text)
-        // Only a capital that starts a common word is lowered: "I/O error" stays as it is.
+        // Only the capital of a common word is lowered: "I/O error" stays unchanged.
         guard let first = words.first, let second = words.dropFirst().first, second.isLowercase || second == " " else {
             return words
         }
         return first.lowercased() + words.dropFirst()
     }
 
-    /// Returns a result of the sd_* family, which carry errors as negative numbers instead of in errno.
+    /// Returns the result of an sd_* function, or throws its error, which is a negative result
+    /// instead of errno.
     @discardableResult
     package static func check(_ result: Int32) throws(Errno) -> Int32 {
         guard result < 0 else { return result }
@@ -32,40 +34,40 @@ package struct Errno: Error, RawRepresentable, Equatable, Hashable, Sendable, Cu
 }
 
 extension Errno {
-    /// EACCES: the file's or folder's mode forbids it.
+    /// EACCES: the mode of the file or folder forbids access.
     package static let permissionDenied = Errno(rawValue: EACCES)
-    /// EADDRINUSE: another socket has that address and port, or that path.
+    /// EADDRINUSE: another socket uses the address and port, or the path.
     package static let addressInUse = Errno(rawValue: EADDRINUSE)
-    /// EADDRNOTAVAIL: no interface has that address.
+    /// EADDRNOTAVAIL: no interface has the address.
     package static let addressNotAvailable = Errno(rawValue: EADDRNOTAVAIL)
-    /// EAFNOSUPPORT: the kernel lacks that address family, for example IPv6.
+    /// EAFNOSUPPORT: the kernel does not support the address family, for example IPv6.
     package static let familyNotSupported = Errno(rawValue: EAFNOSUPPORT)
-    /// EPIPE: the other end no longer reads.
+    /// EPIPE: the peer no longer reads.
     package static let brokenPipe = Errno(rawValue: EPIPE)
-    /// ECANCELED: the operation was called off by its owner.
+    /// ECANCELED: the owner cancelled the operation.
     package static let cancelled = Errno(rawValue: ECANCELED)
-    /// ECONNREFUSED: nobody listens there.
+    /// ECONNREFUSED: no socket listens at the address.
     package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
-    /// ECONNRESET: the other end ended the connection without closing it properly.
+    /// ECONNRESET: the peer ended the connection without closing it properly.
     package static let connectionReset = Errno(rawValue: ECONNRESET)
     /// EEXIST: a file of that name exists.
     package static let exists = Errno(rawValue: EEXIST)
-    /// EINVAL: an argument makes no sense to the kernel.
+    /// EINVAL: the kernel rejected an argument.
     package static let invalidArgument = Errno(rawValue: EINVAL)
-    /// EINTR: a signal arrived first; `SystemCall` repeats such calls.
+    /// EINTR: a signal interrupted the call. `SystemCall` retries such calls.
     package static let interrupted = Errno(rawValue: EINTR)
-    /// ESRCH: there is no such process.
+    /// ESRCH: the process does not exist.
     package static let noSuchProcess = Errno(rawValue: ESRCH)
     /// EMSGSIZE: the datagram does not fit.
     package static let messageTooLong = Errno(rawValue: EMSGSIZE)
     /// ENAMETOOLONG: the path does not fit, 107 bytes for a unix socket.
     package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
-    /// ENOENT: there is no such file.
+    /// ENOENT: the file does not exist.
     package static let noSuchFile = Errno(rawValue: ENOENT)
-    /// ENOTSOCK: the descriptor is no socket.
+    /// ENOTSOCK: the descriptor is not a socket.
     package static let notASocket = Errno(rawValue: ENOTSOCK)
-    /// ETIMEDOUT: no answer came in time.
+    /// ETIMEDOUT: no reply arrived in time.
     package static let timedOut = Errno(rawValue: ETIMEDOUT)
-    /// EAGAIN, which is EWOULDBLOCK on Linux: not now; the loop will tell when.
+    /// EAGAIN, which is EWOULDBLOCK on Linux: the call would block. The loop reports when to retry.
     package static let wouldBlock = Errno(rawValue: EAGAIN)
 }

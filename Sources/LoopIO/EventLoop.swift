@@ -4,52 +4,56 @@ import Glibc
 import Synchronization
 package import Timing
 
-/// One thread that waits for descriptors, timers and signals (libsystemd's sd-event, level-triggered epoll) and is the
-/// executor of an actor, so that everything the actor owns is touched by that thread only.
+/// A single-threaded event loop for descriptors, timers and signals (libsystemd's sd-event,
+/// level-triggered epoll), which is also the executor of an actor. Everything the actor owns is
+/// accessed by the loop's thread only.
 ///
-/// The thread that made the loop owns it until `run`; then the thread inside `run` does. Other threads may only call
-/// `perform`, `enqueue`, `stop` and `now`. Handlers are called by the owner, one at a time, never from inside the call
-/// that registered them. A loop that is let go with work in its inbox never does it.
+/// The thread that created the loop owns it until `run` is called; then the thread inside `run`
+/// does. Other threads may only call `perform`, `enqueue`, `stop` and `now`. The owner calls the
+/// handlers, one at a time, never from inside the call that registered them. A loop that is
+/// released with work in its inbox never runs that work.
 ///
-/// Unchecked: `inbox`, `clock`, `wakeDescriptor` and `owner` are for all threads, everything else is only
-/// touched by the owner.
+/// Unchecked: `inbox`, `clock`, `wakeDescriptor` and `owner` may be used by all threads. Only the
+/// owner accesses everything else.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
     typealias TimerToken = TimerQueue<() -> Void>.Token
 
-    /// Reads of streams and datagrams go through one buffer per loop: memory does not grow with connections. Four times
-    /// 64 KiB cost a fifth less processor time per GiB than 64 KiB; small reads leave the rest of it untouched.
+    /// The size of the loop's only read buffer, so that memory does not grow with connections. Four
+    /// times 64 KiB uses a fifth less processor time per GiB than 64 KiB; small reads do not touch
+    /// the rest.
     static let scratchSize = 256 * 1024
 
-    /// Times in a row that the kernel may refuse to arm a timer: more is no jump of the clock.
+    /// The maximum number of consecutive turns with a refused timer. More are not caused by a clock
+    /// jump.
     private static let maxRefusedTurns = 8
 
-    /// The sd-event object, for C libraries that are driven by it; it lives as long as the loop.
+    /// The sd-event object, for C libraries that it drives. It exists as long as the loop.
     package let event: OpaquePointer
-    /// Where bytes are read to; its content is of no meaning once a handler was called.
+    /// The buffer for reads. Its content is meaningless after a handler was called.
     let scratch: UnsafeMutableRawBufferPointer
     private let inbox = Inbox()
     private let clock: ManualClock?
-    /// pthread_self() of the owner.
+    /// The owner's pthread_self().
     private let owner: Atomic<UInt>
-    /// The eventfd that ends a wait.
+    /// The eventfd that interrupts a wait.
     private let wakeDescriptor: Descriptor
-    /// Turns in a row for which a timer was refused.
+    /// The number of consecutive turns in which a timer was refused.
     private var refusedTurns = 0
-    /// How often a wait has ended, which tells a test whether something spins.
+    /// The number of waits that have ended. Tests use it to detect busy loops.
     package private(set) var turns: UInt64 = 0
-    /// What the loop's own handlers have put off.
+    /// The work that the loop's handlers have deferred.
     private var postponed: [() -> Void] = []
     private var timers = TimerQueue<() -> Void>()
-    /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together. nil with a
-    /// manual clock.
+    /// The only sd-event timer, armed for the first of ours: sd-event does not order timers that
+    /// are due together. nil with a manual clock.
     private var timerSource: OpaquePointer?
-    /// Whether the first timer is another one since sd-event's was armed.
+    /// The first timer has changed since sd-event's timer was armed.
     private var isTimerSourceStale = true
-    /// What all watches of folders share, while there is one.
+    /// The inotify instance that all folder watches share, while there are any.
     private weak var folderEvents: FolderEvents?
 
-    /// Makes a loop that this thread owns.
-    /// - Parameter clock: a clock that a test moves; nil for the system's.
+    /// Creates a loop that the current thread owns.
+    /// - Parameter clock: a clock controlled by a test; nil for the system clock.
     /// - Throws: an error of eventfd(2) or sd_event_new(3), in practice too many open files.
     package init(clock: ManualClock? = nil) throws(Errno) {
         wakeDescriptor = Descriptor(owning: try SystemCall.retrying { clinux_eventfd() })
@@ -60,12 +64,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         self.clock = clock
         owner = Atomic(UInt(pthread_self()))
         scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
-        // A floating source (no pointer kept) lives as long as the sd-event object. Errors from here on run deinit.
+        // A floating source (no pointer is kept) lives as long as the sd-event object. Errors from
+        // here on run deinit.
         try Errno.check(
             sd_event_add_io(event, nil, wakeDescriptor.raw, IOEvents.readable.rawValue, didWake, nil))
         guard let clock else {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            // Unretained: deinit releases the source. It never fires until a timer sets it.
+            // Unretained: deinit releases the source. It does not fire until a timer sets it.
             try Errno.check(
                 sd_event_add_time(event, &timerSource, CLOCK_BOOTTIME, .max, 1, didReachDeadline, context))
             return
@@ -79,29 +84,30 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         scratch.deallocate()
     }
 
-    /// The time since the machine was started, including sleep. Any thread may ask.
+    /// The time since the machine started, including sleep. May be used on any thread.
     package var now: MonotonicInstant {
         if let clock { return clock.now }
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
-        // A library that shifts clocks may set it to a time before the start.
+        // A library that shifts clocks may return a time before the machine's start.
         guard time.tv_sec >= 0 else { return MonotonicInstant(nanoseconds: 0) }
         return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
     // MARK: Running
 
-    /// Makes this thread the owner and handles events until `stop`. May be called again after it has returned.
+    /// Makes the current thread the owner and handles events until `stop`. It may be called again
+    /// after it has returned.
     ///
-    /// A stop that was requested before makes it return after the work that waits.
-    /// - Throws: an error of epoll_wait(2), which is a bug or a lack of memory.
+    /// If `stop` was called before, it returns after running the pending work.
+    /// - Throws: an error of epoll_wait(2), caused by a bug or by lack of memory.
     package func run() throws(Errno) {
         inbox.setRunning(true) { owner.store(UInt(pthread_self()), ordering: .releasing) }
         defer { inbox.setRunning(false) {} }
         while true {
             runInbox()
             if inbox.takeStop() {
-                // What was asked for before the stop, while the work above was done.
+                // Run the items that were added before the stop, during the work above.
                 runInbox()
                 return
             }
@@ -112,10 +118,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Waits for events, and handles them.
+    /// Waits for events and handles them.
     ///
-    /// If a library in between shifts the clocks (libfaketime), a jump ahead of the first timer makes its time one before the
-    /// start of the machine, which timerfd_settime(2) refuses. sd-event gives that up for one turn, in which it finds the timer due.
+    /// If an interposed library shifts the clocks (libfaketime), a jump past the first timer yields
+    /// a timer value before the machine's start, which timerfd_settime(2) refuses. sd-event then
+    /// skips arming for one turn, in which it finds the timer due.
     private func turn(_ timeout: UInt64) throws(Errno) {
         let result = sd_event_run(event, timeout)
         guard result == -EINVAL, refusedTurns < Self.maxRefusedTurns else {
@@ -126,28 +133,32 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         refusedTurns += 1
         let second = sd_event_run(event, 0)
         if second != -EINVAL { try Errno.check(second) }
-        // It may not be armed.
+        // The timer may not be armed.
         isTimerSourceStale = true
     }
 
-    /// Has `run` return after the handler that runs now, and the work that was asked for before. Any thread may call it.
+    /// Makes `run` return after the current handler and the work that was submitted before. May be
+    /// called on any thread.
     package func stop() {
         if inbox.requestStop(isOnLoop: { isOwned }) { wake() }
     }
 
-    /// Has the loop's thread call `work`, after what was asked for earlier. Any thread may call it.
+    /// Calls `work` on the loop's thread, after all work submitted earlier. May be called on any
+    /// thread.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         if inbox.add(.work(work), isOnLoop: { isOwned }) { wake() }
     }
 
-    /// Calls `work` once this handler has returned, without a system call. On the loop's thread only, so that the work
-    /// may be anything that belongs to it; `perform` is for other threads.
+    /// Calls `work` after the current handler has returned, without a system call. Call it on the
+    /// loop's thread only, so that `work` may capture anything the loop's thread owns. Other
+    /// threads use `perform`.
     package func later(_ work: @escaping () -> Void) {
         assertOwned()
         postponed.append(work)
     }
 
-    /// Runs the items that were there at the start: those that they add come after the next look at the descriptors.
+    /// Runs the items that were queued at the start. Items that they add run after the descriptors
+    /// were polled again.
     private func runInbox() {
         let executor = asUnownedSerialExecutor()
         for item in inbox.take() {
@@ -162,8 +173,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         for body in work { body() }
     }
 
-    /// What is told of folders, for all watches of this loop.
-    /// - Throws: an error of inotify_init1(2): this user has too many (EMFILE).
+    /// Returns the folder event source that all watches of this loop share.
+    /// - Throws: an error of inotify_init1(2): this user has too many instances (EMFILE).
     func sharedFolderEvents() throws(Errno) -> FolderEvents {
         assertOwned()
         if let folderEvents { return folderEvents }
@@ -174,51 +185,55 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // Fails only when 2^64 wake-ups wait.
+        // Fails only if 2^64 wake-ups are pending.
         _ = write(wakeDescriptor.raw, &one, MemoryLayout<UInt64>.size)
     }
 
     // MARK: Executor
 
-    /// Takes a job of an actor that runs on this loop. Called by the concurrency runtime on any thread.
+    /// Accepts a job of an actor that runs on this loop. The concurrency runtime calls it on any
+    /// thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         if inbox.add(.job(UnownedJob(job)), isOnLoop: { isOwned }) { wake() }
     }
 
-    /// Traps when the caller is not the loop's thread; `assumeIsolated` of an actor on this loop asks here.
+    /// Traps if the caller is not on the loop's thread. `assumeIsolated` of an actor on this loop
+    /// calls it.
     package func checkIsolated() {
         precondition(isOwned, "called outside the loop's thread")
     }
 
-    /// Whether the caller is the loop's thread, so that C callbacks may assume the actor's isolation.
+    /// Returns true on the loop's thread, so that C callbacks can assume the actor's isolation.
     package func isIsolatingCurrentContext() -> Bool? {
         isOwned
     }
 
-    /// Whether this thread owns the loop.
+    /// True if the current thread owns the loop.
     package var isOwned: Bool {
         owner.load(ordering: .acquiring) == UInt(pthread_self())
     }
 
-    /// Gives up ownership before another thread calls `run`, so that this one is not taken for the loop's meanwhile.
+    /// Gives up ownership before another thread calls `run`, so that the current thread is not
+    /// taken for the loop's in between.
     func disown() {
-        // No thread has this number: pthread_t is an address.
+        // Not the number of any thread: pthread_t is an address.
         owner.store(0, ordering: .releasing)
     }
 
-    /// Traps in debug builds when another thread touches what belongs to the loop's thread. A loop that does not run
-    /// belongs to whoever takes it apart.
+    /// Traps in debug builds if another thread uses the loop's state. While the loop does not run,
+    /// any thread may.
     func assertOwned() {
         assert(isOwned || !inbox.isRunning, "used outside the loop's thread")
     }
 
     // MARK: Sources
 
-    /// Watches a descriptor, level-triggered: the handler is called again as long as the state holds.
+    /// Watches a descriptor, level-triggered: the handler is called repeatedly as long as the
+    /// condition holds.
     ///
-    /// The descriptor stays the caller's, who cancels the source before closing it.
-    /// - Returns: the watch, which ends with it.
-    /// - Throws: EEXIST when the loop watches the descriptor already, EPERM for a plain file.
+    /// The caller keeps the descriptor, and must cancel the source before closing it.
+    /// - Returns: the watch, which ends when it is released.
+    /// - Throws: EEXIST if the loop already watches the descriptor, EPERM for a regular file.
     package func watch(
         _ descriptor: Int32, _ events: IOEvents, handler: @escaping (IOEvents) -> Void
     ) throws(Errno) -> EventSource {
@@ -227,23 +242,26 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Calls the handler once, `delay` from now. Timers fire in order of their deadlines.
-    /// - Parameter accuracy: how much later it may fire, so that the processor wakes less often.
-    /// - Returns: the timer, which is disarmed when it is dropped.
+    /// - Parameter accuracy: the maximum additional delay, which lets the processor wake less
+    ///   often.
+    /// - Returns: the timer, which is disarmed when it is released.
     package func timer(
         after delay: Duration, accuracy: Duration = .milliseconds(1), handler: @escaping () -> Void
     ) -> LoopTimer {
         LoopTimer(loop: self, after: delay, accuracy: accuracy, handler: handler)
     }
 
-    /// Calls the handler for each arrival of a signal; arrivals in quick succession may count once.
-    /// - Throws: EBUSY when the signal is not blocked, see `ProcessSignals`.
+    /// Calls the handler each time a signal arrives. Signals in quick succession may be merged into
+    /// one call.
+    /// - Throws: EBUSY if the signal is not blocked, see `ProcessSignals`.
     package func signal(_ number: Int32, handler: @escaping () -> Void) throws(Errno) -> EventSource {
         assertOwned()
         return try EventSource(loop: self, signal: number, handler: handler)
     }
 
-    /// Answers the service manager's watchdog from this loop, when it has one for us (sd_event_set_watchdog(3)).
-    /// - Returns: whether it has.
+    /// Sends watchdog notifications from this loop, if the service manager requests them
+    /// (sd_event_set_watchdog(3)).
+    /// - Returns: true if it does.
     @discardableResult
     package func startWatchdog() throws(Errno) -> Bool {
         assertOwned()
@@ -265,7 +283,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         timersChanged()
     }
 
-    /// Calls the handlers that are due and were armed before: one that re-arms itself for now waits for its turn.
+    /// Calls the handlers of due timers that were armed before. A timer that re-arms itself for now
+    /// fires in the next turn.
     fileprivate func fireDueTimers() {
         let now = self.now
         let mark = timers.mark
@@ -275,20 +294,23 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         timersChanged()
     }
 
-    /// For a manual clock, which no descriptor tells of. Weak: what waits in the inbox must not keep the loop.
+    /// Fires due timers after a manual clock's step. Weak, so that pending work does not retain the
+    /// loop.
     private func fireDueTimersLater() {
         perform { [weak self] in self?.fireDueTimers() }
     }
 
-    /// The first timer may be another one now. The system's clock is asked before the next wait, once for all changes until then.
+    /// Records that the first timer may have changed. The system timer is updated before the next
+    /// wait, once for all changes until then.
     private func timersChanged() {
         isTimerSourceStale = true
-        // A timer for now or the past fires although nobody moves the clock.
+        // A timer for now or the past fires although the manual clock does not advance.
         guard let clock, let first = timers.earliest(), first.deadline <= clock.now else { return }
         fireDueTimersLater()
     }
 
-    /// Sets sd-event's timer from the queue. No system call: sd-event passes it to the kernel before it waits.
+    /// Sets sd-event's timer from the queue. Makes no system call: sd-event arms the kernel timer
+    /// before it waits.
     private func armTimerSource() {
         guard isTimerSourceStale, let timerSource else { return }
         isTimerSourceStale = false
@@ -296,7 +318,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             sd_event_source_set_enabled(timerSource, Int32(SD_EVENT_OFF))
             return
         }
-        // Rounded up: a timer that fires early would find nothing due.
+        // Rounded up: a timer that fires early would find no due handler.
         let microseconds = first.deadline.nanoseconds / 1000 + 1
         // 0 would mean sd-event's default of 250 ms.
         let accuracy = UInt64(max(1, first.accuracy.wholeNanoseconds / 1000))
@@ -306,15 +328,16 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// Called by sd-event when another thread has written to the eventfd: the run loop then looks into the inbox.
+/// Called by sd-event after another thread has written to the eventfd. The run loop then reads the
+/// inbox.
 private func didWake(_: OpaquePointer?, descriptor: Int32, _: UInt32, _: UnsafeMutableRawPointer?) -> Int32 {
     var count: UInt64 = 0
-    // One read takes all wake-ups so far; would-block only means that there was none.
+    // One read clears all wake-ups so far; EWOULDBLOCK only means that there was none.
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     return 0
 }
 
-/// Called by sd-event at the deadline of the first timer.
+/// Called by sd-event when the first timer is due.
 private func didReachDeadline(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointer?) -> Int32 {
     guard let context else { return 0 }
     Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().fireDueTimers()

@@ -1,20 +1,24 @@
 import CSystemd
 
-/// A watched descriptor or signal of a loop. Used on the loop's thread only; dropping it ends the watch.
+/// A watch of a descriptor or signal by a loop. Use it on the loop's thread only. Releasing it ends
+/// the watch.
 ///
-/// Its owner cancels it before it closes the descriptor: then no event can reach a number that was given out again.
+/// The owner cancels it before closing the descriptor, so that no event is reported for a reused
+/// number.
 package final class EventSource {
     private let loop: EventLoop
     private var source: OpaquePointer?
     private var handler: ((IOEvents) -> Void)?
     private var events: IOEvents
 
-    /// Watches a descriptor (sd_event_add_io(3)), level-triggered. No events: it waits disabled.
+    /// Watches a descriptor (sd_event_add_io(3)), level-triggered. If `events` is empty, the source
+    /// is created disabled.
     init(loop: EventLoop, descriptor: Int32, events: IOEvents, handler: @escaping (IOEvents) -> Void) throws(Errno) {
         self.loop = loop
         self.handler = handler
         self.events = events
-        // Unretained: deinit and cancel release the source, after which sd-event does not call back.
+        // Unretained: deinit and cancel release the source, and sd-event does not call back
+        // afterwards.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let result = sd_event_add_io(loop.event, &source, descriptor, events.rawValue, didPoll, context)
         try Errno.check(result)
@@ -35,8 +39,8 @@ package final class EventSource {
         cancel()
     }
 
-    /// Sets what is watched for. With nothing the source is off, so that HUP and ERR, which cannot be masked, do not
-    /// call the handler over and over.
+    /// Sets the events to watch for. An empty set disables the source: EPOLLHUP and EPOLLERR cannot
+    /// be masked, and would otherwise call the handler continuously.
     package func setEvents(_ wanted: IOEvents) {
         loop.assertOwned()
         guard let source, wanted != events else { return }
@@ -44,14 +48,15 @@ package final class EventSource {
         if wanted.isEmpty {
             sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF))
         } else {
-            // Both fail only for a descriptor that was closed behind our back.
+            // Both calls fail only if other code has closed the descriptor.
             let result = sd_event_source_set_io_events(source, wanted.rawValue)
             assert(result >= 0, "descriptor closed before its source: \(Errno(rawValue: 0 &- result))")
             sd_event_source_set_enabled(source, Int32(SD_EVENT_ON))
         }
     }
 
-    /// Ends the watch and lets go of the handler; from now on it is not called, not even for an event that waits.
+    /// Ends the watch and releases the handler. The handler is not called afterwards, even if an
+    /// event is pending.
     package func cancel() {
         guard let source else { return }
         loop.assertOwned()
@@ -65,10 +70,10 @@ package final class EventSource {
     }
 }
 
-/// Called by sd-event on the loop's thread while the source lives.
+/// Called by sd-event on the loop's thread as long as the source exists.
 private func didPoll(_: OpaquePointer?, _: Int32, events: UInt32, context: UnsafeMutableRawPointer?) -> Int32 {
     guard let context else { return 0 }
-    // The strong reference keeps it alive when its handler drops it.
+    // The strong reference keeps the source alive if its handler releases it.
     Unmanaged<EventSource>.fromOpaque(context).takeUnretainedValue().deliver(IOEvents(rawValue: events))
     return 0
 }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// What the kernel knows about a file (stat(2)), as far as sockets need it.
+/// The part of a file's status (stat(2)) that sockets need.
 struct FileStatus {
     let device: UInt64
     let inode: UInt64
     let mode: UInt32
     let owner: UInt32
 
-    /// Looks at a path (lstat(2)); a symbolic link is not followed.
+    /// Reads the status of a path (lstat(2)). A symbolic link is not followed.
     init(at path: String) throws(Errno) {
         var status = stat()
         try SystemCall.retrying { lstat(path.systemPath, &status) }
         self.init(status)
     }
 
-    /// Looks at an open file (fstat(2)).
+    /// Reads the status of an open file (fstat(2)).
     init(of descriptor: Int32) throws(Errno) {
         var status = stat()
         try SystemCall.retrying { fstat(descriptor, &status) }

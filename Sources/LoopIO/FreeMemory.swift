@@ -1,12 +1,13 @@
 import CLinux
 
-/// Memory that this process does not need at the moment.
+/// Releases memory that this process does not need at the moment.
 package enum FreeMemory {
-    /// Gives back to the system what the allocator keeps of freed memory (malloc_trim(3)), and the pages of the programs' files that
-    /// are mapped: after what needed much for a moment, such as the start.
+    /// Returns freed heap memory to the system (malloc_trim(3)) and unmaps the pages of mapped
+    /// program files. Use it after a phase with high memory use, such as the start.
     ///
-    /// It takes a millisecond, and what runs next half of one, until the pages that it needs are mapped again. They come out of the
-    /// kernel's cache, not off the disk, as long as there is room for them.
+    /// It takes about a millisecond. The code that runs next takes about half a millisecond longer,
+    /// until the pages it needs are mapped again. They are read from the page cache, not from disk,
+    /// as long as the cache has room for them.
     package static func giveBack() {
         malloc_trim(0)
         clinux_forget_programs()

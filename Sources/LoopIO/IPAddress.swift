@@ -1,16 +1,17 @@
 import Glibc
 
-/// An IPv4 or IPv6 address, the latter with the interface it is valid on. An IPv4 address in IPv6 clothes
-/// (`::ffff:192.0.2.1`) is always the IPv4 address.
+/// An IPv4 or IPv6 address; an IPv6 address includes the interface it is valid on. An IPv4-mapped
+/// IPv6 address (`::ffff:192.0.2.1`) is always stored as the IPv4 address.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16 bytes in network order.
     package let bytes: [UInt8]
-    /// The index of the interface that a link-local IPv6 address belongs to; 0 for all others, or when unknown.
+    /// The index of the interface that a link-local IPv6 address belongs to; 0 for all other
+    /// addresses, or if unknown.
     package let scope: UInt32
 
     /// - Parameters:
-    ///   - bytes: 4 or 16 bytes in network order; nil for any other number.
-    ///   - scope: interface index; dropped unless the address is a link-local one of IPv6.
+    ///   - bytes: 4 or 16 bytes in network order; any other count returns nil.
+    ///   - scope: the interface index; ignored unless the address is a link-local IPv6 address.
     package init?(bytes: some Collection<UInt8>, scope: UInt32 = 0) {
         let bytes = Array(bytes)
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
@@ -29,7 +30,8 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0` or `fe80::1%2`; an unknown interface name gives nil.
+    /// Parses `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0` or `fe80::1%2`. An unknown interface name
+    /// returns nil.
     package init?(text: String) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.utf8.count < 64, !first.utf8.contains(0) else { return nil }
@@ -64,21 +66,21 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// `::1`.
     package static let loopbackIPv6 = IPAddress(constant: [UInt8](repeating: 0, count: 15) + [1])
 
-    /// Whether it is an IPv4 address.
     package var isIPv4: Bool { bytes.count == 4 }
 
-    /// Whether it is 0.0.0.0 or `::`.
+    /// True for 0.0.0.0 and `::`.
     package var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
 
-    /// Whether it never leaves the machine: 127.0.0.0/8 or `::1`.
+    /// True if packets to it never leave the machine: 127.0.0.0/8 or `::1`.
     package var isLoopback: Bool { isIPv4 ? bytes[0] == 127 : self == .loopbackIPv6 }
 
-    /// Whether it is valid on one link only: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291, 2.5.6).
+    /// True if it is valid on one link only: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291,
+    /// 2.5.6).
     package var isLinkLocal: Bool {
         isIPv4 ? bytes[0] == 169 && bytes[1] == 254 : bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80
     }
 
-    /// Whether routers of the Internet refuse it: RFC 1918 for IPv4, fc00::/7 (RFC 4193) for IPv6.
+    /// True if Internet routers do not forward it: RFC 1918 for IPv4, fc00::/7 (RFC 4193) for IPv6.
     package var isPrivate: Bool {
         guard isIPv4 else { return bytes[0] & 0xfe == 0xfc }
         switch (bytes[0], bytes[1]) {
@@ -87,7 +89,8 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address in the system's form (inet_ntop(3)), with `%` and the interface's name for a scope.
+    /// The address as formatted by inet_ntop(3), followed by `%` and the interface's name if it has
+    /// a scope.
     package var description: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "?" }
@@ -98,12 +101,12 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return text + "%" + String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The same address on the given interface, when it is one that needs it.
+    /// Returns the same address with the given interface, if it is an address that needs one.
     package func withScope(_ scope: UInt32) -> IPAddress {
         IPAddress(bytes: bytes, scope: scope) ?? self
     }
 
-    /// Link-local unicast and multicast addresses mean nothing without their interface.
+    /// Link-local unicast and multicast addresses have no meaning without their interface.
     private static func isScoped(_ bytes: [UInt8]) -> Bool {
         (bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80) || (bytes[0] == 0xff && bytes[1] & 0x0f <= 2)
     }

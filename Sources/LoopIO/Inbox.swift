@@ -1,6 +1,7 @@
-/// What other threads want a loop to do, in the order in which they asked, and whether the loop must be woken for it.
+/// The work that other threads submit to a loop, in order of submission, and the state that
+/// determines whether the loop must be woken for it.
 package final class Inbox: Sendable {
-    /// One thing to do on the loop's thread.
+    /// One unit of work for the loop's thread.
     package enum Item: Sendable {
         /// A job of an actor whose executor is the loop.
         case job(UnownedJob)
@@ -11,8 +12,8 @@ package final class Inbox: Sendable {
     private struct State {
         var items: [Item] = []
         var stopRequested = false
-        /// Whether the loop waits or is about to, so that somebody must wake it. Cleared by the first who does:
-        /// wake-ups are coalesced.
+        /// The loop waits or is about to wait, so that an addition must wake it. The first addition
+        /// clears it, which coalesces wake-ups.
         var isWaiting = false
         var isRunning = false
 
@@ -28,8 +29,9 @@ package final class Inbox: Sendable {
     package init() {}
 
     /// Adds an item.
-    /// - Parameter isOnLoop: whether the caller is the loop's thread, which looks here before it waits.
-    /// - Returns: whether the caller has to wake the loop.
+    /// - Parameter isOnLoop: returns true on the loop's thread, which checks the inbox before it
+    ///   waits.
+    /// - Returns: true if the caller must wake the loop.
     package func add(_ item: Item, isOnLoop: () -> Bool) -> Bool {
         state.withLock { state in
             state.items.append(item)
@@ -37,7 +39,7 @@ package final class Inbox: Sendable {
         }
     }
 
-    /// Asks the loop to return from `run`. Returns whether the caller has to wake it.
+    /// Requests that the loop return from `run`. Returns true if the caller must wake it.
     package func requestStop(isOnLoop: () -> Bool) -> Bool {
         state.withLock { state in
             state.stopRequested = true
@@ -45,7 +47,7 @@ package final class Inbox: Sendable {
         }
     }
 
-    /// Takes everything that waits; what is added meanwhile belongs to the next turn.
+    /// Removes and returns all items. Items that are added afterwards belong to the next turn.
     package func take() -> [Item] {
         state.withLock { state in
             state.isWaiting = false
@@ -53,7 +55,8 @@ package final class Inbox: Sendable {
         }
     }
 
-    /// Whether the loop may wait for events; from then on `add` answers that it must be woken.
+    /// Returns true if the loop may wait for events. From then on `add` reports that the loop must
+    /// be woken.
     package func prepareToWait() -> Bool {
         state.withLock { state in
             guard state.items.isEmpty, !state.stopRequested else { return false }
@@ -62,7 +65,7 @@ package final class Inbox: Sendable {
         }
     }
 
-    /// Whether a stop was requested; the request is used up.
+    /// Returns true if a stop was requested, and clears the request.
     package func takeStop() -> Bool {
         state.withLock { state in
             let stop = state.stopRequested
@@ -71,12 +74,12 @@ package final class Inbox: Sendable {
         }
     }
 
-    /// Whether a thread is inside `run`.
+    /// True while a thread is inside `run`.
     package var isRunning: Bool {
         state.withLock { $0.isRunning }
     }
 
-    /// Marks the start or end of `run` and calls `body` in the same critical section.
+    /// Records the start or end of `run` and calls `body` in the same critical section.
     package func setRunning(_ isRunning: Bool, _ body: () -> Void) {
         state.withLock { state in
             state.isRunning = isRunning
@@ -86,7 +89,7 @@ package final class Inbox: Sendable {
 }
 
 extension Array {
-    /// Empties the array and returns what was in it.
+    /// Empties the array and returns its former elements.
     fileprivate mutating func takeAll() -> [Element] {
         var taken: [Element] = []
         swap(&taken, &self)

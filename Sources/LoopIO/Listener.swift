@@ -1,17 +1,18 @@
 import CLinux
 import Glibc
 
-/// A listening TCP or unix socket on a loop. Used on the loop's thread only; dropping it ends it.
+/// A listening TCP or unix socket on an event loop. Use it on the loop's thread only. Releasing it
+/// closes the socket.
 package final class Listener {
-    /// One turn of the loop accepts at most this many connections, then looks at other descriptors.
+    /// The maximum number of connections accepted per turn of the loop.
     private static let connectionsPerTurn = 32
-    /// How long to wait when descriptors or memory have run out: the connection stays in the kernel's queue, and a
-    /// level-triggered loop would spin on it.
-    private static let breather: Duration = .milliseconds(250)
+    /// The delay before accepting again after descriptors or memory have run out. The connection
+    /// stays in the kernel's queue, and a level-triggered loop would otherwise spin on it.
+    private static let shortageDelay: Duration = .milliseconds(250)
 
-    /// A connection, non-blocking, and for TCP where it comes from.
+    /// Called with a non-blocking connection and, for TCP, the peer's address.
     package var onAccept: ((consuming Descriptor, SocketAddress?) -> Void)?
-    /// Connections could not be accepted for lack of descriptors or memory; it goes on by itself.
+    /// Called when descriptors or memory have run out. The listener retries automatically.
     package var onShortage: ((Errno) -> Void)?
 
     private let loop: EventLoop
@@ -21,8 +22,10 @@ package final class Listener {
     private var timer: LoopTimer?
     private var isPaused = false
 
-    /// Listens on a socket made by `BoundPort` or handed over by the service manager, whose file is never removed.
-    /// - Throws: `invalidArgument` for a socket that does not listen, `notASocket` for what is none.
+    /// Listens on a socket that was created by `BoundPort` or passed by the service manager. Its
+    /// file is never removed.
+    /// - Throws: `invalidArgument` if the socket does not listen, `notASocket` if the descriptor is
+    ///   not a socket.
     package convenience init(adopting descriptor: consuming Descriptor, on loop: EventLoop) throws(Errno) {
         let raw = descriptor.raw
         var isListening: Int32 = 0
@@ -34,7 +37,8 @@ package final class Listener {
         try self.init(descriptor, file: nil, on: loop)
     }
 
-    /// Listens on a new unix socket, in a folder of mode 0700 that is ours; the file is removed at the end.
+    /// Listens on a new unix socket in a folder of mode 0700 that belongs to this user. The file is
+    /// removed when the listener closes.
     package convenience init(unixPath path: String, on loop: EventLoop) throws(SocketFileError) {
         var socket = try UnixSocket.listen(at: path)
         do throws(Errno) {
@@ -56,33 +60,35 @@ package final class Listener {
         close()
     }
 
-    /// The socket's number while it is open; it stays the listener's.
+    /// The socket's number while it is open. The listener still owns it.
     package var rawDescriptor: Int32? { descriptor?.raw }
 
-    /// The bound address and port, for TCP.
+    /// The bound address and port of a TCP socket.
     package var localAddress: SocketAddress? {
         guard let raw = rawDescriptor else { return nil }
-        return try? SocketAddress.local(of: raw)  // Fails for a unix socket only.
+        return try? SocketAddress.local(of: raw)  // Fails only for a unix socket.
     }
 
-    /// Leaves new connections in the kernel's queue, for example while there are too many.
+    /// Stops accepting, for example while there are too many connections. New connections stay in
+    /// the kernel's queue.
     package func pause() {
         isPaused = true
         updateInterest()
     }
 
-    /// Accepts again after `pause`.
+    /// Resumes accepting after `pause`.
     package func resume() {
         isPaused = false
         updateInterest()
     }
 
-    /// Ends it. The file of a unix socket that we made is removed, unless somebody has replaced it.
+    /// Closes the socket. The file of a unix socket created here is removed, unless another process
+    /// has replaced it.
     package func close() {
         source?.cancel()
         source = nil
         timer = nil
-        // Removed before it is closed: who finds the file can connect.
+        // Before closing: every process that finds the file can connect.
         if descriptor != nil { socketFile?.remove() }
         descriptor = nil
         onAccept = nil
@@ -106,18 +112,19 @@ package final class Listener {
             let error = Errno.current
             switch error.rawValue {
             case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-                return breathe(error)
+                return pauseForShortage(error)
             case EAGAIN:
                 return
             default:
-                // EINTR, or the connection's own error (accept(2), "Error handling"): the next one may be well.
+                // EINTR, or an error of this connection only (accept(2), "Error handling"): the
+                // next one may succeed.
                 continue
             }
         }
     }
 
-    private func breathe(_ error: Errno) {
-        timer = loop.timer(after: Self.breather) { [weak self] in
+    private func pauseForShortage(_ error: Errno) {
+        timer = loop.timer(after: Self.shortageDelay) { [weak self] in
             self?.timer = nil
             self?.updateInterest()
         }

@@ -1,10 +1,10 @@
 import CLinux
 
-/// Where a datagram arrived: an address of this machine and the interface. An answer leaves from there.
+/// The local address and the interface at which a datagram arrived. A reply is sent from there.
 package struct LocalEndpoint: Hashable, Sendable {
-    /// Our address; nil lets the kernel choose.
+    /// The local address; nil lets the kernel choose.
     package let address: IPAddress?
-    /// The interface's index; 0 lets the kernel choose.
+    /// The interface index; 0 lets the kernel choose.
     package let interface: UInt32
 
     package init(address: IPAddress?, interface: UInt32) {
@@ -17,9 +17,9 @@ package struct LocalEndpoint: Hashable, Sendable {
         self.init(address: IPAddress(bytes: bytes, scope: local.interface), interface: local.interface)
     }
 
-    /// The C form, for a datagram to an address of the given family.
+    /// Returns the C structure for sending a datagram to an address of the given family.
     ///
-    /// Both families can only be mixed by a caller's mistake; the kernel then chooses.
+    /// If the families differ, which is a caller's bug, the kernel chooses the address.
     func local(forIPv4 isIPv4: Bool) -> clinux_local {
         var local = clinux_local()
         local.interface = interface

@@ -1,18 +1,22 @@
 import CLinux
 import Glibc
 
-/// Unix sockets whose other end may pass descriptors (SCM_RIGHTS), asked for or not.
+/// Operations on unix sockets whose peer may pass descriptors (SCM_RIGHTS), wanted or not.
 ///
-/// What is passed and not taken, the kernel closes in the thread that reads the bytes or closes the socket. That may wait
-/// for as long as the sender likes: a TCP socket may linger for hours over bytes that nobody takes. So these calls leave
-/// nothing to the kernel; all of it goes through `DescriptorCloser`.
+/// The kernel closes passed descriptors that were not received, in the thread that reads the bytes
+/// or closes the socket. That close may block for as long as the sender wants: a TCP socket may
+/// linger for hours over unsent data. These calls therefore leave nothing to the kernel and close
+/// everything through `DescriptorCloser`.
 package enum LocalSocket {
-    /// Reads as read(2) does, and takes the descriptors that were passed with the bytes (recvmsg(2)).
-    /// - Parameter source: who is at the other end.
-    /// - Returns: the count of bytes, 0 at the end, and the files, nil when none was passed. The files are empty when some
-    ///   were passed but this process may not open so many: what is left then says nothing about what the sender meant.
-    /// - Throws: `tooManyReferences` when some were passed and too many of this source wait to be closed already: they stay in the socket,
-    ///   of which nothing can be read any more. Close it by `close`.
+    /// Reads like read(2), and receives the descriptors that were passed with the bytes
+    /// (recvmsg(2)).
+    /// - Parameter source: the peer that passes the descriptors.
+    /// - Returns: the number of bytes, 0 at the end of the stream, and the files, nil if none was
+    ///   passed. The files are empty if some were passed but this process has too many open files
+    ///   for all: the rest would not show what the sender intended.
+    /// - Throws: `tooManyReferences` if descriptors were passed while too many of this source are
+    ///   waiting to be closed. They stay in the socket, and nothing more can be read from it. Close
+    ///   it with `close`.
     package static func receive(
         from raw: Int32, _ source: DescriptorSource, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> (count: Int, files: [PassedFile]?) {
@@ -26,7 +30,7 @@ package enum LocalSocket {
         var numbers = [Int32](repeating: -1, count: Int(CLINUX_MAX_PASSED))
         var passed: Int32 = 0
         var isCut: Int32 = 0
-        // No more than was looked at: what has come behind it may have descriptors.
+        // Read no more than was peeked at: later data may carry descriptors.
         let count = try SystemCall.retrying {
             clinux_receive_passed(raw, buffer.baseAddress, limit, &numbers, &passed, &isCut)
         }
@@ -35,8 +39,8 @@ package enum LocalSocket {
         return (count, isCut == 0 ? files : [])
     }
 
-    /// Closes a descriptor, and one of a unix socket without ever waiting: with bytes that were not read, descriptors may
-    /// go that nobody has taken.
+    /// Closes a descriptor. A unix socket with unread bytes, which may carry descriptors, is closed
+    /// by `DescriptorCloser`, so that this call never blocks.
     package static func close(_ descriptor: consuming Descriptor, from source: DescriptorSource = .unnamed) {
         guard clinux_end_with_unread(descriptor.raw) == 1 else { return }
         DescriptorCloser.close(descriptor, from: source)
@@ -44,6 +48,6 @@ package enum LocalSocket {
 }
 
 extension Errno {
-    /// ETOOMANYREFS: too many descriptors are on their way.
+    /// ETOOMANYREFS: too many passed descriptors are in flight.
     package static let tooManyReferences = Errno(rawValue: ETOOMANYREFS)
 }

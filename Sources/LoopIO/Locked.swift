@@ -2,10 +2,12 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A value behind a lock, for the few places where threads share state: inboxes, sinks, hand-overs.
+/// A value protected by a lock, for the few places where threads share state: inboxes, sinks,
+/// hand-overs.
 ///
-/// ThreadSanitizer does not see the order that Swift's `Mutex` makes and would report races that are none. In such
-/// builds a pthread lock, which it knows, is held around the `Mutex`.
+/// ThreadSanitizer does not recognise the ordering that Swift's `Mutex` establishes and would
+/// report false races. In such builds a pthread mutex, which it recognises, is held around the
+/// `Mutex`.
 package final class Locked<Value: ~Copyable>: Sendable {
     private let mutex: Mutex<Value>
     private let visible: PthreadLock?
@@ -15,7 +17,8 @@ package final class Locked<Value: ~Copyable>: Sendable {
         visible = clinux_is_thread_sanitized() == 1 ? PthreadLock() : nil
     }
 
-    /// Runs `body` with the only access to the value. Do not call out, block or take another lock in it.
+    /// Calls `body` with exclusive access to the value. `body` must not call handlers, block or
+    /// take another lock.
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -25,9 +28,10 @@ package final class Locked<Value: ~Copyable>: Sendable {
     }
 }
 
-/// A pthread mutex at an address that does not move.
+/// A pthread mutex at a fixed address.
 final class PthreadLock: Sendable {
-    /// Unsafe for the compiler only: it never changes, and a mutex is made for use by several threads.
+    /// Unsafe for the compiler only: the pointer never changes, and a mutex is made for use by
+    /// several threads.
     nonisolated(unsafe) let pointer: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {

@@ -1,28 +1,30 @@
-/// A value that belongs to the thread of a loop, inside of something that other threads hold, too.
+/// A value that belongs to a loop's thread, inside an object that other threads hold too.
 ///
-/// Other threads only pass it on. The last of them to let go releases the value; what must not be released there is taken out
-/// on the loop before.
+/// Other threads only pass the object on. The thread that releases the last reference also releases
+/// the value. A value that must not be released elsewhere is removed on the loop first.
 ///
-/// Unchecked: `stored` is only touched on the loop's thread, which every access asserts, or before another thread knows of it.
+/// Unchecked: `stored` is accessed on the loop's thread only, which every access asserts, or before
+/// any other thread has a reference.
 package final class LoopBound<Value>: @unchecked Sendable {
-    /// Unowned: what waits in the inbox of a loop must not keep the loop. Whoever is on its thread does.
+    /// Unowned, so that pending work in a loop's inbox does not retain the loop. Code on the loop's
+    /// thread retains it.
     private unowned let loop: EventLoop
     private var stored: Value
 
-    /// Takes a value on the loop's thread; it may be anything that belongs to it.
+    /// Stores a value on the loop's thread. It may be anything that belongs to that thread.
     package init(_ value: Value, on loop: EventLoop) {
         loop.assertOwned()
         self.loop = loop
         stored = value
     }
 
-    /// Takes a value that nobody else refers to, on any thread.
+    /// Stores a value that has no other references. May be called on any thread.
     package init(sending value: sending Value, to loop: EventLoop) {
         self.loop = loop
         stored = value
     }
 
-    /// The value. On the loop's thread.
+    /// The value. Accessible on the loop's thread only.
     package var value: Value {
         get {
             loop.assertOwned()

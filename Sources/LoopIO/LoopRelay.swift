@@ -1,7 +1,7 @@
-/// Brings values from other threads to a handler on a loop, in their order.
+/// Delivers values from other threads to a handler on a loop, in the order they were sent.
 ///
-/// Made and cancelled on the loop; `send` is for all threads. Cancel it once nothing more is of interest: then what the handler
-/// owns is released there.
+/// Create and cancel it on the loop; `send` may be called on any thread. Cancel it when finished,
+/// to release the handler's captures on the loop.
 package final class LoopRelay<Value: Sendable>: Sendable {
     private let loop: EventLoop
     private let handler: LoopBound<((Value) -> Void)?>
@@ -12,12 +12,12 @@ package final class LoopRelay<Value: Sendable>: Sendable {
         self.handler = LoopBound(handler, on: loop)
     }
 
-    /// Has the handler called with the value.
+    /// Calls the handler with the value on the loop's thread.
     package func send(_ value: Value) {
         loop.perform { [self] in handler.value?(value) }
     }
 
-    /// Values that are on their way arrive no more.
+    /// Stops delivery, including that of values in transit.
     package func cancel() {
         handler.value = nil
     }

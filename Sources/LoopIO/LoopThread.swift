@@ -1,11 +1,12 @@
-/// A loop that runs on a thread of its own: for libraries, stream loops and tests. A daemon's main loop needs none.
+/// An event loop that runs on its own thread, for libraries, stream loops and tests. A daemon's
+/// main loop does not need one.
 package final class LoopThread: Sendable {
-    /// The loop; it runs as long as this object lives and `stop` was not called.
+    /// The loop. It runs as long as this object exists and `stop` has not been called.
     package let loop: EventLoop
     private let thread: OwnedThread
 
-    /// Makes a loop and starts the thread that runs it.
-    /// - Parameter niceness: see `ThreadPriority`; 0 leaves it as it is.
+    /// Creates a loop and starts the thread that runs it.
+    /// - Parameter niceness: see `ThreadPriority`; 0 leaves it unchanged.
     package init(name: String, clock: ManualClock? = nil, niceness: Int32 = 0) throws(Errno) {
         let loop = try EventLoop(clock: clock)
         self.loop = loop
@@ -14,8 +15,8 @@ package final class LoopThread: Sendable {
             do throws(Errno) {
                 try loop.run()
             } catch {
-                // Only a broken epoll descriptor gets here, and nobody could be told: every owner of sources would wait
-                // for ever.
+                // Reached only if the epoll descriptor is broken. The error cannot be reported, and
+                // every owner of a source would wait forever.
                 preconditionFailure("event loop failed: \(error)")
             }
         }
@@ -25,7 +26,8 @@ package final class LoopThread: Sendable {
         loop.stop()
     }
 
-    /// Ends the loop after the handler that runs now and waits for its thread. Not to be called on the loop.
+    /// Stops the loop after the current handler and waits for its thread. Must not be called on the
+    /// loop.
     package func stop() {
         loop.stop()
         thread.join()

@@ -1,6 +1,7 @@
 package import Timing
 
-/// A timer of a loop that fires once per arming. Used on the loop's thread only; dropping it disarms it.
+/// A one-shot timer of a loop that can be re-armed. Use it on the loop's thread only. Releasing it
+/// disarms it.
 package final class LoopTimer {
     private let loop: EventLoop
     private let accuracy: Duration
@@ -18,21 +19,22 @@ package final class LoopTimer {
         disarm()
     }
 
-    /// Whether it is going to fire.
+    /// True if the timer is going to fire.
     package var isArmed: Bool { token != nil }
 
-    /// Arms it (again): it fires once, `delay` from now, whatever was set before.
+    /// Arms the timer to fire once, `delay` from now. Replaces an earlier deadline.
     package func rearm(after delay: Duration) {
         rearm(at: loop.now.advanced(by: delay))
     }
 
-    /// Arms it (again): it fires once at `deadline`, on the next turn when that is past.
+    /// Arms the timer to fire once at `deadline`, or in the next turn if past. Replaces an earlier
+    /// deadline.
     package func rearm(at deadline: MonotonicInstant) {
         disarm()
         arm(at: deadline)
     }
 
-    /// Disarms it for good and lets go of the handler.
+    /// Disarms the timer permanently and releases the handler.
     package func cancel() {
         disarm()
         handler = nil
@@ -40,7 +42,8 @@ package final class LoopTimer {
 
     private func arm(at deadline: MonotonicInstant) {
         guard handler != nil else { return }
-        // Unowned would trap and strong would leak: a dropped timer is disarmed and never looked up again.
+        // Unowned would trap and strong would leak. A released timer is disarmed and not looked up
+        // again.
         token = loop.arm(at: deadline, accuracy: accuracy) { [weak self] in self?.fire() }
     }
 

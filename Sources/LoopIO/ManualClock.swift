@@ -1,28 +1,30 @@
 package import Timing
 
-/// A clock that stands still until a test moves it; loops that were made with it take their time from it.
+/// A clock that advances only when a test moves it. Loops created with it use its time.
 ///
-/// Any thread may use it. Several loops may share one, so that two daemons in a test live in the same time.
+/// May be used on any thread. Several loops may share one clock, for example for two daemons in a
+/// test.
 package final class ManualClock: Sendable {
     private struct State {
         var now: MonotonicInstant
-        /// Weak, so that a clock does not keep a test's loops alive.
+        /// The closures hold loops weakly, so that a clock does not retain a test's loops.
         var wakes: [@Sendable () -> Void] = []
     }
 
     private let state: Locked<State>
 
-    /// - Parameter now: where it starts; not zero, so that "a minute ago" exists.
+    /// - Parameter now: the initial time; not zero, so that times before it can be represented.
     package init(now: MonotonicInstant = MonotonicInstant(nanoseconds: 1_000_000_000_000)) {
         state = Locked(State(now: now))
     }
 
-    /// The time that every loop of this clock sees.
+    /// The current time of every loop that uses this clock.
     package var now: MonotonicInstant {
         state.withLock { $0.now }
     }
 
-    /// Moves time on; each loop then fires its due timers, in order of their deadlines, on its own thread.
+    /// Advances the time. Each loop then fires its due timers on its own thread, in order of their
+    /// deadlines.
     package func advance(by duration: Duration) {
         let wakes = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -31,7 +33,7 @@ package final class ManualClock: Sendable {
         for wake in wakes { wake() }
     }
 
-    /// Has `wake` called after each step, on the thread of `advance`.
+    /// Calls `wake` after each step, on the thread that calls `advance`.
     func onAdvance(_ wake: @escaping @Sendable () -> Void) {
         state.withLock { $0.wakes.append(wake) }
     }

@@ -1,18 +1,19 @@
 import CLinux
 import Glibc
 
-/// A thread with a name and a body, which its owner joins. For loops and workers: never for single tasks.
+/// A named thread that its owner joins. For loops and workers, not for single tasks.
 package final class OwnedThread: Sendable {
     private let identity: UInt
     private let isJoined = Locked(false)
 
-    /// Starts a thread (pthread_create(3)) that calls `body` and ends with it.
+    /// Starts a thread (pthread_create(3)) that calls `body` and ends when it returns.
     /// - Parameters:
     ///   - name: shown by `top -H`; the kernel keeps 15 bytes.
-    ///   - niceness: see `ThreadPriority`; 0 leaves it as it is.
+    ///   - niceness: see `ThreadPriority`; 0 leaves it unchanged.
     package init(name: String, niceness: Int32 = 0, body: @escaping @Sendable () -> Void) throws(Errno) {
         var thread = pthread_t()
-        // The thread takes the box over; when it could not be started, we take it back.
+        // The thread takes ownership of the object. If it cannot be started, the object is released
+        // here.
         let context = Unmanaged.passRetained(Start(name: name, niceness: niceness, body: body))
         let result = pthread_create(&thread, nil, runOwnedThread, context.toOpaque())
         if result != 0 {
@@ -23,11 +24,11 @@ package final class OwnedThread: Sendable {
     }
 
     deinit {
-        // Nobody waits for it any more; the system then frees it when it ends.
+        // Nothing joins it any more. The system frees a detached thread when it ends.
         if isJoined.withLock({ !$0 }) { pthread_detach(pthread_t(identity)) }
     }
 
-    /// Waits until the body has returned. Not to be called by the thread itself.
+    /// Waits until the body has returned. Must not be called by the thread itself.
     package func join() {
         let first = isJoined.withLock { isJoined in
             defer { isJoined = true }

@@ -1,12 +1,13 @@
 import CLinux
 
-/// Who is at the other end of a unix socket, as the kernel noted it when the connection was made (SO_PEERCRED).
+/// The credentials of a unix socket's peer, as recorded by the kernel when the connection was made
+/// (SO_PEERCRED).
 package struct PeerCredentials: Hashable, Sendable {
-    /// The process; it may have ended since, and its number may have been given out again.
+    /// The process ID. The process may have ended since, and the ID may have been reused.
     package let pid: Int32
-    /// The effective user.
+    /// The effective user ID.
     package let uid: UInt32
-    /// The effective group.
+    /// The effective group ID.
     package let gid: UInt32
 
     package init(pid: Int32, uid: UInt32, gid: UInt32) {

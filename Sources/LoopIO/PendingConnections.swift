@@ -1,23 +1,24 @@
 import CLinux
 import Glibc
 
-/// The connections that wait at a listening unix socket, for a process that is not going to serve them.
+/// The pending connections of a listening unix socket, for a process that does not serve them.
 package enum PendingConnections {
-    /// The most connections that are ended: as many as wait at a socket of a unit by default.
-    private static let most = 4096
-    /// Timeout for the first call of a client, in milliseconds.
-    private static let patience: Int32 = 100
+    /// The maximum number of connections to close: the default backlog of a socket unit.
+    private static let maxConnections = 4096
+    /// The maximum wait for a client's first request, in milliseconds.
+    private static let requestTimeout: Int32 = 100
 
-    /// Accepts all that wait (accept(2)), sends each the bytes once it has sent something, and closes it.
+    /// Accepts all pending connections (accept(2)), sends each of them `answer` after its first
+    /// bytes have arrived, and closes it.
     package static func refuse(of listening: Int32, with answer: [UInt8]) {
         var scratch = [UInt8](repeating: 0, count: 65_536)
-        for _ in 0..<most {
+        for _ in 0..<maxConnections {
             guard isReadable(listening, within: 0) else { return }
             var storage = sockaddr_storage()
             var length = UInt32(MemoryLayout<sockaddr_storage>.size)
             let client = clinux_accept(listening, &storage, &length)
             guard client >= 0 else { return }
-            if !answer.isEmpty, isReadable(client, within: patience) {
+            if !answer.isEmpty, isReadable(client, within: requestTimeout) {
                 // Unread bytes would reset the connection, and the client would lose the answer.
                 while recv(client, &scratch, scratch.count, Int32(MSG_DONTWAIT)) > 0 {}
                 _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))

@@ -1,12 +1,14 @@
 import CLinux
 import Glibc
 
-/// The process's way with signals; set up once, before any other thread starts.
+/// The signal setup of the process. Do it once, before any other thread starts.
 package enum ProcessSignals {
-    /// Blocks signals in this thread and all that it starts, so that they reach `EventLoop.signal` and nothing else, and
-    /// ignores SIGPIPE: a write to a closed pipe is then an error, not the end.
+    /// Blocks signals in this thread and in all threads it starts, so that only `EventLoop.signal`
+    /// receives them. Also ignores SIGPIPE, so that a write to a closed pipe returns an error
+    /// instead of ending the process.
     ///
-    /// Programs that we start inherit the blocked set: start them through something that resets it.
+    /// Programs that this process starts inherit the blocked set. Start them through code that
+    /// resets it.
     package static func prepare(blocking signals: [Int32]) throws(Errno) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -17,7 +19,8 @@ package enum ProcessSignals {
         Glibc.signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Ends the process by SIGPIPE, whether the signal is ignored, blocked or neither: a shell gets status 141.
+    /// Ends the process by SIGPIPE, even if the signal is ignored or blocked. A shell then reports
+    /// status 141.
     package static func endByBrokenPipe() -> Never {
         Glibc.signal(SIGPIPE, SIG_DFL)
         var set = sigset_t()
@@ -25,7 +28,7 @@ package enum ProcessSignals {
         sigaddset(&set, SIGPIPE)
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
         raise(SIGPIPE)
-        // The default action has ended the process already.
+        // Not reached: the default action has ended the process.
         exit(128 + SIGPIPE)
     }
 }

@@ -1,24 +1,27 @@
 import CSystemd
 import Glibc
 
-/// What a service says to and gets from the service manager that started it; without one all of it does nothing.
+/// The communication with the service manager that started this process. Without one, all
+/// operations do nothing.
 package enum ServiceManager {
-    /// Tells the manager about our state (sd_notify(3)), for example `READY=1` or `STATUS=…`, one assignment per line.
-    /// - Returns: whether there is a manager that was told.
+    /// Notifies the manager of this service's state (sd_notify(3)), for example `READY=1` or
+    /// `STATUS=…`, one assignment per line.
+    /// - Returns: true if a manager was notified.
     @discardableResult
     package static func notify(_ state: String) -> Bool {
         sd_notify(0, state) > 0
     }
 
-    /// Shows people a line in `systemctl status`; an empty one takes it away.
+    /// Sets the status line shown by `systemctl status`. An empty text removes it.
     package static func notifyStatus(_ text: String) {
         notify("STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: "; "))
     }
 
-    /// The sockets of our socket unit (sd_listen_fds_with_names(3)); they are this process's alone from now on.
+    /// Returns the sockets of this service's socket unit (sd_listen_fds_with_names(3)). This
+    /// process then owns them.
     ///
-    /// Call it once, before other threads start: it takes the variables out of the environment, so that programs that we
-    /// start do not think the sockets are theirs.
+    /// Call it once, before other threads start. It removes the variables from the environment, so
+    /// that programs this process starts do not use the sockets.
     package static func listenDescriptors() -> [PassedSocket] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &names)

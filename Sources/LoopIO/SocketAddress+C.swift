@@ -1,7 +1,8 @@
 import Glibc
 
 extension SocketAddress {
-    /// Reads an address that a system call has filled in; nil for other families than IPv4 and IPv6.
+    /// Converts an address that a system call has filled in. Returns nil for families other than
+    /// IPv4 and IPv6.
     init?(storage: sockaddr_storage, length: UInt32) {
         switch Int32(storage.ss_family) {
         case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
@@ -19,8 +20,9 @@ extension SocketAddress {
         }
     }
 
-    /// Calls `body` with the address as system calls want it.
-    /// - Parameter family: AF_INET or AF_INET6 of the socket; an IPv4 address is mapped for an IPv6 socket.
+    /// Calls `body` with the address in the form that system calls expect.
+    /// - Parameter family: the socket's family, AF_INET or AF_INET6. An IPv4 address is mapped for
+    ///   an IPv6 socket.
     func withSockaddr<Result>(family: Int32, _ body: (UnsafePointer<sockaddr>, UInt32) -> Result) -> Result {
         var storage = sockaddr_storage()
         let length: UInt32
@@ -28,7 +30,8 @@ extension SocketAddress {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
-            // An IPv6 address has no place here; its first bytes would be a stranger's address.
+            // An IPv6 address does not fit here; its first bytes would be an unrelated IPv4
+            // address.
             let bytes = isIPv4 ? self.address.bytes : [0, 0, 0, 0]
             withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
             storage = reinterpret(address, as: sockaddr_storage.self)
@@ -43,17 +46,17 @@ extension SocketAddress {
             length = UInt32(MemoryLayout<sockaddr_in6>.size)
         }
         return withUnsafePointer(to: &storage) { pointer in
-            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
+            // Every socket address starts with sockaddr's fields; the length gives its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 
-    /// The address that a socket is bound to (getsockname(2)).
+    /// Returns the address that a socket is bound to (getsockname(2)).
     package static func local(of descriptor: Int32) throws(Errno) -> SocketAddress {
         try query(descriptor, getsockname)
     }
 
-    /// The address that a socket is connected to (getpeername(2)).
+    /// Returns the address that a socket is connected to (getpeername(2)).
     package static func peer(of descriptor: Int32) throws(Errno) -> SocketAddress {
         try query(descriptor, getpeername)
     }
@@ -64,7 +67,7 @@ extension SocketAddress {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
+            // Every socket address starts with sockaddr's fields; the length gives its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(descriptor, $0, &length) }
         }
         if result != 0 { throw .current }
@@ -74,13 +77,14 @@ extension SocketAddress {
 }
 
 extension IPAddress {
-    /// 16 bytes: the address itself, or an IPv4 one as `::ffff:a.b.c.d` (RFC 4291, 2.5.5.2).
+    /// The address as 16 bytes; an IPv4 address as `::ffff:a.b.c.d` (RFC 4291, 2.5.5.2).
     var mappedBytes: [UInt8] {
         isIPv4 ? [UInt8](repeating: 0, count: 10) + [0xff, 0xff] + bytes : bytes
     }
 }
 
-/// Copies the common prefix of two C structures (without pointers to what they own); the rest of the result is zero.
+/// Copies the common prefix of two C structures (but not objects that they point to). The rest of
+/// the result is zero.
 func reinterpret<Source, Target>(_ source: Source, as _: Target.Type) -> Target {
     withUnsafeTemporaryAllocation(of: Target.self, capacity: 1) { target in
         let raw = UnsafeMutableRawBufferPointer(target)

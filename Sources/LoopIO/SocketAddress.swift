@@ -4,7 +4,7 @@ import Glibc
 package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address, with its scope.
     package let address: IPAddress
-    /// The port; 0 stands for any.
+    /// The port; 0 means any port.
     package let port: UInt16
 
     package init(_ address: IPAddress, port: UInt16) {
@@ -12,7 +12,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `192.0.2.1:80` or `[fe80::1%eth0]:80`.
+    /// Parses `192.0.2.1:80` or `[fe80::1%eth0]:80`.
     package init?(text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]
@@ -21,29 +21,28 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         if isBracketed { host = host.dropFirst().dropLast() }
         guard let address = IPAddress(text: String(host)) else { return nil }
-        // Without brackets the end of an IPv6 address and the port cannot be told apart. Mapped ones need them too.
+        // Brackets separate an IPv6 address from the port. Mapped addresses need them too.
         guard isBracketed == host.contains(":") else { return nil }
         self.init(address, port: port)
     }
 
-    /// Whether it is an IPv4 address.
     package var isIPv4: Bool { address.isIPv4 }
-    /// Whether it never leaves the machine.
+    /// True if packets to it never leave the machine.
     package var isLoopback: Bool { address.isLoopback }
-    /// Whether it is valid on one link only.
+    /// True if it is valid on one link only.
     package var isLinkLocal: Bool { address.isLinkLocal }
-    /// Whether routers of the Internet refuse it.
+    /// True if Internet routers do not forward it.
     package var isPrivate: Bool { address.isPrivate }
 
     /// The address without port or brackets.
     package var host: String { address.description }
 
-    /// The form that `init(text:)` reads.
+    /// The address in the form that `init(text:)` parses.
     package var description: String {
         isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)"
     }
 
-    /// The same address with another port.
+    /// Returns the same address with another port.
     package func withPort(_ port: UInt16) -> SocketAddress {
         SocketAddress(address, port: port)
     }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Address families of sockets.
+/// The address family of a socket.
 enum SocketFamily {
-    /// AF_INET, AF_INET6 or AF_UNIX of a socket (getsockname(2)).
+    /// Returns AF_INET, AF_INET6 or AF_UNIX for a socket (getsockname(2)).
     static func of(_ descriptor: Int32) throws(Errno) -> Int32 {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
+            // Every socket address starts with sockaddr's fields; the length gives its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         if result != 0 { throw .current }

@@ -1,12 +1,12 @@
-/// Why a unix socket could not be made at a path.
+/// An error that prevents creating a unix socket at a path.
 package enum SocketFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A live socket answers there: another daemon of ours runs.
+    /// Another daemon is listening at the path.
     case inUse(path: String)
-    /// The path is taken by something that we will not remove.
+    /// The path exists, and is not a socket.
     case notASocket(path: String)
-    /// The folder is not ours alone, so that others could replace the socket.
+    /// Other users can modify the folder, and could replace the socket.
     case unsafeFolder(path: String, reason: String)
-    /// A system call failed; the first part says at what.
+    /// A system call failed. The text names the operation.
     case system(String, Errno)
 
     package var description: String {

@@ -1,12 +1,13 @@
 import Glibc
 
-/// The one place where system calls are repeated after EINTR and their errno becomes a value.
+/// The one place that retries system calls after EINTR and converts errno to a value.
 package enum SystemCall {
-    /// Calls `body` until a signal does not interrupt it.
+    /// Calls `body` until it is not interrupted by a signal.
     ///
-    /// Not for close(2): after EINTR the descriptor is gone on Linux, and a second call could close a stranger's.
-    /// - Returns: what `body` returned, never negative.
-    /// - Throws: errno when `body` returned a negative number.
+    /// Not for close(2): on Linux the descriptor is closed even after EINTR, and a second call
+    /// could close another thread's new descriptor.
+    /// - Returns: the result of `body`, never negative.
+    /// - Throws: errno if `body` returned a negative number.
     @discardableResult
     package static func retrying<Result: FixedWidthInteger & SignedInteger>(
         _ body: () -> Result
@@ -19,8 +20,8 @@ package enum SystemCall {
         }
     }
 
-    /// Throws the error that close(2) would return: network and FUSE file systems report a full disk there. Closing any descriptor of
-    /// a file has this effect, so a duplicate is closed.
+    /// Throws the error that close(2) would return: network and FUSE file systems report a full
+    /// disk there. Closing any descriptor of a file has this effect, so this closes a duplicate.
     package static func flush(_ descriptor: Int32) throws(Errno) {
         let copy = try retrying { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         guard close(copy) != 0 else { return }
@@ -29,7 +30,7 @@ package enum SystemCall {
         if error != .interrupted { throw error }
     }
 
-    /// Makes reads and writes of a descriptor return instead of wait (fcntl(2), O_NONBLOCK).
+    /// Makes reads and writes of a descriptor return instead of blocking (fcntl(2), O_NONBLOCK).
     package static func setNonBlocking(_ descriptor: Int32) throws(Errno) {
         let flags = try retrying { fcntl(descriptor, F_GETFL) }
         if flags & O_NONBLOCK == 0 {
@@ -37,7 +38,7 @@ package enum SystemCall {
         }
     }
 
-    /// Keeps a descriptor from programs that we start (fcntl(2), FD_CLOEXEC).
+    /// Closes a descriptor in programs that this process starts (fcntl(2), FD_CLOEXEC).
     package static func setCloseOnExec(_ descriptor: Int32) throws(Errno) {
         try retrying { fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }

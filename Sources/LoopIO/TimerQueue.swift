@@ -1,22 +1,23 @@
 package import Timing
 
-/// Armed timers in order of deadline, and of arming when deadlines are equal. A plain value: it reads no clock.
+/// Armed timers in order of deadline, then of arming. A plain value that reads no clock.
 package struct TimerQueue<Payload> {
-    /// One arming of a timer; never reused.
+    /// Identifies one arming of a timer. Never reused.
     package struct Token: Hashable {
         fileprivate let sequence: UInt64
     }
 
-    /// By deadline. Removed timers stay in both heaps until they surface or outnumber the others.
+    /// Timers by deadline. Removed timers stay in both heaps until they reach the top or outnumber
+    /// the armed ones.
     private var deadlines = InstantHeap()
-    /// By the latest moment at which a timer may fire: its deadline and its accuracy.
+    /// Timers by deadline plus accuracy.
     private var latest = InstantHeap()
     private var armed: [UInt64: Payload] = [:]
     private var nextSequence: UInt64 = 0
 
     package init() {}
 
-    /// Places in use, for the test of the bound on them.
+    /// Entries in the larger heap, to test its limit.
     package var storedEntries: Int { max(deadlines.count, latest.count) }
 
     /// The number of armed timers.
@@ -32,18 +33,18 @@ package struct TimerQueue<Payload> {
         return Token(sequence: sequence)
     }
 
-    /// Disarms a timer; one that has fired is left alone.
+    /// Disarms a timer. Does nothing if it has fired.
     package mutating func remove(_ token: Token) {
         guard armed.removeValue(forKey: token.sequence) != nil else { return }
-        // A connection that re-arms its idle timer at each message must not grow the heap for an hour.
+        // Limits the heap's size if a connection re-arms an idle timer of an hour at each message.
         if storedEntries > 64, storedEntries > 2 * armed.count {
             deadlines.keep { armed[$0] != nil }
             latest.keep { armed[$0] != nil }
         }
     }
 
-    /// When the first timer is due, and how much later it may fire so that no timer fires later than its own accuracy allows; nil
-    /// when none is armed.
+    /// Returns the deadline of the first timer, and the maximum delay with which no timer fires
+    /// later than its own accuracy allows. Returns nil if none is armed.
     package mutating func earliest() -> (deadline: MonotonicInstant, accuracy: Duration)? {
         guard let first = deadlines.first(where: { armed[$0] != nil }),
             let last = latest.first(where: { armed[$0] != nil })
@@ -51,12 +52,12 @@ package struct TimerQueue<Payload> {
         return (first.instant, first.instant.duration(to: last.instant))
     }
 
-    /// A mark that separates the timers armed so far from later ones.
+    /// A token that separates the timers armed so far from later ones.
     package var mark: Token { Token(sequence: nextSequence) }
 
-    /// Takes the first timer that is due at `now` and was armed before `mark`.
+    /// Removes and returns the first timer that is due at `now` and was armed before `mark`.
     package mutating func popDue(at now: MonotonicInstant, before mark: Token) -> Payload? {
-        // A timer armed since the mark is no earlier than those before it, except for one in the past; both wait.
+        // A later timer at the top, such as one in the past, makes those below it wait too.
         guard let first = deadlines.first(where: { armed[$0] != nil }), first.instant <= now,
             first.sequence < mark.sequence
         else { return nil }
@@ -64,7 +65,7 @@ package struct TimerQueue<Payload> {
     }
 }
 
-/// A binary heap of moments, the first one on top, in the order of adding where they are equal.
+/// A binary min-heap of instants. Equal instants keep the order in which they were added.
 private struct InstantHeap {
     struct Entry {
         let instant: MonotonicInstant
@@ -84,7 +85,7 @@ private struct InstantHeap {
         siftUp(heap.count - 1)
     }
 
-    /// The first entry for which this holds; those before it are dropped.
+    /// Returns the first entry that satisfies `isKept`, after removing those before it.
     mutating func first(where isKept: (UInt64) -> Bool) -> Entry? {
         while let first = heap.first {
             if isKept(first.sequence) { return first }
@@ -93,7 +94,7 @@ private struct InstantHeap {
         return nil
     }
 
-    /// Drops the entries for which this does not hold.
+    /// Removes the entries that do not satisfy `isKept`.
     mutating func keep(where isKept: (UInt64) -> Bool) {
         heap = heap.filter { isKept($0.sequence) }.sorted(by: <)
     }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Unix stream sockets by path.
+/// Unix stream sockets at a path.
 package enum UnixSocket {
-    /// Connections that wait to be accepted.
+    /// The maximum number of pending connections.
     private static let backlog: Int32 = 64
 
     /// A listening socket and its file.
@@ -16,22 +16,22 @@ package enum UnixSocket {
             self.file = file
         }
 
-        /// The descriptor; once.
+        /// Returns the descriptor, once.
         mutating func takeDescriptor() throws(Errno) -> Descriptor {
             guard let descriptor = descriptor.take() else { throw .invalidArgument }
             return descriptor
         }
     }
 
-    /// A socket's folder, open and locked (flock(2)) as long as the value lives.
+    /// A socket's folder, open and locked (flock(2)) for the lifetime of the value.
     private struct Folder: ~Copyable {
         private let descriptor: Descriptor
-        /// What was opened, not what the name means later.
+        /// The status of the opened folder, whatever its name refers to later.
         let status: FileStatus
 
         init(lock name: String) throws(Errno) {
             if mkdir(name.systemPath, 0o700) != 0, Errno.current != .exists { throw Errno.current }
-            // Not through a symbolic link: somebody else's could lead anywhere.
+            // Do not follow a symbolic link: another user's link could lead anywhere.
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             let raw = try SystemCall.retrying { open(name.systemPath, flags) }
             let opened = Descriptor(owning: raw)
@@ -44,17 +44,20 @@ package enum UnixSocket {
         consuming func unlock() {}
     }
 
-    /// Connects to a listening unix socket (connect(2)); that waits only while the listener's queue is full.
-    /// - Parameter patience: how long to wait then, in whole seconds; zero: not at all.
+    /// Connects to a listening unix socket (connect(2)). Blocks only while the listener's queue is
+    /// full.
+    /// - Parameter timeout: the maximum wait for a full queue, in whole seconds; zero does not
+    ///   wait.
     /// - Returns: the connected socket, non-blocking.
-    /// - Throws: `noSuchFile` or `connectionRefused` when nobody listens, `wouldBlock` when the queue stays full,
-    ///   `nameTooLong` for a path that no socket can have.
+    /// - Throws: `noSuchFile` or `connectionRefused` if no process listens, `wouldBlock` if the
+    ///   queue stays full, `nameTooLong` if the path does not fit in a socket address.
     package static func connect(to path: String, timeout: Duration = .seconds(5)) throws(Errno) -> Descriptor {
         var address = try unixAddress(path)
         let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
         let raw = socket.raw
         if timeout > .zero {
-            // The send time-out bounds connect(2) too, of a socket that may wait (socket(7), SO_SNDTIMEO).
+            // The send timeout also limits connect(2) on a blocking socket (socket(7),
+            // SO_SNDTIMEO).
             try SystemCall.retrying { fcntl(raw, F_SETFL, 0) }
             var limit = timeval(tv_sec: max(1, Int(clamping: timeout.components.seconds)), tv_usec: 0)
             let size = UInt32(MemoryLayout<timeval>.size)
@@ -65,19 +68,20 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Makes room for bulk data in a connected socket: what its writer may have under way (SO_SNDBUF), as far as the system's
-    /// limit allows. Without it a reader is woken for every 200 KiB.
+    /// Enlarges the send buffer of a connected socket for bulk data (SO_SNDBUF), up to the system's
+    /// limit. Otherwise a reader is woken for every 200 KiB.
     package static func widen(_ descriptor: Int32) {
-        // It only goes slower without.
+        // Ignore errors: transfers are only slower without it.
         try? setOption(descriptor, CLINUX_SEND_BUFFER, 1 << 20)
     }
 
-    /// The path that a unix socket is bound to; nil for unnamed and abstract ones, and for other sockets.
+    /// Returns the path that a unix socket is bound to, or nil for unnamed, abstract and other
+    /// sockets.
     package static func path(of descriptor: Int32) -> String? {
         var address = sockaddr_un()
         var length = UInt32(MemoryLayout<sockaddr_un>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
-            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
+            // Every socket address starts with sockaddr's fields; the length gives its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         guard result == 0, Int32(address.sun_family) == AF_UNIX else { return nil }
@@ -85,10 +89,11 @@ package enum UnixSocket {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Makes a listening socket of mode 0600, in a folder of mode 0700 that is made when missing. A dead socket's file
-    /// is replaced, a live one's is not, and nothing else is touched.
+    /// Creates a listening socket of mode 0600 in a folder of mode 0700, which is created if it
+    /// does not exist. A dead socket's file is replaced; a live socket and other files are not.
     static func listen(at path: String) throws(SocketFileError) -> Listening {
-        // Held until we listen: of two daemons that start at once, the second finds the first one's live socket.
+        // Keep the lock until the socket listens. The second of two daemons that start together
+        // then finds the first one's live socket.
         let folder = try openFolder(of: path)
         try clear(path)
         let listening: Listening
@@ -105,8 +110,8 @@ package enum UnixSocket {
         var address = try unixAddress(path)
         let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
         let raw = socket.raw
-        // The file gets the mode that the socket has at bind(2), so it appears with its final one: between bind and a chmod
-        // of the file others could connect. A umask would do it too, but holds for all threads.
+        // The file gets the mode that the socket has at bind(2). A chmod of the file after bind
+        // would let others connect in between, and a umask would apply to all threads.
         try SystemCall.retrying { fchmod(raw, 0o600) }
         let result = withSockaddr(&address) { bind(raw, $0, $1) }
         if result != 0 { throw .current }
@@ -115,7 +120,8 @@ package enum UnixSocket {
         return Listening(socket, file: file)
     }
 
-    /// Makes the folder when it is missing, checks that it is ours alone, and locks it.
+    /// Creates the folder if it does not exist, checks that only this user can access it, and locks
+    /// it.
     /// - Returns: the locked folder.
     private static func openFolder(of path: String) throws(SocketFileError) -> Folder {
         guard path.hasPrefix("/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
@@ -137,35 +143,37 @@ package enum UnixSocket {
         }
     }
 
-    /// Removes the file of a socket on which nobody listens; refuses everything else.
+    /// Removes the file of a socket on which no process listens. Throws for any other file.
     private static func clear(_ path: String) throws(SocketFileError) {
         let status: FileStatus
         do throws(Errno) {
             status = try FileStatus(at: path)
         } catch {
             if error == .noSuchFile { return }
-            throw .system("look at \(path)", error)
+            throw .system("examine \(path)", error)
         }
         guard status.isSocket else { throw .notASocket(path: path) }
         switch Result(catching: { () throws(Errno) in try connect(to: path, timeout: .zero).close() }) {
         case .success:
             throw .inUse(path: path)
         case .failure(.connectionRefused):
-            // Nobody listens: what a daemon that was killed has left.
+            // No process listens: a killed daemon has left the file.
             if unlink(path.systemPath) != 0 { throw .system("remove dead socket \(path)", .current) }
         case .failure:
-            // A full queue, another type of socket, or one that we may not ask: somebody's, and perhaps alive.
+            // A full queue, another type of socket or a denied connection: the socket may be in
+            // use.
             throw .inUse(path: path)
         }
     }
 }
 
-/// The C form of a socket's path.
+/// Returns the C structure for a socket's path.
 private func unixAddress(_ path: String) throws(Errno) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = path.systemBytes
-    // One byte stays for the NUL; a NUL inside, or at the start (an abstract name), is not a path.
+    // One byte is reserved for the NUL. A name with a NUL inside or at the start (an abstract name)
+    // is not a path.
     guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .nameTooLong }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
@@ -176,7 +184,7 @@ private func withSockaddr(
     _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, UInt32) -> Int32
 ) -> Int32 {
     withUnsafePointer(to: &address) { pointer in
-        // Each kind of socket address begins as sockaddr does; the length says how far it goes.
+        // Every socket address starts with sockaddr's fields; the length gives its size.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             body($0, UInt32(MemoryLayout<sockaddr_un>.size))
         }

@@ -1,15 +1,18 @@
 import Glibc
 
-/// One thread that does what may block (file sync, name lookups, key derivation), in order, one piece at a time.
+/// A thread for work that may block (file sync, name lookups, key derivation). Items run in order,
+/// one at a time.
 package final class Worker: Sendable {
     private struct State {
         var work: [@Sendable () -> Void] = []
         var isStopping = false
     }
 
-    /// The work that waits, and a condition for the thread, which the `Mutex` of `Locked` has not.
+    /// The pending work, with a condition variable for the thread, which the `Mutex` of `Locked`
+    /// does not have.
     ///
-    /// Unchecked: `state` is only touched with `lock` held; the condition is made for several threads.
+    /// Unchecked: `state` is accessed only while `lock` is held. A condition variable is made for
+    /// several threads.
     private final class Queue: @unchecked Sendable {
         private let lock = PthreadLock()
         private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -40,7 +43,7 @@ package final class Worker: Sendable {
             pthread_cond_signal(condition)
         }
 
-        /// Waits for work. Returns nil when there is none and no more will come.
+        /// Waits for work. Returns nil after `stop` if no work is left.
         func next() -> [@Sendable () -> Void]? {
             lock.lock()
             defer { lock.unlock() }
@@ -72,15 +75,17 @@ package final class Worker: Sendable {
         queue.stop()
     }
 
-    /// Does `work` on the worker's thread, then calls `completion` on the loop's.
+    /// Runs `work` on the worker's thread, then calls `completion` on the loop's thread.
     ///
-    /// Call it on the loop: the completion may touch what belongs to the loop and is released there.
+    /// Call it on the loop. The completion may use anything that belongs to the loop, and is
+    /// released there.
     package func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value, on loop: EventLoop,
         completion: @escaping (Result<Value, any Error>) -> Void
     ) {
         loop.assertOwned()
-        // The worker holds the box only, which is emptied on the loop: what the closure owns is never released on the worker.
+        // The worker holds only the box, which is emptied on the loop. The closure's captures are
+        // therefore never released on the worker.
         let box = LoopBound<((Result<Value, any Error>) -> Void)?>(completion, on: loop)
         queue.add {
             let result = Result { try work() }
@@ -91,14 +96,15 @@ package final class Worker: Sendable {
         }
     }
 
-    /// Does `work` on the worker's thread while the caller is suspended.
+    /// Runs `work` on the worker's thread while the caller is suspended.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.add { continuation.resume(with: Result { try work() }) }
         }
     }
 
-    /// Does what was asked for so far, then ends the thread and waits for it. Later work is not done.
+    /// Runs the work that was submitted so far, ends the thread and waits for it. Work submitted
+    /// later never runs.
     package func stop() {
         queue.stop()
         thread.join()

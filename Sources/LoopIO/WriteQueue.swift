@@ -1,6 +1,7 @@
-/// Bytes that wait until a descriptor takes them, in order. A plain value.
+/// Bytes that wait until a descriptor accepts them, in order. A plain value.
 package struct WriteQueue {
-    /// When a writer should pause, in bytes that wait: above `high`, until no more than `low` wait.
+    /// Queue sizes in bytes for flow control. A writer should pause above `high`, until the queue
+    /// has fallen to `low`.
     package struct Marks: Sendable {
         package var low: Int
         package var high: Int
@@ -11,31 +12,31 @@ package struct WriteQueue {
         }
     }
 
-    /// Small writes are joined up to this size, so that a system call carries many of them; larger ones stay as they
-    /// are and are not copied.
+    /// Small writes are joined up to this size, so that one system call carries many of them.
+    /// Larger writes are neither joined nor copied.
     private static let joinedSize = 64 * 1024
 
     private let marks: Marks
     private var chunks: [[UInt8]] = []
-    /// The first chunk with bytes to send; those before are empty and wait for the next tidying.
+    /// The index of the first chunk with bytes to send. Those before are empty until `tidy` removes
+    /// them.
     private var head = 0
-    /// Bytes of the first chunk that are sent.
+    /// The number of bytes of the first chunk that were sent.
     private var offset = 0
 
-    /// Bytes that wait.
+    /// The number of queued bytes.
     package private(set) var count = 0
 
-    /// Whether more than the high mark waits, or did, and `takeDrained` has not said since that it has fallen.
+    /// True from the time the queue exceeds the high mark until `takeDrained` has returned true.
     package private(set) var isAboveHigh = false
 
     package init(marks: Marks = Marks()) {
         self.marks = marks
     }
 
-    /// Whether nothing waits.
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds bytes at the end, without the first `skipped` of them.
+    /// Appends `bytes` without the first `skipped` bytes.
     package mutating func append(_ bytes: [UInt8], skipping skipped: Int = 0) {
         let added = bytes.count - skipped
         guard added > 0 else { return }
@@ -52,8 +53,8 @@ package struct WriteQueue {
         }
     }
 
-    /// Offers the first bytes to `send` until the queue is empty or `send` takes fewer than it was offered.
-    /// - Parameter send: returns how many bytes it took.
+    /// Passes the first bytes to `send` until the queue is empty or `send` accepts only a part.
+    /// - Parameter send: returns how many bytes it accepted.
     package mutating func drain<Failure: Error>(_ send: (UnsafeRawBufferPointer) throws(Failure) -> Int) throws(Failure)
     {
         while head < chunks.count {
@@ -81,19 +82,19 @@ package struct WriteQueue {
         removeAll()
     }
 
-    /// Whether what waits has fallen from above the high mark to the low one; said once.
+    /// Returns true once after the queue has fallen from above the high mark to the low mark.
     package mutating func takeDrained() -> Bool {
         guard isAboveHigh, count <= marks.low else { return false }
         isAboveHigh = false
         return true
     }
 
-    /// Forgets what waits.
+    /// Discards the queued bytes.
     package mutating func removeAll() {
         removeAll(keepingCount: false)
     }
 
-    /// A queue that is never empty must not keep a place for each chunk that it ever had.
+    /// Removes empty chunks, because a queue that is never empty would keep them.
     private mutating func tidy() {
         guard head > 32, head > chunks.count / 2 else { return }
         chunks.removeFirst(head)
@@ -101,7 +102,7 @@ package struct WriteQueue {
     }
 
     private mutating func removeAll(keepingCount: Bool) {
-        // Few chunks are kept for reuse; a long queue gives its memory back.
+        // Keep the capacity for a few chunks; release the memory of a long queue.
         chunks.removeAll(keepingCapacity: chunks.count <= 16)
         head = 0
         offset = 0

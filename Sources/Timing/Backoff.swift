@@ -1,20 +1,20 @@
-/// How long to wait before the next try: doubling from a first delay to a longest one.
+/// The delay before the next attempt. It doubles from a first delay up to a maximum.
 package struct Backoff: Sendable, Equatable {
-    /// Delay of the first try, before variation.
+    /// The delay after the first failure, before variation.
     package let first: Duration
 
-    /// Longest delay, before variation.
+    /// The maximum delay, before variation.
     package let longest: Duration
 
-    /// Delays are varied at random by up to this part of themselves, both ways, in percent.
+    /// The maximum random variation of a delay in either direction, in percent.
     private let variation: Int
 
-    /// Delay of the next try, before variation.
+    /// The delay before the next attempt, before variation.
     private var delay: Duration
 
-    /// Starts with `first`, and never waits longer than `longest`.
+    /// Creates a backoff that starts with `first` and never exceeds `longest`.
     ///
-    /// - Parameter variation: in percent; so that devices that failed together do not try together.
+    /// - Parameter variation: in percent. Spreads the attempts of devices that failed together.
     package init(first: Duration, longest: Duration, variation: Int = 0) {
         precondition(first > .zero && longest >= first && 0...100 ~= variation, "delays out of order")
         self.first = first
@@ -23,22 +23,22 @@ package struct Backoff: Sendable, Equatable {
         delay = first
     }
 
-    /// Whether nothing has failed since the start, or since the last success.
+    /// True if no attempt has failed since the start or the last success.
     package var isFresh: Bool { delay == first }
 
-    /// The delay before the next try; the one after will be twice as long.
+    /// Returns the delay before the next attempt, and doubles the one after it.
     package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
         defer { delay = min(delay * 2, longest) }
         return varied(delay, using: &generator)
     }
 
-    /// The delay before the next try; the one after will be twice as long.
+    /// Returns the delay before the next attempt, and doubles the one after it.
     package mutating func next() -> Duration {
         var generator = SystemRandomNumberGenerator()
         return next(using: &generator)
     }
 
-    /// The delay after so many tries in vain, for who counts them.
+    /// Returns the delay after the given number of failed attempts, for callers that count them.
     package func delay(after tries: Int) -> Duration {
         var delay = first
         for _ in 1..<max(min(tries, 64), 1) where delay < longest { delay = min(delay * 2, longest) }
@@ -46,13 +46,14 @@ package struct Backoff: Sendable, Equatable {
         return varied(delay, using: &generator)
     }
 
-    /// A try succeeded: the next failure waits ``first`` again.
+    /// Records a success: the delay after the next failure is ``first`` again.
     package mutating func reset() {
         delay = first
     }
 
-    /// What a try led to has ended after this time. One that lasted as long as the longest delay was a success; what ends sooner,
-    /// again and again, waits longer each time.
+    /// Records how long the result of an attempt lasted. If it lasted at least the maximum delay,
+    /// the attempt counts as a success. Results that repeatedly end sooner increase the delay each
+    /// time.
     package mutating func ended(after lasted: Duration) {
         if lasted >= longest { reset() }
     }

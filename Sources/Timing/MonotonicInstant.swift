@@ -1,8 +1,9 @@
-/// A moment on the clock that starts with the machine and counts sleep (CLOCK_BOOTTIME).
+/// An instant on the clock that starts with the machine and includes sleep (CLOCK_BOOTTIME).
 ///
-/// Machines are given the moment with every event and never read a clock. Arithmetic saturates, so a far deadline stays far.
+/// State machines receive it with every event and never read a clock. Arithmetic saturates, so that
+/// a distant deadline stays distant.
 package struct MonotonicInstant: InstantProtocol, Sendable {
-    /// Nanoseconds since the machine was started.
+    /// The nanoseconds since the machine started.
     package let nanoseconds: UInt64
 
     package init(nanoseconds: UInt64) {
@@ -13,7 +14,8 @@ package struct MonotonicInstant: InstantProtocol, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The instant that is `duration` later (or earlier); stays within the clock's range instead of overflowing.
+    /// Returns the instant that is `duration` later (or earlier). Saturates at the limits of the
+    /// clock's range.
     package func advanced(by duration: Duration) -> MonotonicInstant {
         let step = duration.wholeNanoseconds
         let (sum, overflow) =
@@ -23,7 +25,7 @@ package struct MonotonicInstant: InstantProtocol, Sendable {
         return MonotonicInstant(nanoseconds: overflow ? (step >= 0 ? .max : 0) : sum)
     }
 
-    /// How long it takes from this instant to `other`; negative when `other` is earlier.
+    /// Returns the duration from this instant to `other`; negative if `other` is earlier.
     package func duration(to other: MonotonicInstant) -> Duration {
         other.nanoseconds >= nanoseconds
             ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
@@ -39,7 +41,7 @@ package struct MonotonicInstant: InstantProtocol, Sendable {
         return left.advanced(by: .nanoseconds(step == .min ? .max : -step))
     }
 
-    /// Time from `earlier` until this moment; zero when `earlier` is the later one.
+    /// Returns the duration from `earlier` to this instant; zero if `earlier` is later.
     package func duration(since earlier: MonotonicInstant) -> Duration {
         max(.zero, earlier.duration(to: self))
     }
@@ -50,7 +52,7 @@ package struct MonotonicInstant: InstantProtocol, Sendable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, cut to what 64 bits hold (292 years).
+    /// The duration in nanoseconds, clamped to the range of 64 bits (292 years).
     package var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

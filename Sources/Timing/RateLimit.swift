@@ -1,32 +1,36 @@
-/// Lets so many events a second pass, and so many at once (the generic cell rate algorithm: one number of state).
+/// A rate limiter with an average rate and a burst size (the generic cell rate algorithm, which
+/// needs one number of state).
 package struct RateLimit: Sendable, Equatable {
-    /// Nanoseconds between events at the full rate.
+    /// The nanoseconds between events at the full rate.
     private let interval: UInt64
 
-    /// How far ahead of the full rate a burst may run, in nanoseconds.
+    /// The time by which a burst may run ahead of the full rate, in nanoseconds.
     private let tolerance: UInt64
 
-    /// When the next event would come if all so far had come at the full rate.
+    /// The time of the next event if all events so far had arrived at the full rate.
     private var expected: UInt64 = 0
 
-    /// Lets `perSecond` events pass in every second on average; as many, or `burst`, at once.
+    /// Admits `perSecond` events per second on average, and bursts of `burst` events (`perSecond`
+    /// if nil).
     package init(perSecond: UInt64, burst: UInt64? = nil) {
         precondition(perSecond > 0, "a rate of nothing")
         interval = 1_000_000_000 / perSecond
         tolerance = interval * (max(burst ?? perSecond, 1) - 1)
     }
 
-    /// Lets one event pass in every interval on average, and `burst` at once. At most a day, and 10,000 of them.
+    /// Admits one event per interval on average, and bursts of `burst` events. `interval` is at
+    /// most a day, `burst` at most 10,000.
     package init(every interval: Duration, burst: UInt64) {
         precondition(interval > .zero && interval <= .seconds(86_400) && burst <= 10_000, "no rate")
         self.interval = UInt64(interval / .nanoseconds(1))
         tolerance = self.interval * (max(burst, 1) - 1)
     }
 
-    /// Events that may wait at a time; whoever sends more only waits no longer, so that a flood is over soon after its end.
+    /// The maximum number of events that may be delayed at a time. Further events do not increase
+    /// the delay, so that a flood's effect ends soon.
     private static let maxWaiting: UInt64 = 16
 
-    /// How long one more event has to wait, zero when it may pass at `now`; counts it either way.
+    /// Counts one more event, and returns its delay; zero if it may pass at `now`.
     package mutating func delay(at now: MonotonicInstant) -> Duration {
         let latest = now.nanoseconds.addingReportingOverflow(tolerance + Self.maxWaiting * interval).partialValue
         let start = min(max(expected, now.nanoseconds), latest)
@@ -35,15 +39,15 @@ package struct RateLimit: Sendable, Equatable {
         return ahead <= tolerance ? .zero : .nanoseconds(Int64(clamping: ahead - tolerance))
     }
 
-    /// When one more event may pass.
+    /// The time at which one more event may pass.
     package var next: MonotonicInstant { MonotonicInstant(nanoseconds: expected) - .nanoseconds(Int64(tolerance)) }
 
-    /// Whether a whole burst may pass at `now`, as if nothing had happened before.
+    /// Returns true if a whole burst may pass at `now`, as without earlier events.
     package func isRested(at now: MonotonicInstant) -> Bool { expected <= now.nanoseconds }
 
-    /// Whether an event that counts as `weight` of them may pass at `now`; counts it if so.
+    /// Returns true if an event of this weight may pass at `now`, and counts it then.
     package mutating func admit(weight: Double = 1, at now: MonotonicInstant) -> Bool {
-        // No burst is ever that long. Also refuses a weight that is no number.
+        // Longer than any burst. The condition also rejects a weight that is not a number.
         let share = Double(interval) * weight
         guard share >= 0, share < 1e15 else { return false }
         let cost = UInt64(share)

@@ -1,39 +1,39 @@
-/// How long each part waits before it tries again. All retry delays stand here.
+/// The retry delays of all components.
 extension Backoff {
     // MARK: - Between devices
 
-    /// A member whose roster or epoch differs from ours.
+    /// For a member whose roster or epoch differs from the local one.
     package static var roster: Backoff { Backoff(first: .seconds(4), longest: .seconds(60), variation: 20) }
-    /// The list of what a member offers, which it did not give.
+    /// For a member that did not return its list of offers.
     package static var list: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(60)) }
-    /// The account file that could not be written.
+    /// For an account file that could not be written.
     package static var account: Backoff { Backoff(first: .seconds(2), longest: .seconds(60), variation: 20) }
-    /// A beacon's label that somebody else announces, too.
+    /// For a beacon label that another device announces too.
     package static var labelConflict: Backoff { Backoff(first: .seconds(1), longest: .seconds(60)) }
 
     // MARK: - Discovery
 
-    /// The responder of multicast DNS, which went away.
+    /// For the multicast DNS responder, after it has stopped.
     package static var responder: Backoff { Backoff(first: .milliseconds(200), longest: .seconds(10)) }
-    /// A publication that the responder refuses.
+    /// For a publication that the responder rejects.
     package static var publication: Backoff { Backoff(first: .seconds(5), longest: .seconds(320)) }
-    /// The name of a configured address, which could not be looked up.
+    /// For the name of a configured address that could not be resolved.
     package static var nameLookup: Backoff { Backoff(first: .seconds(1), longest: .seconds(60)) }
 
     // MARK: - On this machine
 
-    /// The daemon, which an app looks for. The longest is how long a daemon that has restarted may remain unnoticed where
-    /// its folder cannot be watched.
+    /// For an app that looks for the daemon. The maximum limits how long a restart of the daemon
+    /// remains unnoticed if its folder cannot be watched.
     package static var daemon: Backoff { Backoff(first: .milliseconds(100), longest: .seconds(5)) }
-    /// `handoff-desktop`, which the daemon looks for.
+    /// For the daemon, which looks for `handoff-desktop`.
     package static var desktop: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(60)) }
-    /// A message bus of the desktop.
+    /// For a message bus of the desktop.
     package static var messageBus: Backoff { Backoff(first: .seconds(2), longest: .seconds(300)) }
 
     // MARK: - Transfers
 
-    /// A transfer that a person waits for, after a cut; it begins anew when bytes come.
+    /// For a transfer that a user waits for, after an interruption. Restarts when bytes arrive.
     package static var transfer: Backoff { Backoff(first: .milliseconds(100), longest: .seconds(5)) }
-    /// A document that an app waits for, after a cut.
+    /// For a document that an app waits for, after an interruption.
     package static var document: Backoff { Backoff(first: .milliseconds(100), longest: .seconds(2)) }
 }

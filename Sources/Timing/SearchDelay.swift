@@ -1,19 +1,21 @@
-/// How long to wait before the next attempt to reach a device that became unreachable.
+/// The delay before the next attempt to reach a device that became unreachable.
 ///
-/// The wait grows with the time for which the device has been unreachable, not with the number of attempts: a short failure of
-/// the network is noticed within seconds, and a device that is off costs an attempt a minute.
+/// The delay grows with the time for which the device has been unreachable, not with the number of
+/// attempts. A short network failure is noticed within seconds, and a device that is off costs one
+/// attempt per minute.
 package enum SearchDelay {
-    /// The wait during the first minutes. With the five seconds that a call takes at most, of which the last two have no
-    /// retransmission, a device is reached within five seconds.
+    /// The delay during the first minutes. An attempt takes at most five seconds, the last two of
+    /// them without retransmission. Together with this delay, a device is reached within five
+    /// seconds of its return.
     package static let shortest = Duration.seconds(2)
 
-    /// The longest wait.
+    /// The maximum delay.
     package static let longest = Duration.seconds(60)
 
-    /// The part of the time without the device by which its return may be noticed late.
+    /// The return of a device may be noticed late by this fraction of the time it was unreachable.
     private static let divisor = 120
 
-    /// The wait before the next attempt.
+    /// Returns the delay before the next attempt.
     ///
     /// - Parameter elapsed: the time since the device became unreachable.
     package static func delay(after elapsed: Duration) -> Duration {

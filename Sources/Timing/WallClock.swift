@@ -1,17 +1,17 @@
 import Glibc
 
-/// The wall clock, which the user may set and which NTP may move. What waits uses the loop's clock instead.
+/// The wall clock, which the user may set and NTP may adjust. Use the loop's clock for timers.
 package protocol WallClock: Sendable {
-    /// Whole seconds since 1970-01-01 UTC.
+    /// The whole seconds since 1970-01-01 UTC.
     var unixSeconds: UInt64 { get }
-    /// Seconds since then with their fraction, for dates that apps set; whole ones unless a clock knows better.
+    /// The seconds since 1970-01-01 UTC with their fraction, for dates that apps set. Whole seconds
+    /// unless a clock provides more.
     var secondsSince1970: Double { get }
-    /// Whole seconds, negative before 1970: a clock without a battery may be set to any time.
+    /// The whole seconds, negative before 1970: a clock without a battery may be set to any time.
     var signedUnixSeconds: Int64 { get }
 }
 
 extension WallClock {
-    /// The whole seconds.
     package var secondsSince1970: Double { Double(unixSeconds) }
 
     package var signedUnixSeconds: Int64 { Int64(clamping: unixSeconds) }
@@ -19,7 +19,6 @@ extension WallClock {
 
 /// The machine's wall clock (CLOCK_REALTIME).
 package struct SystemWallClock: WallClock {
-    /// The machine's clock.
     package init() {}
 
     package var unixSeconds: UInt64 { UInt64(max(time(nil), 0)) }

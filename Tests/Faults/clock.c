@@ -1,10 +1,13 @@
-// Clocks that a test sets, for one program alone: a shared object for LD_PRELOAD. The kernel's own clocks stay as they are.
+// Clocks that a test sets for one program: a shared object for LD_PRELOAD. The kernel's clocks are not
+// changed.
 //
-//   CLOCK_PAGE      a file of 16 bytes that a test shares with the program: the seconds by which its wall clock is ahead, and those
-//                   by which its clocks since boot are, which no kernel sets, but libraries of this kind do
+//   CLOCK_PAGE      a file of 16 bytes that a test shares with the program: the seconds by which its
+//                   wall clock is ahead, and the seconds by which its clocks since boot are ahead. No
+//                   kernel sets the latter, but libraries of this kind do.
 //
-// Absolute timers are set back by as much as their clock is ahead, so after a jump the kernel is given a time before its start,
-// which it refuses (EINVAL). It sees what calls the C library; libraries do that, too.
+// Absolute timers are set back by the time by which their clock is ahead. After a jump, the kernel can
+// therefore receive a time before its start, which it refuses (EINVAL). Only calls of the C library are
+// intercepted, including those by libraries.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

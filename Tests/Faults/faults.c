@@ -1,15 +1,17 @@
-// Faults on demand: a shared object for LD_PRELOAD that counts the calls of a program by which something comes to last,
-// or leaves it, and strikes at one of them: the process is killed, the power fails, or the call does.
+// Fault injection: a shared object for LD_PRELOAD that counts the calls by which a program stores or
+// sends data. At a chosen call it kills the process, simulates a power failure, or makes the call fail.
 //
-// What it does is told by a page that a test shares with it (FAULTS_PAGE, a file of 64 bytes), while the program runs:
-// so a test lets a daemon start, asks it for something, and strikes at the first, second, third... call of just that.
+// A test controls it through a shared page (FAULTS_PAGE, a file of 64 bytes) while the program runs. The
+// test starts a daemon, sends it a request, and injects a fault at the first, second, third... call that
+// the request causes.
 //
 //   FAULTS_PAGE     the shared page; without it nothing is done
-//   FAULTS_FOLDER   calls on files in this folder are counted (absolute, without links)
-//   FAULTS_LOG      gets a line for each call that is counted: its number, its kind, and what it is about
-//   FAULTS_KEEP     a folder on the same file system, for what a failing power would bring back
+//   FAULTS_FOLDER   the folder whose file operations are counted (absolute, without links)
+//   FAULTS_LOG      receives a line for each counted call: its number, its kind, and its object
+//   FAULTS_KEEP     a folder on the same file system, for the files that a power failure restores
 //
-// It sees what the program calls in the C library. What the library calls by itself, it does not; `nm -D` lists the first.
+// Only the program's calls of the C library are intercepted (`nm -D` lists them), not calls within the
+// library.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +31,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The kinds of calls: bits of `kinds`. The names and values stand also in Tests/System/faults.py.
+// The kinds of calls: bits of `kinds`. Keep the names and values equal to those in
+// Tests/System/faults.py.
 enum kind {
-    CREATE = 1,     // open for writing, or making, a file
-    WRITE = 2,      // bytes into a file
+    CREATE = 1,     // opening a file for writing, or creating one
+    WRITE = 2,      // bytes to a file
     TRUNCATE = 4,
     SYNC = 8,       // of a file or the folder
     RENAME = 16,
@@ -45,19 +48,19 @@ enum kind {
 enum how {
     NOTHING = 0,
     KILL = 1,       // SIGKILL before the call
-    TEAR = 2,       // SIGKILL after half of the bytes were written; where there are none, before the call
+    TEAR = 2,       // SIGKILL after half of the bytes were written, or before a call without bytes
     FAIL = 3,       // the call fails with `error`
-    FAIL_ALL = 4,   // and so do all that come after
-    POWER = 5,      // all that was not synchronised is undone, then SIGKILL, before the call
+    FAIL_ALL = 4,   // this call and all later ones fail
+    POWER = 5,      // everything not synchronised is undone, then SIGKILL, before the call
 };
 
 struct page {
-    _Atomic uint64_t count;     // calls of these kinds so far
-    _Atomic uint64_t target;    // the call to strike at; 0 for none
+    _Atomic uint64_t count;     // the number of calls of these kinds so far
+    _Atomic uint64_t target;    // the call at which to inject a fault; 0 for none
     _Atomic uint32_t kinds;
     _Atomic uint32_t how;
     _Atomic uint32_t error;
-    _Atomic uint32_t struck;    // how often
+    _Atomic uint32_t struck;    // the number of injected faults
 };
 
 static struct page *page;
@@ -80,9 +83,10 @@ __attribute__((constructor)) static void begin(void) {
     page = map;
 }
 
-// ---- What a call is about --------------------------------------------------------------------------------------------
+// ---- The object of a call --------------------------------------------------------------------------------------------
 
-// The path of an open file, below the folder; NULL if it is not in it. The folder itself is ".".
+// Returns the path of an open file relative to the folder, "." for the folder itself, or NULL for files
+// outside it.
 static const char *inside(int file, char path[PATH_MAX]) {
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -94,7 +98,7 @@ static const char *inside(int file, char path[PATH_MAX]) {
     return path[folder_length] == '/' ? path + folder_length + 1 : NULL;
 }
 
-// The same for a name in an open folder, or an absolute path.
+// Returns the same for a name in an open folder, or for an absolute path.
 static const char *named(int at, const char *name, char path[PATH_MAX]) {
     if (name[0] == '/') {
         if (strncmp(name, folder, folder_length) != 0 || name[folder_length] != '/') return NULL;
@@ -104,7 +108,7 @@ static const char *named(int at, const char *name, char path[PATH_MAX]) {
     return name;
 }
 
-// SEND or REPLY for a stream socket, 0 for all else.
+// Returns SEND or REPLY for a stream socket, 0 for other descriptors.
 static int stream(int file) {
     int type = 0, domain = 0, saved = errno;
     socklen_t length = sizeof type;
@@ -114,24 +118,24 @@ static int stream(int file) {
     return !result ? 0 : domain == AF_UNIX ? REPLY : SEND;
 }
 
-// ---- What is not on the disk yet -------------------------------------------------------------------------------------
+// ---- Data that is not on disk yet ------------------------------------------------------------------------------------
 //
-// The worst that a failing power may do: bytes of a file that was not synchronised are gone, and names are as they were
-// when the folder was synchronised last. One thread stores; the power may fail at a call of another one, and then what
-// the first one does must be noted and done, or neither.
+// Simulates the worst power failure: the content of files that were not synchronised is lost, and names
+// are as they were when the folder was last synchronised. One thread stores data, and the power may fail
+// at a call of another thread. An operation of the first must then be both recorded and done, or neither.
 
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
-#define MOST 32
-static struct { char old[64], new[64]; int had; } moved[MOST];     // old is empty: the name was deleted, or is new
+#define MAX_ENTRIES 32
+static struct { char old[64], new[64]; int had; } moved[MAX_ENTRIES];     // empty `old`: the name was deleted, or is new
 static int moved_count;
-static char unsynced[MOST][64];
+static char unsynced[MAX_ENTRIES][64];
 static int unsynced_count;
 
 static void full(char path[PATH_MAX], const char *in, const char *name) { snprintf(path, PATH_MAX, "%s/%s", in, name); }
 
 static void written(const char *name) {
     for (int i = 0; i < unsynced_count; i++) if (strcmp(unsynced[i], name) == 0) return;
-    if (unsynced_count < MOST) snprintf(unsynced[unsynced_count++], 64, "%s", name);
+    if (unsynced_count < MAX_ENTRIES) snprintf(unsynced[unsynced_count++], 64, "%s", name);
 }
 
 static void forget(const char *name) {
@@ -141,9 +145,9 @@ static void forget(const char *name) {
 
 static void backup(char path[PATH_MAX], int index) { snprintf(path, PATH_MAX, "%s/%d.%d", keep, getpid(), index); }
 
-// Before a name goes, or another file comes under it: a second name keeps what it was.
+// Called before a name is removed or replaced: a second name keeps the former file.
 static void moving(const char *old, const char *new) {
-    if (!keep || moved_count >= MOST) return;
+    if (!keep || moved_count >= MAX_ENTRIES) return;
     char from[PATH_MAX], to[PATH_MAX];
     full(from, folder, new);
     backup(to, moved_count);
@@ -166,7 +170,7 @@ static void synchronised(const char *name) {
     moved_count = 0;
 }
 
-// The lock is kept: nothing comes to the disk any more.
+// Keeps the lock, so that no further data reaches the disk.
 static void lose(void) {
     char path[PATH_MAX], other[PATH_MAX];
     pthread_mutex_lock(&disk);
@@ -188,13 +192,14 @@ static void lose(void) {
     }
 }
 
-// ---- Striking --------------------------------------------------------------------------------------------------------
+// ---- Fault injection -------------------------------------------------------------------------------------------------
 
 static void die(void) {
     for (;;) syscall(SYS_kill, getpid(), SIGKILL);
 }
 
-// Counts a call, and strikes if it is its turn. Answers 0 to go on, 1 to fail (errno is set), 2 to tear.
+// Counts a call, and injects the fault if this is the target. Returns 0 to continue, 1 to fail (errno is
+// set), 2 to write half of the bytes.
 static int counted(enum kind kind, const char *word, const char *what) {
     if (!page || !(page->kinds & kind)) return 0;
     int saved = errno;
@@ -234,7 +239,7 @@ int open64(const char *name, int flags, ...) { return do_open(AT_FDCWD, name, fl
 int openat(int at, const char *name, int flags, ...) { return do_open(at, name, flags, MODE(flags)); }
 int openat64(int at, const char *name, int flags, ...) { return do_open(at, name, flags, MODE(flags)); }
 
-// What a write is: 0 go on, 1 fail, 2 tear.
+// Returns the verdict for a write, as `counted` does.
 static int judge_write(int file, size_t count) {
     char path[PATH_MAX], words[32];
     const char *what;
@@ -344,7 +349,7 @@ int renameat2(int at, const char *old, int to, const char *new, unsigned flags) 
     return do_rename(at, old, to, new, flags);
 }
 
-// A file without a name that gets one; the names of what has one already are not ours to lose.
+// Gives an unnamed file a name. Further names of named files are not tracked.
 int linkat(int at, const char *old, int to, const char *new, int flags) {
     char path[PATH_MAX];
     const char *target = page ? named(to, new, path) : NULL;
@@ -365,7 +370,7 @@ int unlinkat(int at, const char *name, int flags) {
     if (!what) return syscall(SYS_unlinkat, at, name, flags);
     char there[PATH_MAX];
     full(there, folder, what);
-    // What is not there cannot go: mostly the new name of a file, before it is written.
+    // A name that does not exist cannot be removed: usually the new name of a file, before it is written.
     int is_there = syscall(SYS_faccessat, AT_FDCWD, there, F_OK) == 0;
     if (is_there && counted(UNLINK, "unlink", what)) return -1;
     pthread_mutex_lock(&disk);

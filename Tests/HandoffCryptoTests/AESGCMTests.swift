@@ -1,7 +1,7 @@
 import HandoffCrypto
 import Testing
 
-/// Test cases 13, 14 and 16 of the GCM specification (McGrew and Viega), which NIST took over.
+/// Test cases 13, 14 and 16 of the GCM specification (McGrew and Viega), which NIST adopted.
 struct AESGCMTests {
     static let examples: [(key: String, nonce: String, data: String, plaintext: String, sealed: String)] = [
         (
@@ -39,7 +39,7 @@ struct AESGCMTests {
         #expect(AESGCM.open(sealed, key: key, nonce: nonce, additionalData: data) == hex(example.plaintext))
     }
 
-    @Test func `every changed bit is noticed`() throws {
+    @Test func `every changed bit is detected`() throws {
         let key = try SecretBytes(random: 32)
         let sealed = try AESGCM.seal([1, 2, 3], key: key, additionalData: [9])
         for bit in 0..<sealed.count * 8 {
@@ -50,7 +50,7 @@ struct AESGCMTests {
         #expect(AESGCM.open(sealed, key: key, additionalData: [9]) == [1, 2, 3])
     }
 
-    @Test func `other key nonce data and length are refused`() throws {
+    @Test func `another key, nonce, data or length is rejected`() throws {
         let key = try SecretBytes(random: 32)
         let sealed = try AESGCM.seal([1, 2, 3], key: key, additionalData: [9])
         #expect(AESGCM.open(sealed, key: try SecretBytes(random: 32), additionalData: [9]) == nil)
@@ -64,7 +64,7 @@ struct AESGCMTests {
         }
     }
 
-    @Test func `keys and nonces of other lengths are misuse`() throws {
+    @Test func `keys and nonces of other lengths are an error`() throws {
         let short = try SecretBytes(random: 16)
         #expect(throws: CryptoError.wrongLength(of: "AES-256 key", count: 16)) {
             try AESGCM.seal([], key: short, additionalData: [])

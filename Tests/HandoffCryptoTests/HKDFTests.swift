@@ -31,14 +31,14 @@ struct HKDFTests {
         #expect(key.exposedCopy() == expected)
     }
 
-    @Test func `expansion alone is that of the RFC`() throws {
+    @Test func `expansion without extraction is that of the RFC`() throws {
         let key = SecretBytes(copying: hex("077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5"))
         let expanded = try HKDF.expand(key, info: Array(0xf0...0xf9), count: 42)
         #expect(expanded.exposedCopy() == hex(Self.examples[0].output))
     }
 
     @Test(arguments: [-1, 0, 255 * 32 + 1])
-    func `impossible length is refused`(count: Int) {
+    func `impossible length is rejected`(count: Int) {
         let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
         #expect(throws: CryptoError.wrongLength(of: "derived key", count: count)) {
             try HKDF.expand(key, info: [], count: count)

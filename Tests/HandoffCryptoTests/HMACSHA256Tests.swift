@@ -29,7 +29,7 @@ struct HMACSHA256Tests {
         #expect(HMACSHA256.authenticate([message[..<middle], [], message[middle...]], key: key) == hex(example.code))
     }
 
-    @Test func `one key does not leave a trace in the next code`() {
+    @Test func `a key does not affect the next code`() {
         let long = SecretBytes(copying: [UInt8](repeating: 1, count: 64))
         let empty = SecretBytes(copying: [UInt8]())
         let before = HMACSHA256.authenticate([7], key: empty)

@@ -1,8 +1,9 @@
 import HandoffCrypto
 import Testing
 
-/// X25519 between Ed25519 keys; the values are libsodium's (`crypto_sign_ed25519_pk_to_curve25519`,
-/// `crypto_sign_ed25519_sk_to_curve25519`, `crypto_scalarmult_curve25519`).
+/// X25519 between Ed25519 keys. The expected values were computed by libsodium
+/// (`crypto_sign_ed25519_pk_to_curve25519`, `crypto_sign_ed25519_sk_to_curve25519`,
+/// `crypto_scalarmult_curve25519`).
 struct KeyAgreementTests {
     struct Example: Sendable {
         let seeds: (String, String)
@@ -51,20 +52,20 @@ struct KeyAgreementTests {
         #expect(try other.sharedSecret(with: one.publicKey).exposedCopy() == hex(example.secret))
     }
 
-    @Test func `the point of the RFCIs mapped to its counterpart`() throws {
+    @Test func `the base point of the RFC is mapped to its counterpart`() throws {
         // RFC 8032 section 5.1: B has y = 4/5; RFC 7748 section 4.1: its u is 9.
         let base = try #require(PublicKey(raw: [0x58] + [UInt8](repeating: 0x66, count: 31)))
         #expect(base.montgomery == [9] + [UInt8](repeating: 0, count: 31))
     }
 
-    @Test func `the sign of x plays no part`() throws {
+    @Test func `the sign of x has no effect`() throws {
         let key = try Self.key(Self.examples[0].seeds.0).publicKey
         var raw = key.raw
         raw[31] ^= 0x80
         #expect(try #require(PublicKey(raw: raw)).montgomery == key.montgomery)
     }
 
-    /// All encodings of points of small order, those that are not reduced included.
+    /// All encodings of points of small order, including non-reduced ones.
     private static let weak = [
         "0100000000000000000000000000000000000000000000000000000000000000",
         "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
@@ -81,11 +82,11 @@ struct KeyAgreementTests {
         "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     ]
 
-    @Test(arguments: weak) func `a point of small order or out of range is refused`(_ text: String) throws {
+    @Test(arguments: weak) func `a point of small order or out of range is rejected`(_ text: String) throws {
         let key = try Self.key(Self.examples[0].seeds.0)
         let point = try #require(PublicKey(raw: hex(text)))
         #expect(throws: CryptoError.self) { try key.sharedSecret(with: point) }
-        // What was refused leaves nothing in the error queue of this thread.
+        // The rejected key leaves no error in this thread's queue.
         #expect(OpenSSL.takeErrors() == "no reason given")
     }
 }

@@ -3,7 +3,8 @@ import Glibc
 import HandoffCrypto
 import Testing
 
-/// A hostile `OPENSSL_CONF` changes nothing. Each case needs a process in which OpenSSL has not started yet.
+/// A hostile `OPENSSL_CONF` has no effect. Each case needs a process in which OpenSSL has not
+/// started yet.
 struct OpenSSLTests {
     @Test func `configuration of the environment is not read`() async {
         await #expect(processExitsWith: .success) {
@@ -17,7 +18,7 @@ struct OpenSSLTests {
             let signer = try SigningKey()
             let signature = try signer.sign([1])
             precondition(signer.publicKey.isValidSignature(signature, for: [1]))
-            // Whoever initialises later cannot load it any more.
+            // Later initialisations cannot load it any more.
             OPENSSL_init_crypto(UInt64(OPENSSL_INIT_LOAD_CONFIG), nil)
             precondition(EVP_MD_fetch(nil, "SHA512", nil) != nil)
         }
@@ -35,9 +36,10 @@ struct OpenSSLTests {
     /// Threads that use the library may end while the process exits.
     @Test func `the library is not torn down at the exit of the process`() async {
         await #expect(processExitsWith: .success) {
-            // Registered first, so called last: after whatever the library has registered at its start.
+            // Registered first and therefore called last, after anything that the library registers
+            // at its start.
             atexit {
-                // What fails, or crashes, once the library has been cleaned up.
+                // This call fails or crashes if the library has been cleaned up.
                 if (try? SigningKey()) == nil { _exit(1) }
             }
             OpenSSL.start()
@@ -46,26 +48,27 @@ struct OpenSSLTests {
         }
     }
 
-    @Test func `keys of certificates are read by decoders of Ed25519 alone`() {
+    @Test func `keys of certificates are read by Ed25519 decoders only`() {
         OpenSSL.start()
         for (name, isThere) in [("ED25519", true), ("EC", false), ("RSA", false), ("X25519", false)] {
             let decoder = OSSL_DECODER_fetch(nil, name, nil)
-            #expect((decoder != nil) == isThere, "\(name): each further kind makes a handshake longer")
+            #expect((decoder != nil) == isThere, "\(name): each further decoder makes a handshake slower")
             OSSL_DECODER_free(decoder)
         }
         _ = OpenSSL.takeErrors()
     }
 
-    @Test func `errors of the queue are named and then gone`() {
+    @Test func `errors of the queue are described and removed`() {
         OpenSSL.start()
-        ERR_clear_error()  // tests that ran on this thread before
+        ERR_clear_error()  // of earlier tests on this thread
         _ = EVP_MD_fetch(nil, "no such digest", nil)
         #expect(OpenSSL.takeErrors().contains("unsupported"))
         #expect(OpenSSL.takeErrors() == "no reason given")
     }
 }
 
-/// Points `OPENSSL_CONF` at a file that leaves OpenSSL without any algorithm, and returns its path.
+/// Points `OPENSSL_CONF` to a file that leaves OpenSSL without any algorithms, and returns the
+/// file's path.
 private func plantHostileConfiguration() -> String {
     let text = """
         openssl_conf = start

@@ -1,7 +1,6 @@
 import HandoffCrypto
 import Testing
 
-/// P-256.
 @Suite struct P256Tests {
     /// FIPS 186-4 D.1.2.3.
     private static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
@@ -52,7 +51,7 @@ import Testing
         #expect(try point.plus(point).uncompressed == point.times(two).uncompressed)
     }
 
-    @Test func `infinity is no result`() throws {
+    @Test func `infinity is an error`() throws {
         let point = try #require(P256Point(uncompressed: hex(Self.generator)))
         #expect(throws: CryptoError.self) { try point.minus(point) }
         let last = try #require(try scalar(String(Self.order.dropLast() + "0")))
@@ -68,7 +67,7 @@ import Testing
         let compressed = [2 | good[64] & 1] + good[1...32]
         let hybrid = [6 | good[64] & 1] + good[1...]
         let zeros = [UInt8](repeating: 0, count: 65)
-        // The field's prime, which is 0 in another form: 0 is the x of a point.
+        // The field's prime, which is another form of 0. 0 is the x of a point.
         let prime = hex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
         let unreduced = [4] + prime + hex("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4")
         let bad: [[UInt8]] = [
@@ -77,11 +76,11 @@ import Testing
         for bytes in bad {
             #expect(P256Point(uncompressed: bytes) == nil)
         }
-        // With 0 itself it is one, so it was the form that was refused.
+        // The same point with 0 itself is accepted, so the form was the reason for the rejection.
         #expect(P256Point(uncompressed: [4] + zeros.prefix(32) + unreduced.suffix(32)) != nil)
     }
 
-    @Test func `scalars print as nothing`() throws {
+    @Test func `scalars do not print their value`() throws {
         var dumped = ""
         dump(try #require(try scalar("7b")), to: &dumped)
         #expect(!dumped.contains("7b") && !dumped.contains("123"))

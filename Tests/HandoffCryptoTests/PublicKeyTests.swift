@@ -10,7 +10,7 @@ struct PublicKeyTests {
         #expect(PublicKey(subjectPublicKeyInfo: key.subjectPublicKeyInfo) == key)
     }
 
-    @Test func `every other encoding is refused`() throws {
+    @Test func `every other encoding is rejected`() throws {
         let good = try SigningKey().publicKey.subjectPublicKeyInfo
         for index in 0..<12 {
             var changed = good

@@ -20,11 +20,11 @@ struct SHA256Tests {
         #expect(SHA256.hash(SecretBytes(copying: bytes)) == hex(example.digest))
     }
 
-    @Test func `pieces give the digest of the whole`() {
+    @Test func `hashing in pieces results in the digest of the whole`() {
         let message = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
         let hasher = SHA256Hasher()
         hasher.update(message[..<1])
-        #expect(hasher.digest() == SHA256.hash(message[..<1]), "a digest in between changes nothing")
+        #expect(hasher.digest() == SHA256.hash(message[..<1]), "an intermediate digest has no effect")
         hasher.update(message[1..<640])
         hasher.update([])
         hasher.update(message[640...])

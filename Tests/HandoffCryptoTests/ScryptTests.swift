@@ -36,7 +36,7 @@ struct ScryptTests {
         #expect(key.exposedCopy() == hex(example.key))
     }
 
-    /// What Python's `hashlib.scrypt` makes of the same.
+    /// Results of Python's `hashlib.scrypt` for the same input.
     @Test(arguments: [
         (
             Scrypt.Purpose.pairing, 48,
@@ -47,14 +47,14 @@ struct ScryptTests {
         ),
         (.file, 32, "898237d043dcec90a1d64c233eef95cbf89bb267ce2244982cd9b9d6cc950087"),
     ])
-    func `a text and a salt have a key for each purpose`(purpose: Scrypt.Purpose, count: Int, expected: String) throws {
+    func `each purpose has its own key`(purpose: Scrypt.Purpose, count: Int, expected: String) throws {
         let key = try Scrypt.standard.key(
             from: SecretBytes(copying: Array("12345678 🐎".utf8)), for: purpose, salt: Array(0..<16), count: count)
         #expect(key.exposedCopy() == hex(expected))
     }
 
     @Test(arguments: [(3, 8), (0, 8), (1 << 30, 8)] as [(UInt64, UInt64)])
-    func `impossible cost is refused`(n: UInt64, r: UInt64) {
+    func `impossible cost is rejected`(n: UInt64, r: UInt64) {
         let passphrase = SecretBytes(copying: [1])
         #expect(throws: CryptoError.self) {
             try Scrypt(n: n, r: r, p: 1).derive(from: passphrase, salt: [2], count: 32)

@@ -2,7 +2,7 @@ import HandoffCrypto
 import Testing
 
 struct SecretBuilderTests {
-    @Test func `pieces become one secret`() {
+    @Test func `pieces are joined to one secret`() {
         let builder = SecretBuilder()
         var expected: [UInt8] = []
         for count in [0, 1, 255, 256, 1, 1000, 70_000, 3] {
@@ -16,7 +16,7 @@ struct SecretBuilderTests {
         #expect(builder.take().count == 0)
     }
 
-    @Test func `what was cleared is gone`() {
+    @Test func `clear removes all bytes`() {
         let builder = SecretBuilder()
         builder.append(([1, 2, 3] as [UInt8]).span)
         builder.clear()

@@ -2,7 +2,7 @@ import HandoffCrypto
 import Testing
 
 struct SecretBytesTests {
-    @Test func `copies hold the given bytes`() {
+    @Test func `copies contain the given bytes`() {
         let bytes: [UInt8] = [1, 2, 3]
         #expect(SecretBytes(copying: bytes).exposedCopy() == bytes)
         #expect(SecretBytes(copying: bytes[1...]).exposedCopy() == [2, 3])
@@ -10,7 +10,7 @@ struct SecretBytesTests {
         #expect(SecretBytes(copying: [UInt8]()).count == 0)
     }
 
-    @Test func `span shows the bytes`() {
+    @Test func `span contains the bytes`() {
         let sum = SecretBytes(copying: [1, 2, 3]).withSpan { span in
             span.indices.reduce(0) { $0 + Int(span[$1]) }
         }
@@ -45,7 +45,7 @@ struct SecretBytesTests {
         }
     }
 
-    @Test func `taken over array is emptied`() {
+    @Test func `wiping empties the array`() {
         var bytes: [UInt8] = [1, 2, 3]
         let secret = SecretBytes(wiping: &bytes)
         #expect(bytes.isEmpty)
@@ -62,7 +62,7 @@ struct SecretBytesTests {
 
     @Test func `there is room for more secrets than the locked arena holds`() {
         let secrets = (0..<10_000).map { SecretBytes(copying: [UInt8](repeating: UInt8($0 & 0xff), count: 64)) }
-        #expect(Randomness.bytes(32).count == 32, "OpenSSL itself still finds room")
+        #expect(Randomness.bytes(32).count == 32, "OpenSSL itself still has room")
         #expect(throws: Never.self) { try SigningKey().sign([1]) }
         for (index, secret) in secrets.enumerated() {
             #expect(secret.withSpan { $0[63] } == UInt8(index & 0xff))

@@ -41,7 +41,7 @@ struct SigningKeyTests {
         #expect(key.publicKey.isValidSignature(signature, for: hex(example.message)))
     }
 
-    @Test func `another message key or signature is not valid`() throws {
+    @Test func `another message, key or signature is not valid`() throws {
         let key = try SigningKey()
         let signature = try key.sign([1, 2, 3])
         #expect(!key.publicKey.isValidSignature(signature, for: [1, 2, 4]))
@@ -54,7 +54,7 @@ struct SigningKeyTests {
         #expect(!key.publicKey.isValidSignature(changed, for: [1, 2, 3]))
     }
 
-    @Test func `stored seed gives the key again`() throws {
+    @Test func `a stored seed creates the same key`() throws {
         let key = try SigningKey()
         let again = try SigningKey(seed: key.seed)
         #expect(again.publicKey == key.publicKey)
@@ -62,7 +62,7 @@ struct SigningKeyTests {
     }
 
     @Test(arguments: [0, 31, 33])
-    func `seed of another length is refused`(count: Int) throws {
+    func `seed of another length is rejected`(count: Int) throws {
         let seed = try SecretBytes(random: count)
         #expect(throws: CryptoError.wrongLength(of: "Ed25519 seed", count: count)) { try SigningKey(seed: seed) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 struct LoggerTests {
     @Test(arguments: LogLevel.allCases)
-    func `writes from its level on`(_ level: LogLevel) {
+    func `writes entries at or above its level`(_ level: LogLevel) {
         let sink = MemorySink()
         let logger = Logger(subsystem: "test", sink: sink, level: level)
         logger.debug("Debug")
@@ -16,7 +16,7 @@ struct LoggerTests {
         #expect(sink.entries.map(\.level) == LogLevel.allCases.filter { $0 >= level })
     }
 
-    @Test func `a new level holds for all that share it`() {
+    @Test func `a new level applies to all loggers that share it`() {
         let sink = MemorySink()
         let logger = Logger(subsystem: "daemon", sink: sink, level: .notice)
         let other = logger.named("discovery")
@@ -27,14 +27,14 @@ struct LoggerTests {
         #expect(sink.entries.map(\.message) == ["Shown"])
     }
 
-    @Test func `a message that is not written is not made`() {
+    @Test func `a message that is not written is not evaluated`() {
         let logger = Logger(subsystem: "test", sink: MemorySink(), level: .notice)
-        func made() -> String {
-            Issue.record("made for nothing")
+        func message() -> String {
+            Issue.record("evaluated needlessly")
             return ""
         }
-        logger.debug("Value \(made())", ["field": made()])
-        logger.info(made())
+        logger.debug("Value \(message())", ["field": message()])
+        logger.info(message())
     }
 
     @Test func `an entry carries subsystem message and fields in order`() {

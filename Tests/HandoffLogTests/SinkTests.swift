@@ -7,7 +7,7 @@ struct SinkTests {
     private let entry = LogEntry(
         level: .error, subsystem: "peer", message: "Lost a peer", fields: [.init(name: "peerName", value: "a b")])
 
-    /// What a sink writes to a pipe.
+    /// Returns what a sink writes to a pipe.
     private func written(_ body: (Int32) -> Void) throws -> String {
         let pair = try Descriptor.pipe()
         body(pair.second.raw)
@@ -21,7 +21,7 @@ struct SinkTests {
         #expect(text == "<3>peer: Lost a peer peerName=\"a b\"\n")
     }
 
-    @Test func `elsewhere a line starts with time and level`() throws {
+    @Test func `without the journal a line starts with time and level`() throws {
         let text = try written { StderrSink(descriptor: $0, isJournal: false).write(entry) }
         #expect(text.hasSuffix(" error peer: Lost a peer peerName=\"a b\"\n"))
         // 2026-01-02T03:04:05.678+00:00
@@ -31,8 +31,8 @@ struct SinkTests {
         #expect(String(shape.prefix(23)) == "0000-00-00T00:00:00.000")
     }
 
-    @Test func `the journal is known by device and inode`() async {
-        // In a process of its own: the environment is the whole process's.
+    @Test func `the journal is detected by device and inode`() async {
+        // In a separate process, because the environment is process-wide.
         await #expect(processExitsWith: .success) {
             let pair = try Descriptor.pipe()
             var status = stat()
@@ -77,7 +77,7 @@ struct SinkTests {
         }
     }
 
-    @Test func `a log that cannot be written disturbs nobody`() {
+    @Test func `a log write error is ignored`() {
         StderrSink(descriptor: -1).write(entry)
     }
 }

@@ -2,7 +2,7 @@ import HandoffCrypto
 import HandoffTLS
 import Testing
 
-/// A client and a server session of ours that talk to each other by function calls.
+/// A client and a server session that are connected by function calls.
 struct Pair {
     let clientKey: SigningKey
     let serverKey: SigningKey
@@ -24,9 +24,9 @@ struct Pair {
         server = try TLSSession(context: serverContext, accepts: serverAccepts)
     }
 
-    /// Runs the handshake to its end; the second flight of the client counts as its end on both sides.
+    /// Runs the handshake to its end. The client's second flight counts as its end on both sides.
     ///
-    /// - Parameter cut: sizes of the pieces in which all bytes arrive.
+    /// - Parameter cut: the size of the pieces in which all bytes arrive.
     func handshake(cut: Int = .max) throws -> (client: TLSStep, server: TLSStep) {
         var toServer = try #require(client.start())
         var steps: (client: TLSStep, server: TLSStep) = (.incomplete, .incomplete)
@@ -39,7 +39,7 @@ struct Pair {
         }
     }
 
-    /// Ends the handshake successfully.
+    /// Completes the handshake, and expects success.
     func open() throws {
         let steps = try handshake()
         #expect(steps.client == .done)

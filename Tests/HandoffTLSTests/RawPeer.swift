@@ -1,9 +1,10 @@
 import COpenSSL
 import HandoffCrypto
 
-/// Bare OpenSSL over memory BIOs, with settings that each test chooses: the other side that does not keep to our rules.
+/// Plain OpenSSL over memory BIOs with settings chosen by each test: a peer that violates our
+/// protocol.
 final class RawPeer {
-    /// What is set on a new context before the session is made from it.
+    /// Settings of a new context, applied before the session is created.
     struct Settings {
         var versions: (Int32, Int32) = (TLS1_3_VERSION, TLS1_3_VERSION)
         var groups = "X25519"
@@ -14,10 +15,11 @@ final class RawPeer {
     }
 
     let ssl: OpaquePointer
-    /// OpenSSL's words about the last step.
+    /// OpenSSL's error text of the last step.
     private(set) var lastError = ""
     private let context: OpaquePointer
-    /// What the server's callback answers with; lent to OpenSSL, so freed after the context.
+    /// The reply of the server's callback. OpenSSL uses the memory, so it is freed after the
+    /// context.
     private var protocolName: UnsafeMutableRawPointer?
     private let settings: Settings
     private let incoming = BIO_new(BIO_s_mem())
@@ -59,7 +61,7 @@ final class RawPeer {
         protocolName?.deallocate()
     }
 
-    /// Feeds `bytes`, goes on with the handshake, and returns what is to be sent.
+    /// Adds `bytes`, continues the handshake, and returns the bytes to send.
     func step(_ bytes: [UInt8] = []) -> [UInt8] {
         ERR_clear_error()
         if !bytes.isEmpty { BIO_write(incoming, bytes, Int32(bytes.count)) }
@@ -72,20 +74,20 @@ final class RawPeer {
         return take()
     }
 
-    /// Bytes to be sent.
+    /// Returns the bytes to send.
     func take() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 1 << 17)
         let count = BIO_read(outgoing, &bytes, Int32(bytes.count))
         return count > 0 ? Array(bytes.prefix(Int(count))) : []
     }
 
-    /// Whether this side believes that the handshake is done.
+    /// True if this side considers the handshake done.
     var isDone: Bool { SSL_is_init_finished(ssl) == 1 }
 
-    /// Whether this side has what a session could be resumed with.
+    /// True if this side has the data to resume a session.
     var holdsSession: Bool { SSL_SESSION_is_resumable(SSL_get_session(ssl)) == 1 }
 
-    /// Plaintext that came in `bytes`.
+    /// Returns the plaintext in `bytes`.
     func read(_ bytes: [UInt8]) -> [UInt8] {
         BIO_write(incoming, bytes, Int32(bytes.count))
         var all: [UInt8] = []
@@ -116,7 +118,7 @@ final class RawPeer {
         return context
     }
 
-    /// A name with its length before it, for a callback; the caller frees it.
+    /// Returns a length-prefixed name for a callback. The caller must free it.
     private static func lengthPrefixed(_ name: String) -> UnsafeMutableRawPointer {
         let bytes = [UInt8(name.utf8.count)] + name.utf8
         let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 1)

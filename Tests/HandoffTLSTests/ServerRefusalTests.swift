@@ -3,9 +3,10 @@ import HandoffCrypto
 import HandoffTLS
 import Testing
 
-/// What our server refuses: every way in which a client may not keep to the rules. The client here is bare OpenSSL.
+/// Clients that our server must reject: every way in which a client may violate the protocol. The
+/// client here is plain OpenSSL.
 struct ServerRefusalTests {
-    @Test func `client that keeps to the rules is taken`() throws {
+    @Test func `client that follows the protocol is accepted`() throws {
         let key = try TestKey()
         let outcome = try connect(RawPeer.Settings(key: key), accepts: { _ in true })
         #expect(outcome.step == .done)
@@ -14,7 +15,7 @@ struct ServerRefusalTests {
         #expect(outcome.client.read(outcome.session.takeCiphertext()) == [1, 2, 3])
     }
 
-    @Test func `nothing is given by which a session could be resumed`() throws {
+    @Test func `a server sends nothing to resume a session with`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in true })
         #expect(outcome.step == .done)
         #expect(outcome.session.takeCiphertext() == [])
@@ -23,7 +24,7 @@ struct ServerRefusalTests {
         #expect(!outcome.client.holdsSession)
     }
 
-    @Test func `a pairing gives nothing of the kind either`() throws {
+    @Test func `a pairing server sends nothing to resume a session with`() throws {
         let client = try RawPeer(client: RawPeer.Settings(protocols: [TLSContext.pairingProtocol]))
         let identity = try TLSIdentity(key: SigningKey())
         let session = try TLSSession(context: TLSContext(pairingServer: identity), accepts: { _ in true })
@@ -36,47 +37,48 @@ struct ServerRefusalTests {
     }
 
     @Test(arguments: [[], ["http/1.1"], ["handoff/2"], ["handoff/"], ["handoff/10", "x"]])
-    func `client without our protocol is refused`(protocols: [String]) throws {
+    func `client without our protocol is rejected`(protocols: [String]) throws {
         let outcome = try connect(RawPeer.Settings(protocols: protocols, key: TestKey()))
         #expect(outcome.step == .failed(.wrongApplicationProtocol))
     }
 
-    @Test func `our protocol may stand among others`() throws {
+    @Test func `our protocol may be one of several`() throws {
         let outcome = try connect(
             RawPeer.Settings(protocols: ["http/1.1", "handoff/1"], key: TestKey()), accepts: { _ in true })
         #expect(outcome.step == .done)
     }
 
-    @Test func `older version is refused`() throws {
+    @Test func `older version is rejected`() throws {
         let outcome = try connect(RawPeer.Settings(versions: (TLS1_2_VERSION, TLS1_2_VERSION), key: TestKey()))
         #expect(outcome.step.isViolation(naming: "unsupported protocol"))
     }
 
-    @Test func `client without certificate is refused`() throws {
+    @Test func `client without certificate is rejected`() throws {
         let outcome = try connect(RawPeer.Settings())
         #expect(outcome.step.isViolation(naming: "peer did not return a certificate"))
     }
 
-    @Test func `chain of two certificates is refused`() throws {
+    @Test func `chain of two certificates is rejected`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey(), chain: [TestKey()]))
         #expect(outcome.step == .failed(.unsuitableCertificate))
     }
 
     @Test(arguments: [TestKey.Kind.p256, .rsa])
-    func `key of another kind is refused`(kind: TestKey.Kind) throws {
+    func `key of another type is rejected`(kind: TestKey.Kind) throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey(kind)))
-        // OpenSSL's client does not send a certificate that fits no signature algorithm which the server takes.
+        // OpenSSL's client does not send a certificate that matches no signature algorithm of the
+        // server.
         #expect(outcome.step.isViolation(naming: "peer did not return a certificate"))
     }
 
-    @Test func `key that is not accepted is refused`() throws {
+    @Test func `key that is not accepted is rejected`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in false })
         #expect(outcome.step == .failed(.keyNotAccepted))
         #expect(outcome.session.peerKey == nil)
-        #expect(outcome.session.step() == .failed(.keyNotAccepted), "it stays so")
+        #expect(outcome.session.step() == .failed(.keyNotAccepted), "the error is permanent")
     }
 
-    @Test func `refusal leaves no error for other calls of the thread`() throws {
+    @Test func `rejection leaves no error in the thread's queue`() throws {
         let client = try RawPeer(client: RawPeer.Settings(protocols: [], key: TestKey()))
         let session = try makeServer()
         session.receive(client.step())
@@ -93,18 +95,18 @@ struct ServerRefusalTests {
         #expect(outcome.step == .done)
     }
 
-    @Test func `other group is refused`() throws {
+    @Test func `other group is rejected`() throws {
         let outcome = try connect(RawPeer.Settings(groups: "P-256", key: TestKey()))
         #expect(outcome.step.isViolation(naming: "no suitable key share"))
     }
 
-    @Test func `no second hello is asked for`() throws {
-        // The client could speak X25519, but sends a share of its first group only.
+    @Test func `no second hello is requested`() throws {
+        // The client supports X25519, but sends a share of its first group only.
         let client = try RawPeer(client: RawPeer.Settings(groups: "P-256:X25519", key: TestKey()))
         let session = try makeServer()
         session.receive(client.step())
         #expect(session.step() == .failed(.helloRetryRequest))
-        #expect(session.takeCiphertext().isEmpty, "the request does not leave")
+        #expect(session.takeCiphertext().isEmpty, "the request is not sent")
     }
 
     @Test(arguments: [
@@ -112,7 +114,7 @@ struct ServerRefusalTests {
         [UInt8](repeating: 0xff, count: 64), [22, 3, 1, 0, 4, 1, 0, 0, 0], [22, 3, 1, 0xff, 0xff] + [1],
         [23, 3, 3, 0, 1, 0],
     ])
-    func `garbage is refused`(bytes: [UInt8]) throws {
+    func `garbage is rejected`(bytes: [UInt8]) throws {
         let session = try makeServer()
         session.receive(bytes)
         guard case .failed(.protocolViolation) = session.step() else {
@@ -121,7 +123,7 @@ struct ServerRefusalTests {
         }
     }
 
-    @Test func `truncated hello is waited for`() throws {
+    @Test func `the server waits for the rest of a truncated hello`() throws {
         let hello = try RawPeer(client: RawPeer.Settings(key: TestKey())).step()
         for count in stride(from: 0, to: hello.count, by: 16) {
             let session = try makeServer()
@@ -132,7 +134,8 @@ struct ServerRefusalTests {
     }
 
     @Test func `changed hello never leads to a session`() throws {
-        // What a man in the middle can do to the first record: the keys no longer fit, whatever he changes.
+        // A man in the middle can change the first record. The keys then differ, whatever was
+        // changed.
         for index in stride(from: 5, to: 200, by: 13) {
             let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))
             let session = try makeServer(accepts: { _ in true })
@@ -150,7 +153,7 @@ struct ServerRefusalTests {
 
     private func makeServer(
         accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
-            Issue.record("asked about a key that should not have come so far")
+            Issue.record("accepts was called for a key that should have been rejected before")
             return true
         }
     ) throws -> TLSSession {
@@ -158,11 +161,11 @@ struct ServerRefusalTests {
             context: TLSContext(identity: TLSIdentity(key: SigningKey()), role: .server), accepts: accepts)
     }
 
-    /// A whole handshake of a bare client with our server.
+    /// Runs a whole handshake of a plain OpenSSL client with our server.
     private func connect(
         _ settings: RawPeer.Settings,
         accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
-            Issue.record("asked about a key that should not have come so far")
+            Issue.record("accepts was called for a key that should have been rejected before")
             return true
         }
     ) throws -> (step: TLSStep, session: TLSSession, client: RawPeer) {
@@ -179,7 +182,8 @@ struct ServerRefusalTests {
 }
 
 extension TLSStep {
-    /// Whether the handshake failed because the other side broke the protocol, in OpenSSL's words.
+    /// Returns true if the handshake failed because the peer violated the protocol, with this text
+    /// in OpenSSL's error.
     func isViolation(naming text: String) -> Bool {
         if case .failed(.protocolViolation(let detail)) = self { detail.contains(text) } else { false }
     }

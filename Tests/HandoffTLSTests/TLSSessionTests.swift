@@ -7,7 +7,7 @@ import Testing
 struct TLSSessionTests {
     @Test func `both sides agree on the hybrid group where OpenSSL has it`() throws {
         let pair = try Pair()
-        #expect(ERR_peek_error() == 0, "a group that is not known leaves no error behind")
+        #expect(ERR_peek_error() == 0, "an unknown group leaves no error in the queue")
         try pair.open()
         let hello = try #require(Pair().client.start())
         let isKnown = (try? RawPeer(client: RawPeer.Settings(groups: "X25519MLKEM768", key: TestKey()))) != nil
@@ -15,7 +15,7 @@ struct TLSSessionTests {
         #expect(hello.count <= 5 + 4096 && (hello.count > 1024) == isKnown)
     }
 
-    @Test func `a client without the hybrid group is served`() throws {
+    @Test func `a client without the hybrid group is accepted`() throws {
         let client = try RawPeer(client: RawPeer.Settings(groups: "X25519", key: TestKey()))
         let context = try TLSContext(identity: TLSIdentity(key: SigningKey()), role: .server)
         let session = try TLSSession(context: context, accepts: { _ in true })
@@ -25,7 +25,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [1, 7, 1000, Int.max])
-    func `both sides know each other after the handshake`(cut: Int) throws {
+    func `both sides know the peer's key after the handshake`(cut: Int) throws {
         let pair = try Pair()
         let steps = try pair.handshake(cut: cut)
         #expect(steps == (.done, .done))
@@ -33,7 +33,7 @@ struct TLSSessionTests {
         #expect(pair.server.peerKey == pair.clientKey.publicKey)
     }
 
-    @Test func `nobody is known before the handshake is done`() throws {
+    @Test func `no key is known before the handshake is done`() throws {
         let pair = try Pair()
         let hello = try #require(pair.client.start())
         #expect(pair.client.start() == nil)
@@ -51,7 +51,7 @@ struct TLSSessionTests {
         #expect(hello.count <= 1024 + 5)
     }
 
-    @Test func `each key is asked for once with the other sides key`() throws {
+    @Test func `accepts is called once with the peer's key`() throws {
         let asked = Mutex<[PublicKey]>([])
         let pair = try Pair(serverAccepts: { key in
             asked.withLock { $0.append(key) }
@@ -77,7 +77,7 @@ struct TLSSessionTests {
         #expect(try readAll(pair.client) == (data.reversed(), .wouldBlock))
     }
 
-    @Test func `data may come in any cuts`() throws {
+    @Test func `data may arrive in pieces of any size`() throws {
         let pair = try Pair()
         try pair.open()
         let data = (0..<50_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -95,7 +95,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [(1000, 700), (100_000, 5000), (5000, 100_000), (65_536, 65_536)])
-    func `bulk data passes through memory that serves again`(sent: Int, taken: Int) throws {
+    func `bulk data passes through reused memory`(sent: Int, taken: Int) throws {
         let pair = try Pair()
         try pair.open()
         var wire: [UInt8] = []
@@ -104,7 +104,7 @@ struct TLSSessionTests {
         let data = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 253) }
         for start in stride(from: 0, to: data.count, by: sent) {
             try pair.client.write(Array(data[start..<min(start + sent, data.count)]))
-            // The socket takes less than it is offered.
+            // The socket accepts fewer bytes than offered.
             pair.client.drainCiphertext { bytes in
                 wire += bytes.prefix(taken)
                 return min(bytes.count, taken)
@@ -139,7 +139,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test func `data behind the clients last flight is read at once`() throws {
+    @Test func `data after the client's last flight is read immediately`() throws {
         let pair = try Pair()
         pair.server.receive(try #require(pair.client.start()))
         _ = pair.server.step()
@@ -152,7 +152,7 @@ struct TLSSessionTests {
         #expect(try pair.server.read() == .wouldBlock)
     }
 
-    @Test func `end is told from a cut`() throws {
+    @Test func `an end differs from a cut`() throws {
         let pair = try Pair()
         try pair.open()
         try pair.client.write([1])
@@ -165,7 +165,7 @@ struct TLSSessionTests {
         try pair.server.write([2])
         pair.client.receive(pair.server.takeCiphertext())
         #expect(try pair.client.read() == .bytes([2]))
-        // Without the record, there is no end: the connection has to call it a cut.
+        // Without the record there is no end: the connection must treat it as a cut.
         #expect(try pair.client.read() == .wouldBlock)
     }
 
@@ -197,12 +197,12 @@ struct TLSSessionTests {
         #expect(throws: TLSError.self) { try pair.server.read() }
         #expect(throws: TLSError.self) { try pair.server.write([1]) }
         #expect(pair.server.peerKey == nil)
-        // The other side learns why.
+        // The peer learns the reason.
         pair.client.receive(pair.server.takeCiphertext())
         #expect(throws: TLSError.alert(20)) { try pair.client.read() }
     }
 
-    @Test func `what came before a changed record is still read`() throws {
+    @Test func `data before a changed record is still read`() throws {
         let pair = try Pair()
         try pair.open()
         try pair.client.write([1])
@@ -214,7 +214,7 @@ struct TLSSessionTests {
         #expect(throws: TLSError.self) { try pair.server.read() }
     }
 
-    @Test func `exported bytes are the same on both sides and other in other sessions`() throws {
+    @Test func `exported bytes are equal on both sides and different in other sessions`() throws {
         let pair = try Pair()
         try pair.open()
         let label = "EXPORTER-Channel-Binding"
@@ -233,7 +233,7 @@ struct TLSSessionTests {
         #expect(try Self.certificateDigest(of: SigningKey()) != first)
     }
 
-    @Test func `pairing shows no joiner and asks for none`() throws {
+    @Test func `pairing neither requests nor receives a joiner's certificate`() throws {
         let key = try SigningKey()
         let server = try TLSSession(
             context: TLSContext(pairingServer: TLSIdentity(key: key)), accepts: { _ in false })
@@ -260,7 +260,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [TLSContext.applicationProtocol, TLSContext.streamProtocol])
-    func `server of devices takes control connections and streams`(name: String) throws {
+    func `device server accepts control connections and streams`(name: String) throws {
         let identity = try TLSIdentity(key: SigningKey())
         let both = [TLSContext.applicationProtocol, TLSContext.streamProtocol]
         let server = try TLSSession(
@@ -277,7 +277,7 @@ struct TLSSessionTests {
         #expect(client.agreedProtocol == name)
     }
 
-    /// SHA-256 of the certificate that a server with this key shows.
+    /// Returns SHA-256 of the certificate that a server with this key sends.
     private static func certificateDigest(of key: SigningKey) throws -> [UInt8] {
         let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))
         let session = try TLSSession(
@@ -293,7 +293,7 @@ struct TLSSessionTests {
     }
 }
 
-/// All plaintext that is there, and what the last read said.
+/// Returns all available plaintext, and the result of the last read.
 func readAll(_ session: TLSSession) throws -> (bytes: [UInt8], end: TLSRead) {
     var all: [UInt8] = []
     while true {

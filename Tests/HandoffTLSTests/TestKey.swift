@@ -1,7 +1,7 @@
 import COpenSSL
 import HandoffCrypto
 
-/// A private key of any kind with a certificate, for peers that do not keep to our rules.
+/// A private key of any type with a certificate, for peers that violate our protocol.
 final class TestKey {
     enum Kind: CaseIterable {
         case ed25519

@@ -6,7 +6,7 @@ import HandoffTransport
 import LoopIO
 import Testing
 
-/// Calls to devices, with real sockets; time moves only when a test moves it.
+/// Calls to devices, with real sockets. Time advances only when a test advances it.
 @Suite(.timeLimit(.minutes(5))) struct DialerTests {
     private let fixture: TransportFixture
 
@@ -14,7 +14,7 @@ import Testing
         fixture = try TransportFixture()
     }
 
-    @Test func `refused address gives way to the next at once`() throws {
+    @Test func `after a refusal the next address is tried immediately`() throws {
         let (address, listener) = try listeningDevice()
         let closed = try closedAddress()
         let outcome = try dial(fixture.target([closed, address]))
@@ -22,7 +22,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test func `silent address has a head start only`() throws {
+    @Test func `a silent address delays the next one only by the head start`() throws {
         let (address, listener) = try listeningDevice()
         let silent = try SilentHost(fixture)
         var outcome: Result<PeerConnection, DialError>?
@@ -37,11 +37,11 @@ import Testing
         #expect(!fixture.events.contains("let in"))
         fixture.clock.advance(by: .milliseconds(1))
         try fixture.run(until: "dialed", "silent 0 end")
-        #expect(try outcome?.get().remoteAddress == address, "and the silent attempt is dropped")
+        #expect(try outcome?.get().remoteAddress == address, "and the silent attempt is cancelled")
         withExtendedLifetime((listener, call)) {}
     }
 
-    @Test func `an address that becomes known meanwhile is tried at once`() throws {
+    @Test func `an address that becomes known during a call is tried immediately`() throws {
         let (address, listener) = try listeningDevice()
         let silent = try SilentHost(fixture)
         var outcome: Result<PeerConnection, DialError>?
@@ -52,18 +52,18 @@ import Testing
         try fixture.run(until: "silent 0 read")
         call.add(fixture.target([silent.address, address]))
         try fixture.run(until: "dialed", "silent 0 end")
-        #expect(try outcome?.get().remoteAddress == address, "and no time had to pass")
-        #expect(silent.accepted.count == 1, "what is tried already is not tried again")
+        #expect(try outcome?.get().remoteAddress == address, "without a delay")
+        #expect(silent.accepted.count == 1, "an address is not tried twice")
         call.add(fixture.target([silent.address]))
         try fixture.settle()
-        #expect(silent.accepted.count == 1, "a call that has ended tries nothing")
+        #expect(silent.accepted.count == 1, "a call that has ended tries no address")
         withExtendedLifetime(listener) {}
     }
 
     @Test func `an address that becomes known as the last one fails is tried, too`() throws {
         let (address, listener) = try listeningDevice()
         var outcome: Result<PeerConnection, DialError>?
-        // Without an address it fails in the next turn.
+        // Without an address the call fails in the next turn.
         let call = try fixture.dialer().dial(fixture.target([])) { [fixture] in
             outcome = $0
             fixture.note("dialed")
@@ -74,7 +74,7 @@ import Testing
         withExtendedLifetime((listener, call)) {}
     }
 
-    @Test func `a call tries so many addresses and no more`() throws {
+    @Test func `a call limits the number of addresses`() throws {
         let silent = try SilentHost(fixture)
         var limits = TransportLimits()
         limits.attemptsPerAddress = 100
@@ -89,7 +89,7 @@ import Testing
         call.cancel()
     }
 
-    @Test func `a device seems to be asleep when nothing answers and something should have`() throws {
+    @Test func `a device seems to be asleep if an expected reply is missing`() throws {
         let address = try closedAddress()
         func isSilence(_ causes: DialError.Cause...) -> Bool {
             DialError(failures: causes.map { DialError.Failure(address: address, cause: $0) }).isSilence
@@ -99,17 +99,17 @@ import Testing
         #expect(isSilence(.end(.timedOut), .connect(Errno(rawValue: EHOSTUNREACH)), noNetwork))
         #expect(!isSilence())
         #expect(!isSilence(noNetwork))
-        #expect(!isSilence(.timedOut(.connecting), .connect(.connectionRefused)), "its machine runs")
+        #expect(!isSilence(.timedOut(.connecting), .connect(.connectionRefused)), "the machine is running")
         #expect(!isSilence(.timedOut(.handshake), .end(.refusedAtGate)))
     }
 
-    @Test func `every failure is named with its address`() throws {
+    @Test func `every failure is described with its address`() throws {
         let (address, listener) = try listeningDevice()
         let closed = try closedAddress()
         var target = fixture.target([closed, address])
         target.token = { _ in [UInt8](repeating: 0, count: 32) }
         guard case .failure(let error) = try dial(target) else {
-            Issue.record("a wrong token was taken")
+            Issue.record("a wrong token was accepted")
             return
         }
         #expect(
@@ -119,12 +119,12 @@ import Testing
             ])
         #expect(
             error.description == """
-                \(closed): connection refused; \(address): the other side closed the connection before it said anything
+                \(closed): connection refused; \(address): the other side closed the connection without sending anything
                 """)
         withExtendedLifetime(listener) {}
     }
 
-    @Test func `a call whose session was made ahead accepts its own target alone`() throws {
+    @Test func `a call with a prepared session accepts only its own target`() throws {
         let (address, listener) = try listeningDevice()
         let dialer = try fixture.dialer()
         let target = fixture.target([address])
@@ -137,26 +137,26 @@ import Testing
                 fixture.note("dialed \(outcomes.count)")
             }
             try fixture.run(until: "dialed \(outcomes.count + 1)")
-            try fixture.settle()  // the session of the next call is made
+            try fixture.settle()  // the next call's session is prepared
             withExtendedLifetime(call) {}
         }
         #expect(outcomes.map { (try? $0.get()) != nil } == [true, false, true])
         withExtendedLifetime(listener) {}
     }
 
-    @Test func `another device than the one meant is refused`() throws {
+    @Test func `a device other than the target is rejected`() throws {
         let (address, listener) = try listeningDevice()
         var target = fixture.target([address])
         target.accepts = { _ in false }
         guard case .failure(let error) = try dial(target) else {
-            Issue.record("another device was taken")
+            Issue.record("another device was accepted")
             return
         }
         #expect(error.failures == [DialError.Failure(address: address, cause: .end(.tls(.keyNotAccepted)))])
         withExtendedLifetime(listener) {}
     }
 
-    @Test func `another record is made until there is a token for it`() throws {
+    @Test func `new records are created until there is a token for one`() throws {
         let (address, listener) = try listeningDevice()
         var target = fixture.target([address])
         var records: Set<[UInt8]> = []
@@ -170,7 +170,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test func `no address is an error and not said from inside the call`() throws {
+    @Test func `a missing address is an error that is reported in a later turn`() throws {
         var isSaid = false
         let call = try fixture.dialer().dial(fixture.target([])) { [fixture] result in
             isSaid = true
@@ -181,7 +181,7 @@ import Testing
         call.cancel()
     }
 
-    @Test func `call ends when its time is over`() throws {
+    @Test func `a call ends at its deadline`() throws {
         let silent = try SilentHost(fixture)
         var outcome: Result<PeerConnection, DialError>?
         var limits = TransportLimits()
@@ -201,7 +201,7 @@ import Testing
         call.cancel()
     }
 
-    @Test func `handshake has its own time`() throws {
+    @Test func `a handshake has its own timeout`() throws {
         let silent = try SilentHost(fixture)
         var error: DialError?
         let call = try fixture.dialer().dial(fixture.target([silent.address])) { [fixture] result in
@@ -216,7 +216,7 @@ import Testing
         call.cancel()
     }
 
-    @Test func `fifth attempt at one address waits for a place`() throws {
+    @Test func `fifth attempt at one address waits for a slot`() throws {
         let silent = try SilentHost(fixture)
         let dialer = try fixture.dialer()
         var calls = (0..<6).map { number in
@@ -232,14 +232,15 @@ import Testing
         calls.remove(at: 5).cancel()
         calls[1].cancel()
         try fixture.settle()
-        #expect(silent.accepted.count == 5, "who has gone gets no place")
+        #expect(silent.accepted.count == 5, "a cancelled attempt gets no slot")
         for call in calls { call.cancel() }
     }
 
-    @Test func `place is free as soon as the server answers`() throws {
+    @Test func `a slot is released as soon as the server replies`() throws {
         var limits = TransportLimits()
         limits.attemptsPerAddress = 1
-        // The head of a record whose rest never comes: the gate is passed, TLS is not done.
+        // The start of a record whose rest never arrives. The gate is passed, but TLS is not
+        // complete.
         let host = try SilentHost(fixture, answer: [22, 3, 3, 0, 100])
         let dialer = try fixture.dialer(limits)
         let calls = (0..<3).map { number in
@@ -250,7 +251,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `cancelled call says nothing`(isDropped: Bool) throws {
+    func `a cancelled call reports nothing`(isDropped: Bool) throws {
         let silent = try SilentHost(fixture)
         var call: Dial? = try fixture.dialer().dial(fixture.target([silent.address])) { _ in
             Issue.record("a cancelled call ended")
@@ -274,7 +275,8 @@ import Testing
         return try #require(outcome)
     }
 
-    /// The device that is meant, listening; its connections live as long as what is returned.
+    /// Returns a listening device with the target's key. Its connections exist as long as the
+    /// returned listener.
     private func listeningDevice() throws -> (address: SocketAddress, listener: GateListener) {
         let listener = try fixture.listen()
         var kept: [PeerConnection] = []
@@ -285,7 +287,7 @@ import Testing
         return (try #require(listener.localAddress), listener)
     }
 
-    /// An address at which nobody listens.
+    /// Returns an address without a listener.
     private func closedAddress() throws -> SocketAddress {
         let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
         return try Listener(adopting: socket, on: fixture.loop).localAddress ?? SocketAddress(.loopbackIPv4, port: 1)

@@ -9,14 +9,14 @@ struct GateBufferTests {
     }
 
     @Test(arguments: [1, 2, 200, 1397, 4095, 4096])
-    func `token and record are taken whole`(count: Int) {
+    func `token and record are returned completely`(count: Int) {
         var buffer = GateBuffer()
         let record = Self.record(count)
         #expect(buffer.append(Self.token + record) == .complete(token: Self.token, clientHello: record))
     }
 
     @Test(arguments: [1, 3, 39, 40, 41, 44, 45, 46, 100])
-    func `cuts do not matter`(cut: Int) {
+    func `the sizes of the pieces do not matter`(cut: Int) {
         var buffer = GateBuffer()
         let record = Self.record(300)
         let all = Self.token + record
@@ -28,7 +28,7 @@ struct GateBufferTests {
         #expect(progress == .complete(token: Self.token, clientHello: record))
     }
 
-    @Test func `every prefix is waited for`() {
+    @Test func `every prefix is incomplete`() {
         let all = Self.token + Self.record(300)
         for count in 0..<all.count {
             var buffer = GateBuffer()
@@ -41,12 +41,12 @@ struct GateBufferTests {
         [22, 3, 1, 0xff, 0xff],
         Array("GET /".utf8),
     ])
-    func `other headers are refused at once`(header: [UInt8]) {
+    func `other headers are rejected immediately`(header: [UInt8]) {
         var buffer = GateBuffer()
         #expect(buffer.append(Self.token + header) == .refused)
     }
 
-    @Test func `bytes behind the record are refused`() {
+    @Test func `bytes after the record are rejected`() {
         var whole = GateBuffer()
         #expect(whole.append(Self.token + Self.record(300) + [0]) == .refused)
         var cut = GateBuffer()
@@ -54,7 +54,7 @@ struct GateBufferTests {
         #expect(cut.append([5, 22]) == .refused)
     }
 
-    @Test func `more than the capacity is never kept`() {
+    @Test func `more than the capacity is never stored`() {
         var buffer = GateBuffer()
         #expect(buffer.append([UInt8](repeating: 22, count: buffer.capacity + 1)) == .refused)
         #expect(buffer.capacity == 40 + 5 + 4096)

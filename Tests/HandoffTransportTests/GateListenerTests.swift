@@ -5,7 +5,7 @@ import HandoffTransport
 import LoopIO
 import Testing
 
-/// The gate against strangers, with real sockets.
+/// The gate against unknown callers, with real sockets.
 @Suite(.timeLimit(.minutes(5))) struct GateListenerTests {
     private let fixture: TransportFixture
     private let listener: GateListener
@@ -18,14 +18,14 @@ import Testing
         fixture.onConnection = { [fixture] _ in fixture.note("let in") }
     }
 
-    @Test func `good token opens`() throws {
+    @Test func `a valid token opens the gate`() throws {
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(try fixture.greeting().bytes)
         try fixture.run(until: "let in")
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func `every changed byte closes without a byte`() throws {
+    @Test func `any changed byte closes the connection without a reply`() throws {
         let greeting = try fixture.greeting().bytes
         for index in [0, 8, 20, 39, 41, 42, 51, 60, 120, greeting.count - 1] {
             let client = try RawClient.connect("raw \(index)", to: address, fixture)
@@ -39,17 +39,17 @@ import Testing
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test(arguments: [0, 1]) func `a token of an earlier draft is refused and reported`(missing: Int) throws {
+    @Test(arguments: [0, 1]) func `a token of an earlier draft is rejected and reported`(missing: Int) throws {
         let hello = try fixture.greeting().bytes.dropFirst(Gate.tokenCount)
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write([UInt8](repeating: 7, count: 32) + hello.dropLast(missing))
         try fixture.run(until: "raw end")
         #expect(client.received.isEmpty && !fixture.events.contains("let in"))
-        // A name that is cut is not one of a client.
+        // A truncated token is not one of an earlier client.
         #expect(fixture.events.contains("refused a former token of 32") == (missing == 0))
     }
 
-    @Test func `copied token with another hello is refused`() throws {
+    @Test func `a copied token with another hello is rejected`() throws {
         let token = try fixture.greeting().bytes.prefix(Gate.tokenCount)
         let hello = try fixture.greeting().bytes.dropFirst(Gate.tokenCount)
         let client = try RawClient.connect(to: address, fixture)
@@ -59,7 +59,7 @@ import Testing
         #expect(!fixture.events.contains("let in"))
     }
 
-    @Test func `copied token with its hello is refused the second time`() throws {
+    @Test func `a copied token with its hello is rejected the second time`() throws {
         let greeting = try fixture.greeting().bytes
         let first = try RawClient.connect("first", to: address, fixture)
         first.stream.write(greeting)
@@ -71,14 +71,14 @@ import Testing
         #expect(fixture.events.count { $0 == "let in" } == 1)
     }
 
-    @Test func `bytes behind the hello are refused`() throws {
+    @Test func `bytes after the hello are rejected`() throws {
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(try fixture.greeting().bytes + [0])
         try fixture.run(until: "raw end")
         #expect(!fixture.events.contains("let in"))
     }
 
-    @Test func `silent connection is closed when its second is over`() throws {
+    @Test func `a silent connection is closed after one second`() throws {
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
         #expect(listener.ungatedCount == 1)
@@ -91,7 +91,7 @@ import Testing
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func `bytes that drip do not extend the second`() throws {
+    @Test func `slowly arriving bytes do not extend the timeout`() throws {
         let greeting = try fixture.greeting().bytes
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
@@ -108,7 +108,7 @@ import Testing
         #expect(client.received.isEmpty)
     }
 
-    @Test func `second of a later connection starts later`() throws {
+    @Test func `the timeout of a later connection starts later`() throws {
         let first = try RawClient.connect("first", to: address, fixture)
         try fixture.settle()
         fixture.clock.advance(by: .milliseconds(600))
@@ -123,7 +123,7 @@ import Testing
         #expect(first.received.isEmpty && second.received.isEmpty)
     }
 
-    @Test func `who goes away gives up its place`() throws {
+    @Test func `a closed connection frees its place`() throws {
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
         #expect(listener.ungatedCount == 1)
@@ -132,7 +132,7 @@ import Testing
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func `ninth connection of one address displaces the first`() throws {
+    @Test func `the ninth connection of an address evicts the first`() throws {
         var idle: [RawClient] = []
         for number in 0..<8 {
             idle.append(try RawClient.connect("idle \(number)", to: address, fixture))
@@ -147,7 +147,7 @@ import Testing
         withExtendedLifetime(idle) {}
     }
 
-    @Test func `one good connection passes beside a full house`() throws {
+    @Test func `a valid connection passes while the table is full`() throws {
         var limits = TransportLimits()
         limits.ungatedPerSource = .max
         let listener = try fixture.listen(limits)
@@ -170,7 +170,7 @@ import Testing
         withExtendedLifetime(idle) {}
     }
 
-    @Test func `closing ends all that have not passed`() throws {
+    @Test func `closing ends all connections that have not passed`() throws {
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
         listener.close()
@@ -178,7 +178,7 @@ import Testing
         #expect(client.received.isEmpty)
     }
 
-    @Test func `connection that nobody keeps is closed`() throws {
+    @Test func `a connection that is not retained is closed`() throws {
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(try fixture.greeting().bytes)
         try fixture.run(until: "let in", "raw end")

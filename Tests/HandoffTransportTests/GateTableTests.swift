@@ -10,7 +10,7 @@ struct GateTableTests {
         try #require(IPAddress(text: text))
     }
 
-    @Test func `a new one is always taken and the oldest pays among equals`() throws {
+    @Test func `a new connection is always admitted and the oldest among equals is evicted`() throws {
         var table = GateTable(limits: TransportLimits())
         var ids: [GateTable.ID] = []
         for host in 0..<128 {
@@ -26,7 +26,7 @@ struct GateTableTests {
         }
     }
 
-    @Test func `one source displaces itself`() throws {
+    @Test func `a source evicts its own connections`() throws {
         var table = GateTable(limits: TransportLimits())
         let (other, _) = table.admit(from: try address("10.0.0.1"), now: start)
         let noisy = try address("10.0.0.2")
@@ -52,7 +52,7 @@ struct GateTableTests {
         #expect(evicted == (areTogether ? id : nil))
     }
 
-    @Test func `a neighbour displaces nobody else by his link local address`() throws {
+    @Test func `a neighbour's link-local address evicts no other source`() throws {
         var table = GateTable(limits: TransportLimits())
         let honest = try (1..<60).map { table.admit(from: try address("fe80::a:\($0)%1"), now: start).id }
         let neighbour = try address("fe80::bad%1")
@@ -62,7 +62,7 @@ struct GateTableTests {
     }
 
     @Test(arguments: ["2001:db8:bad::", "fe80::bad:", "10.66.6."])
-    func `a flood from many addresses of a network displaces itself`(prefix: String) throws {
+    func `a flood from many addresses of a network evicts its own connections`(prefix: String) throws {
         var table = GateTable(limits: TransportLimits())
         let honest = try ["2001:db8:1::1", "fe80::1%2", "10.0.0.1", "10.0.1.1"].map {
             table.admit(from: try address($0), now: start).id
@@ -75,7 +75,7 @@ struct GateTableTests {
         #expect(Set(evicted).isDisjoint(with: honest))
     }
 
-    @Test func `in the busiest network the busiest address pays`() throws {
+    @Test func `in the busiest network the busiest address loses a connection`() throws {
         var table = GateTable(limits: TransportLimits())
         let honest = try address("fe80::1%1")
         let first = table.admit(from: honest, now: start).id
@@ -85,7 +85,7 @@ struct GateTableTests {
         #expect(!evicted.contains(first))
     }
 
-    @Test func `time runs from the arrival of each`() throws {
+    @Test func `each timeout starts at the arrival`() throws {
         var table = GateTable(limits: TransportLimits())
         #expect(table.nextDeadline == nil)
         let (first, _) = table.admit(from: try address("10.0.0.1"), now: start)
@@ -98,7 +98,7 @@ struct GateTableTests {
         #expect(table.count == 0)
     }
 
-    @Test func `who passed or ended is forgotten`() throws {
+    @Test func `connections that passed or ended are removed`() throws {
         var table = GateTable(limits: TransportLimits())
         let (first, _) = table.admit(from: try address("10.0.0.1"), now: start)
         let (second, _) = table.admit(from: try address("10.0.0.1"), now: start)
@@ -108,7 +108,7 @@ struct GateTableTests {
         #expect(table.expire(now: start + .seconds(2)) == [second])
     }
 
-    @Test func `without a limit for each the busiest source makes room`() throws {
+    @Test func `without a limit per source the busiest source loses a connection`() throws {
         var limits = TransportLimits()
         limits.ungated = 3
         limits.ungatedPerSource = .max

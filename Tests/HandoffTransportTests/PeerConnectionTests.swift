@@ -7,7 +7,7 @@ import HandoffTransport
 import LoopIO
 import Testing
 
-/// Connections after the gate, with real sockets and real TLS.
+/// Connections that have passed the gate, with real sockets and real TLS.
 @Suite(.timeLimit(.minutes(5))) struct PeerConnectionTests {
     private let fixture: TransportFixture
 
@@ -15,7 +15,7 @@ import Testing
         fixture = try TransportFixture()
     }
 
-    @Test func `both sides know each other`() throws {
+    @Test func `both sides know the peer's key`() throws {
         let (client, server, _) = try fixture.connect()
         #expect(client.peerKey == fixture.serverKey.publicKey)
         #expect(server.peerKey == fixture.clientKey.publicKey)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 3072, 65_536, 900_000])
-    func `frames pass both ways`(count: Int) throws {
+    func `frames are delivered in both directions`(count: Int) throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         var bodies: [[UInt8]] = []
@@ -47,25 +47,25 @@ import Testing
         #expect(fixture.events.filter { $0.hasPrefix("server got") } == (1...50).map { "server got 3:\($0)" })
     }
 
-    @Test func `frames that are sent together leave at once in one record`() throws {
+    @Test func `frames that are sent together are sent immediately in one record`() throws {
         let (raw, session, server) = try rawClient()
         let before = raw.received.count
         server.send([
             Frame(.notice, [UInt8](repeating: 1, count: 100)), Frame(.notice, [UInt8](repeating: 2, count: 200)),
         ])
-        // Without a turn of the loop it is in the other side's socket.
+        // The bytes are in the peer's socket without a turn of the loop.
         let descriptor = try #require(raw.stream.rawDescriptor)
         var buffer = [UInt8](repeating: 0, count: 1024)
         let there = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT | MSG_PEEK))
         #expect(there == 105 + 205 + 22)
         server.send([Frame(.response, [])])
-        let size = 105 + 205 + 22 + 5 + 22  // three frames with their heads, and the overhead of two records
+        let size = 105 + 205 + 22 + 5 + 22  // three frames with their headers, and the overhead of two records
         try fixture.run(until: "raw read \(size)")
         #expect(raw.received.count == before + size)
         withExtendedLifetime(session) {}
     }
 
-    @Test func `answer leaves in the turn of its request`() throws {
+    @Test func `a reply is sent in the turn of its request`() throws {
         let (raw, session, server) = try rawClient()
         server.onBytes = { _ in
             server.send([Frame(.response, [1])])
@@ -76,7 +76,7 @@ import Testing
         try fixture.run(until: "raw read \(2 * 6 + 22)")
     }
 
-    @Test func `what is sent before the handshake is done waits for it`() throws {
+    @Test func `frames sent before the handshake is done are queued`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
         fixture.onConnection = { connection in
@@ -94,19 +94,20 @@ import Testing
         dial.cancel()
     }
 
-    @Test func `bytes wait for someone who takes them`() throws {
+    @Test func `bytes wait until there is a handler`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         let body = [UInt8](repeating: 1, count: 4 * 1024 * 1024)
-        // More than the buffer of a sender grows to (tcp_wmem); that of a receiver who reads nothing does not.
+        // Exceeds the size to which a sender's buffer grows (tcp_wmem). The buffer of a receiver
+        // that does not read does not grow.
         for _ in 0..<4 { client.send([Frame(.statements, body)]) }
         try fixture.settle()
-        #expect(client.waitingBytes > 0, "nothing is read in advance but what fits the kernel's buffers")
+        #expect(client.waitingBytes > 0, "only the kernel's buffers are filled in advance")
         fixture.watch(server, "server")
         try fixture.run { events in events.count(where: { $0 == "server got 1:\(body.count)" }) == 4 }
     }
 
-    @Test func `bytes that came with the handshake wait too`() throws {
+    @Test func `bytes received with the handshake wait too`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
         fixture.onConnection = { [fixture] connection in
@@ -126,7 +127,7 @@ import Testing
         dial.cancel()
     }
 
-    @Test func `goodbye is told from a cut`() throws {
+    @Test func `an announced end differs from a cut`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         fixture.watch(server, "server")
@@ -135,7 +136,7 @@ import Testing
         #expect(client.isClosed)
         #expect(!fixture.events.contains("client ended: enough"), "not from inside close")
         try fixture.run(until: "client ended: enough", "server ended: \(ConnectionEnd.finished)")
-        #expect(fixture.events.contains("server got 5:1"), "what was sent before is delivered")
+        #expect(fixture.events.contains("server got 5:1"), "frames sent before are delivered")
 
         let (raw, session, cut) = try rawClient()
         fixture.watch(cut, "cut")
@@ -156,7 +157,7 @@ import Testing
         #expect(fixture.events.filter { $0.contains("ended") } == ["client ended: one", "server ended: three"])
     }
 
-    @Test func `dropped connection is a cut for the other`() throws {
+    @Test func `a released connection is a cut for the peer`() throws {
         var (client, server, _): (PeerConnection?, PeerConnection, GateListener) = try fixture.connect()
         fixture.watch(server, "server")
         #expect(client != nil)
@@ -165,7 +166,7 @@ import Testing
         #expect(!fixture.events.contains("server ended: \(ConnectionEnd.finished)"))
     }
 
-    @Test func `aborted connection is a cut for the other and reports nothing`() throws {
+    @Test func `an aborted connection is a cut for the peer and reports nothing`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         fixture.watch(server, "server")
@@ -178,7 +179,7 @@ import Testing
         #expect(!fixture.events.contains { $0.hasPrefix("client ended") })
     }
 
-    @Test func `both ends derive the same from their connection and from no other`() throws {
+    @Test func `both ends derive the same binding and other connections another`() throws {
         let (client, server, _) = try fixture.connect()
         let binding = try #require(client.channelBinding)
         #expect(binding.count == 32)
@@ -189,7 +190,7 @@ import Testing
         #expect(client.channelBinding == nil)
     }
 
-    @Test func `bytes and frames leave in the order in which they were sent`() throws {
+    @Test func `bytes and frames are delivered in the order of sending`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(server, "server")
         let isSent = client.send([0, 0, 0, 2, FrameKind.request.rawValue, 7])
@@ -202,7 +203,7 @@ import Testing
         #expect(!isSentLate)
     }
 
-    @Test func `changed record ends the connection`() throws {
+    @Test func `a changed record ends the connection`() throws {
         let (raw, session, server) = try rawClient()
         fixture.watch(server, "server")
         try session.write([0, 0, 0, 1, 3])
@@ -212,7 +213,7 @@ import Testing
         try fixture.run { $0.contains { $0.hasPrefix("server ended: TLS failed") } }
     }
 
-    @Test func `silent client is closed after three seconds`() throws {
+    @Test func `a silent client is disconnected after three seconds`() throws {
         let (raw, server) = try startHandshake()
         fixture.clock.advance(by: .milliseconds(2999))
         try fixture.settle()
@@ -222,7 +223,7 @@ import Testing
         withExtendedLifetime(raw) {}
     }
 
-    @Test func `handshake has no deadline where its owner has one`() throws {
+    @Test func `a handshake has no deadline if its owner has one`() throws {
         var limits = TransportLimits()
         limits.handshake = nil
         let (raw, server) = try startHandshake(limits)
@@ -232,14 +233,14 @@ import Testing
         withExtendedLifetime(raw) {}
     }
 
-    @Test func `open connection has no deadline`() throws {
+    @Test func `an open connection has no deadline`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.clock.advance(by: .seconds(3600))
         try fixture.settle()
         #expect(!client.isClosed && !server.isClosed)
     }
 
-    @Test func `key that is not accepted is told to both sides`() throws {
+    @Test func `rejection of a key is reported to both sides`() throws {
         fixture.serverAccepts = { _ in false }
         let listener = try fixture.listen()
         var server: PeerConnection?
@@ -251,7 +252,8 @@ import Testing
         var client: PeerConnection?
         let dial = try fixture.dialer().dial(fixture.target([try #require(listener.localAddress)])) {
             [fixture] result in
-            // TLS 1.3: the client is done first. It believes nothing before the server's first frame.
+            // In TLS 1.3 the client is done first. It is not accepted before the server's first
+            // frame.
             client = try? result.get()
             if let client { fixture.watch(client, "client") }
         }
@@ -263,7 +265,7 @@ import Testing
         dial.cancel()
     }
 
-    @Test func `paused connection delivers nothing and then all`() throws {
+    @Test func `a paused connection delivers nothing, and everything afterwards`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(server, "server") { frame in
             if frame.body.count == 1 { server.pauseReading() }
@@ -278,7 +280,7 @@ import Testing
         try fixture.run(until: "server got 3:2")
     }
 
-    @Test func `pause in the middle of a large read keeps the rest in order`() throws {
+    @Test func `a pause during a large read keeps the rest in order`() throws {
         let (client, server, _) = try fixture.connect()
         var pieces = 0
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
@@ -299,7 +301,7 @@ import Testing
         #expect(pieces > 5)
     }
 
-    @Test func `pause does not stop a handshake`() throws {
+    @Test func `a pause does not stop a handshake`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
         fixture.onConnection = { [fixture] connection in
@@ -313,7 +315,7 @@ import Testing
         dial.cancel()
     }
 
-    @Test func `other side that does not read is given up`() throws {
+    @Test func `a peer that does not read is disconnected`() throws {
         var limits = TransportLimits()
         limits.waitingWrites = 1024 * 1024
         let (client, server, _) = try fixture.connect(limits)
@@ -330,7 +332,7 @@ import Testing
         #expect(sent >= 3)
     }
 
-    @Test func `handler may close in the middle of a read`() throws {
+    @Test func `a handler may close during a read`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         fixture.watch(server, "server")
@@ -343,7 +345,8 @@ import Testing
         #expect(fixture.events.count { $0 == "piece" } == 1)
     }
 
-    /// A server's connection whose client is a test that has passed the gate, but not gone on with TLS.
+    /// Returns a server's connection whose client is a test that has passed the gate, but has not
+    /// continued TLS.
     private func startHandshake(
         _ limits: TransportLimits = TransportLimits()
     ) throws -> (raw: RawClient, server: PeerConnection) {
@@ -360,7 +363,7 @@ import Testing
         return (raw, try #require(server))
     }
 
-    /// A server's open connection whose client is a test with a TLS session in its hands.
+    /// Returns a server's open connection whose client is a test that controls the TLS session.
     private func rawClient() throws -> (raw: RawClient, session: TLSSession, server: PeerConnection) {
         let listener = try fixture.listen()
         var server: PeerConnection?

@@ -3,11 +3,12 @@ import HandoffTransport
 import LoopIO
 import Testing
 
-/// A TCP connection on which a test writes what it likes; notes "NAME read N", "NAME end" and "NAME error".
+/// A TCP connection to which a test writes arbitrary bytes. Records "NAME read N", "NAME end" and
+/// "NAME error".
 final class RawClient {
     let name: String
     let stream: ByteStream
-    /// Bytes of each read that came.
+    /// The bytes of each read.
     private(set) var reads: [[UInt8]] = []
 
     private init(_ name: String, _ stream: ByteStream, _ fixture: TransportFixture) {
@@ -18,14 +19,14 @@ final class RawClient {
             fixture.note("\(name) read \(bytes.count)")
         }
         stream.onEnd = { [unowned fixture] in fixture.note("\(name) end") }
-        // The other side may close while bytes of ours are unread there: then TCP says so by a reset.
+        // If the peer closes with unread bytes, TCP sends a reset.
         stream.onError = { [unowned fixture] _ in fixture.note("\(name) end") }
     }
 
-    /// All bytes that came.
+    /// All received bytes.
     var received: [UInt8] { reads.flatMap { $0 } }
 
-    /// Connects and waits until that is done.
+    /// Connects, and waits until the connection is made.
     static func connect(
         _ name: String = "raw", to address: SocketAddress, _ fixture: TransportFixture
     ) throws -> RawClient {
@@ -43,14 +44,14 @@ final class RawClient {
         return try #require(client)
     }
 
-    /// Takes over a connection that a listener of a test has accepted.
+    /// Takes ownership of a connection that a test's listener has accepted.
     static func accepted(
         _ name: String, _ descriptor: consuming Descriptor, _ fixture: TransportFixture
     ) throws -> RawClient {
         RawClient(name, try ByteStream(descriptor, on: fixture.loop), fixture)
     }
 
-    /// Ends the handshake of `session` as a client, and sends its last flight.
+    /// Completes the handshake of `session` as a client, and sends its last flight.
     func shakeHands(_ session: TLSSession, _ fixture: TransportFixture) throws {
         var taken = 0
         while true {

@@ -2,7 +2,8 @@ import HandoffTransport
 import LoopIO
 import Testing
 
-/// Accepts connections and never says more than a given answer, none by default; notes "silent N connected", "silent N read", "silent N end".
+/// Accepts connections and sends only a given reply, by default none. Records "silent N connected",
+/// "silent N read", "silent N end".
 final class SilentHost {
     let address: SocketAddress
     private(set) var accepted: [ByteStream] = []

@@ -10,11 +10,13 @@ import Synchronization
 import Testing
 import Timing
 
-/// Two devices of one account on one loop, with real sockets and real TLS; time moves only when a test moves it.
+/// Two devices of one account on one loop, with real sockets and real TLS. Time advances only when
+/// a test advances it.
 ///
-/// The loop belongs to the test's thread and runs inside `run(until:)`, so that everything a test does happens in order.
+/// The loop belongs to the test's thread and runs inside `run(until:)`, so that all events of a
+/// test occur in order.
 final class TransportFixture: GateListenerDelegate {
-    /// Gets the connections that have passed the gate.
+    /// Called with the connections that have passed the gate.
     var onConnection: ((PeerConnection) -> Void)?
     let clock = ManualClock()
     let loop: EventLoop
@@ -22,9 +24,9 @@ final class TransportFixture: GateListenerDelegate {
     let clientKey: SigningKey
     let gateKey: SecretBytes
     let label: Label
-    /// What the server's side of TLS accepts; the client's key by default.
+    /// Returns true if the server's TLS accepts a key; by default the client's.
     var serverAccepts: @Sendable (PublicKey) -> Bool
-    /// What has happened, in order.
+    /// The recorded events, in order.
     private(set) var events: [String] = []
     private var seen = SeenTokens()
 
@@ -38,7 +40,7 @@ final class TransportFixture: GateListenerDelegate {
         serverAccepts = { $0 == expected }
     }
 
-    /// A gate on a free port of 127.0.0.1 that takes this account's tokens, each once.
+    /// Creates a gate on a free port of 127.0.0.1 that accepts each token of this account once.
     func listen(_ limits: TransportLimits = TransportLimits()) throws -> GateListener {
         let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
         let context = try TLSContext(identity: TLSIdentity(key: serverKey), role: .server)
@@ -67,7 +69,7 @@ final class TransportFixture: GateListenerDelegate {
         return Dialer(context: context, limits: limits, on: loop)
     }
 
-    /// The server at these addresses, called by its label.
+    /// Returns the server at these addresses as a target, called by its label.
     func target(_ candidates: [SocketAddress]) -> DialTarget {
         let expected = serverKey.publicKey
         return DialTarget(
@@ -80,7 +82,7 @@ final class TransportFixture: GateListenerDelegate {
             accepts: { $0 == expected })
     }
 
-    /// A session of the client's with its greeting, for tests that write to the socket themselves.
+    /// Returns a client session with its greeting, for tests that write to the socket themselves.
     func greeting() throws -> (session: TLSSession, bytes: [UInt8]) {
         let context = try TLSContext(identity: TLSIdentity(key: clientKey), role: .client)
         let session = try TLSSession(context: context, accepts: { _ in true })
@@ -89,7 +91,7 @@ final class TransportFixture: GateListenerDelegate {
         return (session, token + hello)
     }
 
-    /// An open connection of both sides.
+    /// Opens a connection, and returns both sides.
     func connect(
         _ limits: TransportLimits = TransportLimits()
     ) throws -> (client: PeerConnection, server: PeerConnection, listener: GateListener) {
@@ -109,13 +111,14 @@ final class TransportFixture: GateListenerDelegate {
         return (try #require(client), try #require(server), listener)
     }
 
-    /// Notes an event and lets `run` look whether it was the last one awaited.
+    /// Records an event and checks if it was the last awaited one.
     func note(_ event: String) {
         events.append(event)
         loop.stop()
     }
 
-    /// Notes how a connection ends and which frames come, with the given name before; `onFrame` gets them too.
+    /// Records the end of a connection and its frames, prefixed with the given name. `onFrame`
+    /// receives the frames too.
     func watch(_ connection: PeerConnection, _ name: String, onFrame: ((Frame) -> Void)? = nil) {
         var decoder = FrameDecoder(caps: .live)
         connection.onBytes = { [unowned self] bytes in
@@ -128,12 +131,12 @@ final class TransportFixture: GateListenerDelegate {
         connection.onClosed = { [unowned self] in note("\(name) ended: \($0)") }
     }
 
-    /// Runs the loop until all these events were noted.
+    /// Runs the loop until all these events were recorded.
     func run(until awaited: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
         try run(sourceLocation) { events in awaited.allSatisfy(events.contains) }
     }
 
-    /// Runs the loop until `isDone` holds for the events so far; asked after each event.
+    /// Runs the loop until `isDone` returns true for the events so far. Checked after each event.
     func run(
         _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: ([String]) -> Bool
     ) throws {
@@ -142,17 +145,18 @@ final class TransportFixture: GateListenerDelegate {
             isLate.store(true, ordering: .relaxed)
             loop.stop()
         }
-        // Only for a test that would hang: real time, which no test depends on otherwise.
+        // Only for a test that would hang. Tests do not depend on real time otherwise.
         DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: guardian)
         defer { guardian.cancel() }
         while !isDone(events) {
             let isHanging = isLate.load(ordering: .relaxed)
-            try #require(!isHanging, "nothing more happens after \(events)", sourceLocation: sourceLocation)
+            try #require(!isHanging, "no further event after \(events)", sourceLocation: sourceLocation)
             try loop.run()
         }
     }
 
-    /// Lets the loop handle what is ready now: until a byte has gone through a socket pair of its own and back.
+    /// Lets the loop handle all ready events: returns after a byte has passed through a separate
+    /// socket pair and back.
     func settle() throws {
         let pair = try Descriptor.socketPair()
         let near = try ByteStream(pair.first, on: loop)

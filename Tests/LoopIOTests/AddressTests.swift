@@ -9,7 +9,7 @@ struct AddressTests {
         ("[fe80::1%lo]:5", "[fe80::1%lo]:5"),
         ("[2001:db8::1%lo]:5", "[2001:db8::1]:5"), ("[fe80::1%4000000000]:5", "[fe80::1%4000000000]:5"),
     ])
-    func `reads what it writes`(_ text: String, _ canonical: String) throws {
+    func `parses its own output`(_ text: String, _ canonical: String) throws {
         let address = try #require(SocketAddress(text: text))
         #expect(address.description == canonical)
         #expect(SocketAddress(text: canonical) == address)
@@ -21,11 +21,11 @@ struct AddressTests {
         "host:80", "1.2.3.4%lo:80", "[::1]:٣", "[:::]:1", "1.2.3.4\0:80", "[::1\0]:80",
         String(repeating: "1", count: 10_000) + ":1",
     ])
-    func `refuses what is no address`(_ text: String) {
+    func `rejects invalid addresses`(_ text: String) {
         #expect(SocketAddress(text: text) == nil)
     }
 
-    @Test func `a mapped address is the i pv4 address`() throws {
+    @Test func `a mapped address is stored as IPv4`() throws {
         let mapped = try #require(IPAddress(bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1]))
         #expect(mapped.isIPv4)
         #expect(mapped == IPAddress(bytes: [10, 0, 0, 1]))
@@ -33,7 +33,7 @@ struct AddressTests {
     }
 
     @Test(arguments: [0, 3, 5, 15, 17])
-    func `other sizes are no addresses`(_ count: Int) {
+    func `other sizes are rejected`(_ count: Int) {
         #expect(IPAddress(bytes: [UInt8](repeating: 1, count: count)) == nil)
     }
 
@@ -68,7 +68,7 @@ struct AddressTests {
         Kind(text: "ff02::fb"), Kind(text: "240.0.0.1"),
         Kind(text: "0.0.0.0", unspecified: true), Kind(text: "::", unspecified: true), Kind(text: "8.8.8.8"),
     ])
-    func `knows what an address is for`(_ kind: Kind) throws {
+    func `classifies addresses`(_ kind: Kind) throws {
         let address = try #require(IPAddress(text: kind.text))
         #expect(address.isLoopback == kind.loopback)
         #expect(address.isLinkLocal == kind.linkLocal)
@@ -76,7 +76,7 @@ struct AddressTests {
         #expect(address.isUnspecified == kind.unspecified)
     }
 
-    @Test func `another port leaves the rest`() throws {
+    @Test func `changing the port keeps the address`() throws {
         let address = try #require(SocketAddress(text: "[fe80::1%lo]:5"))
         #expect(address.withPort(6).description == "[fe80::1%lo]:6")
         #expect(address.host == "fe80::1%lo")

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-/// Serialised: they compete for ports.
+/// Serialised because the tests compete for ports.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoundPortTests {
     private func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
         var value: Int32 = -1
@@ -22,7 +22,7 @@ import Testing
         #expect(option(port.udp.raw, SOL_SOCKET, SO_REUSEPORT) == 0)
     }
 
-    @Test func `an address that arrives later can be bound before`() throws {
+    @Test func `an address that this machine does not have yet can be bound`() throws {
         for text in ["192.0.2.77"] + (loopbacks.contains(.loopbackIPv6) ? ["2001:db8::77"] : []) {
             let address = try #require(IPAddress(text: text))
             #expect(try BoundPort(port: 0, address: address).port != 0)
@@ -37,8 +37,8 @@ import Testing
         port.udp.close()
     }
 
-    @Test func `a port that is taken for one protocol only is taken`() throws {
-        // Below those that the kernel gives to others, and not of the range of the test below.
+    @Test func `a port that is taken for one protocol counts as taken`() throws {
+        // Below the range that the kernel assigns, and outside the range of the test below.
         let number: UInt16 = 21_350
         for address in [.anyIPv4] + loopbacks {
             let kept = try BoundPort.bindUDP(port: number, address: address)
@@ -47,14 +47,15 @@ import Testing
             let tcp = try BoundPort.bindTCP(port: number, address: address)
             #expect(throws: Errno.addressInUse) { _ = try BoundPort(port: number) }
             tcp.close()
-            // The failed attempts have left nothing behind.
+            // The failed attempts have not left a socket open.
             let again = try BoundPort(port: number)
             #expect(again.port == number)
         }
     }
 
-    @Test func `takes the first pair that is free and else any`() throws {
-        // A range that other tests and programs do not use: below the kernel's own choice.
+    @Test func `takes the first pair that is free or else any`() throws {
+        // A range that other tests and programs do not use: below the range that the kernel
+        // assigns.
         let range: ClosedRange<UInt16> = 21_347...21_349
         let first = try BoundPort(firstFreeOf: range)
         #expect(first.port == 21_347)
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: loopbacks)
-    func `binds one address only`(_ address: IPAddress) throws {
+    func `binds only the given address`(_ address: IPAddress) throws {
         let port = try BoundPort(port: 0, address: address)
         #expect(try SocketAddress.local(of: port.tcp.raw).address == address)
         #expect(try SocketAddress.local(of: port.udp.raw).address == address)

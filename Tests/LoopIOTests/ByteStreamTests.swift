@@ -11,7 +11,7 @@ import Testing
         loop = try EventLoop()
     }
 
-    /// What a stream's handlers were told, in order.
+    /// The bytes and events that a stream's handlers received, in order.
     private final class Record {
         var bytes: [UInt8] = []
         var events: [String] = []
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3_072, 65_536, 65_537, 5_000_000])
-    func `bytes arrive in order and then the end`(_ size: Int) throws {
+    func `bytes arrive in order followed by the end`(_ size: Int) throws {
         let ends = try Ends.sockets()
         let sender = try ByteStream(ends.takeFirst(), on: loop)
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
@@ -53,7 +53,7 @@ import Testing
         receiver.close()
     }
 
-    @Test func `a write to an empty queue is sent at once`() throws {
+    @Test func `a write to an empty queue is sent immediately`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         stream.write([1, 2, 3])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `finish delivers what is queued and the end although the owner lets go`() throws {
+    @Test func `finish delivers queued bytes and the end after the owner releases the stream`() throws {
         let ends = try Ends.sockets()
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
         receiver.pauseReading()
@@ -104,7 +104,7 @@ import Testing
         #expect(released == nil)
     }
 
-    @Test func `finish waits for the other end but not for ever`() throws {
+    @Test func `finish waits for the peer until its deadline`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         let ends = try Ends.sockets()
@@ -120,7 +120,7 @@ import Testing
         #expect(readNow(ends.second) == nil)
     }
 
-    @Test func `finish over TCP does not destroy what the other end has not read`() throws {
+    @Test func `finish over TCP does not destroy bytes that the peer has not read`() throws {
         let port = try BoundPort(port: 0, address: .loopbackIPv4)
         let socket = plainSocket(toPort: port.port, isBlocking: true)
         let client = socket.raw
@@ -149,7 +149,7 @@ import Testing
         #expect(!server.isOpen)
     }
 
-    @Test func `after the end the other direction still works`() throws {
+    @Test func `after the peer's end writing still works`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -164,7 +164,7 @@ import Testing
         stream.close()
     }
 
-    @Test func `after its own end it still reads`() throws {
+    @Test func `after its own end a stream still reads`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -180,7 +180,7 @@ import Testing
         stream.close()
     }
 
-    @Test func `marks tell the writer when to pause and when to go on`() throws {
+    @Test func `marks control when the writer pauses and resumes`() throws {
         let ends = try Ends.sockets()
         let marks = ByteStream.Marks(low: 10_000, high: 50_000)
         let sender = try ByteStream(ends.takeFirst(), on: loop, marks: marks)
@@ -191,7 +191,7 @@ import Testing
         repeat { written += chunk.count } while sender.write(chunk)
         #expect(sender.pendingWriteBytes > marks.high)
         #expect(sender.pendingWriteBytes <= marks.high + chunk.count)
-        // Between the marks it is still to pause.
+        // Between the marks the writer must still pause.
         #expect(!sender.write([]))
         let record = Record()
         record.attach(to: receiver)
@@ -209,9 +209,9 @@ import Testing
         receiver.close()
     }
 
-    @Test func `the writer goes on at the low mark and not before`() throws {
+    @Test func `the writer resumes at the low mark and not before`() throws {
         let ends = try Ends.sockets()
-        // Small, so that the queue empties in small steps.
+        // A small buffer, so that the queue empties in small steps.
         clinux_set_option(ends.first, Int32(CLINUX_SEND_BUFFER.rawValue), 4096)
         let sender = try ByteStream(ends.takeFirst(), on: loop, marks: .init(low: 1_000, high: 50_000))
         sender.write(pattern(100_000))
@@ -225,7 +225,7 @@ import Testing
             try loop.runTurns(2)
             if pendingAtDrained.isEmpty { seen.append(sender.pendingWriteBytes) }
         }
-        // It was between the marks without a call, then came one.
+        // The queue was between the marks without a call, and then there was one call.
         #expect(seen.contains { (1_001...50_000).contains($0) })
         #expect(pendingAtDrained.count == 1)
         #expect(try #require(pendingAtDrained.first) <= 1_000)
@@ -239,7 +239,7 @@ import Testing
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         var turns: Set<UInt64> = []
         var received = 0
-        // More than one read takes, less than a turn's share.
+        // Exceeds the size of one read, but not the limit of one turn.
         let bytes = pattern(400_000)
         stream.onRead = { [loop] in
             turns.insert(loop.turns)
@@ -284,7 +284,7 @@ import Testing
     }
 
     @Test(arguments: Quiet.allCases)
-    func `a stream that waits does not spin`(_ quiet: Quiet) throws {
+    func `a waiting stream does not spin`(_ quiet: Quiet) throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -310,7 +310,7 @@ import Testing
             #expect(stream.pendingWriteBytes > 0)
         }
         try loop.runTurns(10)
-        // A descriptor that epoll reports over and over would end each wait.
+        // A descriptor that epoll reports repeatedly would end each wait.
         let timer = loop.timer(after: .milliseconds(50)) { [loop] in loop.stop() }
         let before = loop.turns
         try loop.run()
@@ -320,7 +320,7 @@ import Testing
         stream.close()
     }
 
-    @Test func `a failed write is reported after what has arrived`() throws {
+    @Test func `a failed write is reported after the received bytes`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -362,7 +362,7 @@ import Testing
                 error = $0
                 loop.stop()
             }
-            // More than the kernel takes, so that the error comes to a queue.
+            // Exceeds the kernel's buffer, so that the queue receives the error.
             stream.write(pattern(1_000_000))
             #expect(stream.pendingWriteBytes > 0)
             ends.closeFirst()
@@ -401,7 +401,7 @@ import Testing
         connecting.cancel()
     }
 
-    @Test func `one busy stream leaves the others their turn`() throws {
+    @Test func `one busy stream does not starve others`() throws {
         let busy = try Ends.sockets()
         let quiet = try Ends.sockets()
         clinux_set_option(busy.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
@@ -409,7 +409,7 @@ import Testing
         let sink = try ByteStream(busy.takeFirst(), on: loop)
         let other = try ByteStream(quiet.takeFirst(), on: loop)
         var received = 0
-        // Endless: what is read is written again.
+        // Endless: bytes that are read are written again.
         sink.onRead = { bytes in
             received += bytes.count
             source.write(bytes)
@@ -443,7 +443,7 @@ import Testing
         stream.finish()
     }
 
-    @Test func `pausing in a handler stops at once`() throws {
+    @Test func `pausing in a handler takes effect immediately`() throws {
         let ends = try Ends.sockets()
         clinux_set_option(ends.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
         let stream = try ByteStream(ends.takeFirst(), on: loop)
@@ -459,7 +459,7 @@ import Testing
         stream.close()
     }
 
-    @Test func `a dropped stream closes its descriptor`() throws {
+    @Test func `a released stream closes its descriptor`() throws {
         let ends = try Ends.sockets()
         do {
             let stream = try ByteStream(ends.takeFirst(), on: loop)

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: loopbacks)
-    func `connects and sets the socket up`(_ address: IPAddress) throws {
+    func `connects and configures the socket`(_ address: IPAddress) throws {
         let port = try BoundPort(port: 0)
         let number = port.port
         let listener = try Listener(adopting: port.tcp, on: loop)
@@ -39,7 +39,7 @@ import Testing
         #expect(!isCalled)
         try loop.runUntilStopped()
         #expect(options == [1, 1, 30, 10, 3])
-        // An IPv4 peer of a dual-stack socket appears as what it is.
+        // An IPv4 peer of a dual-stack socket appears with its IPv4 address.
         #expect(peer?.address == address)
         connecting.cancel()
         listener.close()
@@ -91,12 +91,13 @@ import Testing
         connecting.cancel()
     }
 
-    @Test func `a time out ends the attempt`() throws {
+    @Test func `a timeout ends the attempt`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var error: Errno?
         var calls = 0
-        // A queue of one place that is full: the kernel drops further requests, as a host that is gone would.
+        // A queue with a backlog of one is full. The kernel then drops further requests, like an
+        // unreachable host.
         let port = try BoundPort(port: 0, address: .loopbackIPv4)
         listen(port.tcp.raw, 0)
         let first = plainSocket(toPort: port.port, isBlocking: true)
@@ -118,7 +119,7 @@ import Testing
         second.close()
     }
 
-    @Test func `a cancelled or dropped attempt completes nothing`() throws {
+    @Test func `a cancelled or released attempt does not call its completion`() throws {
         let port = try BoundPort(port: 0)
         let address = SocketAddress(.loopbackIPv4, port: port.port)
         var calls = 0
@@ -134,7 +135,8 @@ import Testing
     }
 }
 
-/// No delay, keep-alive, and its idle time, interval and count, as `TCP.configure` sets them.
+/// Returns TCP_NODELAY, keep-alive, and its idle time, interval and count, as `TCP.configure` sets
+/// them.
 private func keepAliveOptions(of descriptor: Int32) -> [Int32] {
     [
         (Int32(IPPROTO_TCP), TCP_NODELAY), (SOL_SOCKET, SO_KEEPALIVE), (Int32(IPPROTO_TCP), TCP_KEEPIDLE),

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: loopbacks, [false, true])
-    func `tells where a datagram arrived and answers from there`(_ address: IPAddress, _ isBound: Bool) throws {
+    func `reports where a datagram arrived and replies from there`(_ address: IPAddress, _ isBound: Bool) throws {
         let server = try socket()
         let client = try socket(isBound ? address : nil)
         #expect(server.localAddress?.isIPv4 == false)
@@ -51,8 +51,8 @@ import Testing
             ])
     }
 
-    @Test func `answers from the address that was asked`() throws {
-        // Any address of 127.0.0.0/8 is ours; unasked the kernel would answer from 127.0.0.1.
+    @Test func `replies from the address that received the request`() throws {
+        // All addresses of 127.0.0.0/8 are local. By default the kernel would reply from 127.0.0.1.
         let asked = try #require(IPAddress(text: "127.9.8.7"))
         let server = try socket()
         let client = try socket()
@@ -99,13 +99,13 @@ import Testing
         #expect(seen == pattern(size))
     }
 
-    @Test func `what is too large is an error`() throws {
+    @Test func `a datagram that is too large is an error`() throws {
         let server = try socket()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
         #expect(server.send(pattern(65_508), to: target) == .messageTooLong)
     }
 
-    @Test func `datagrams arrive in order and a peer that is gone disturbs nobody`() throws {
+    @Test func `datagrams arrive in order and a closed peer has no effect on others`() throws {
         let server = try socket()
         let client = try socket()
         let gone = try socket()
@@ -125,14 +125,14 @@ import Testing
         #expect(seen == Array(0..<200))
     }
 
-    @Test func `a flood leaves other descriptors their turn`() throws {
+    @Test func `a flood does not starve other descriptors`() throws {
         let server = try socket()
         let ends = try Ends.sockets()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
         var count = 0
         server.onDatagram = { [unowned server] _, _, _ in
             count += 1
-            // Each one is answered by one more, for ever.
+            // Each datagram is answered with another one, without end.
             server.send([1], to: target)
         }
         for _ in 0..<10 { server.send([1], to: target) }
@@ -147,7 +147,7 @@ import Testing
     @Test func `a closed socket neither sends nor receives`() throws {
         let server = try socket()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
-        server.onDatagram = { _, _, _ in Issue.record("received after the end") }
+        server.onDatagram = { _, _, _ in Issue.record("received after close") }
         server.send([1], to: target)
         server.close()
         try loop.runTurns(10)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasIPv6, "this machine has no IPv6"))
-    func `an answer to the other family leaves the choice to the kernel`() throws {
+    func `for a reply to the other family the kernel chooses the address`() throws {
         let server = try socket()
         var count = 0
         server.onDatagram = { [loop] _, _, _ in

@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
-    /// An actor on a loop, as the daemon is one.
+    /// An actor on a loop, like the daemon.
     private actor Counter {
         private nonisolated let loop: EventLoop
         private(set) var count = 0
@@ -23,7 +23,7 @@ import Testing
             assumeIsolated { $0.callbacks.append(number) }
         }
 
-        /// A handler made in the actor touches its state without a hop.
+        /// A handler created in the actor accesses its state without a hop.
         func watch(_ descriptor: Int32, until count: Int) async -> [Int] {
             await withCheckedContinuation { continuation in
                 do throws(Errno) {
@@ -64,7 +64,7 @@ import Testing
         thread.stop()
     }
 
-    @Test func `a callback on the loop may assume the actors isolation`() async throws {
+    @Test func `a callback on the loop can assume the actor's isolation`() async throws {
         let thread = try LoopThread(name: "test")
         let counter = Counter(loop: thread.loop)
         await withCheckedContinuation { continuation in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a handler made in an actor is isolated to it`() async throws {
+    @Test func `a handler created in an actor is isolated to it`() async throws {
         let thread = try LoopThread(name: "test")
         let pair = try Ends.sockets()
         let raw = pair.first
@@ -95,7 +95,7 @@ import Testing
         thread.stop()
     }
 
-    @Test func `work runs in the order in which it was asked for`() throws {
+    @Test func `work runs in the order of submission`() throws {
         let loop = try EventLoop()
         let order = Locked<[Int]>([])
         for number in 0..<100 {
@@ -106,11 +106,11 @@ import Testing
         #expect(order.withLock { $0 } == Array(0..<100))
     }
 
-    @Test func `work that was asked for before the stop is done`() throws {
+    @Test func `work submitted before the stop runs`() throws {
         let loop = try EventLoop()
         let order = Locked<[Int]>([])
         loop.perform {
-            // As another thread may do meanwhile.
+            // As another thread may do at the same time.
             loop.perform { order.withLock { $0.append(1) } }
             loop.perform { order.withLock { $0.append(2) } }
             loop.stop()
@@ -119,7 +119,7 @@ import Testing
         #expect(order.withLock { $0 } == [1, 2])
     }
 
-    @Test func `later means after this handler and before the next`() throws {
+    @Test func `later runs after this handler and before the next`() throws {
         let loop = try EventLoop()
         let ends = try Ends.sockets()
         var order: [String] = []
@@ -137,7 +137,7 @@ import Testing
         source.cancel()
     }
 
-    @Test func `work that postpones work does not keep descriptors waiting`() throws {
+    @Test func `work that defers work does not starve descriptors`() throws {
         let loop = try EventLoop()
         let ends = try Ends.sockets()
         var rounds = 0
@@ -155,7 +155,7 @@ import Testing
         source.cancel()
     }
 
-    @Test func `work of other threads keeps each threads order`() throws {
+    @Test func `work of other threads keeps the order of each thread`() throws {
         let loop = try EventLoop()
         let order = Locked<[(thread: Int, number: Int)]>([])
         let done = Locked(0)
@@ -185,7 +185,7 @@ import Testing
     @Test func `a waiting loop is woken for work of another thread`() throws {
         let loop = try EventLoop()
         let turns = Locked(0)
-        // Each side waits for the other: a lost wake-up stops the exchange.
+        // Each side waits for the other. A lost wake-up stops the exchange.
         let thread = try LoopThread(name: "other")
         @Sendable func ping() {
             let turn = turns.withLock { turns in
@@ -201,7 +201,7 @@ import Testing
         #expect(turns.withLock { $0 } == 2_000)
     }
 
-    @Test func `work that adds work does not keep descriptors waiting`() throws {
+    @Test func `work that adds work does not starve descriptors`() throws {
         let loop = try EventLoop()
         let pair = try Ends.sockets()
         let rounds = Locked(0)
@@ -218,12 +218,12 @@ import Testing
         try loop.runUntilStopped()
         source.cancel()
         #expect(rounds.withLock { $0 } < 100)
-        // What waits in its inbox holds the loop: it ends.
+        // Pending work in the inbox retains the loop: end it.
         rounds.withLock { $0 = 1_000_000 }
         try loop.run()
     }
 
-    @Test func `stop from another thread ends a waiting loop`() throws {
+    @Test func `stop from another thread stops a waiting loop`() throws {
         let loop = try EventLoop()
         let thread = try OwnedThread(name: "stopper") { loop.stop() }
         try loop.runUntilStopped()
@@ -265,7 +265,7 @@ import Testing
         #expect(!loop.isOwned)
     }
 
-    @Test func `a loop is freed with its descriptors`() throws {
+    @Test func `a released loop closes its descriptors`() throws {
         weak var freed: EventLoop?
         do {
             let loop = try EventLoop()

@@ -10,7 +10,7 @@ import Testing
         loop = try EventLoop()
     }
 
-    @Test func `the handler is called as long as bytes wait`() throws {
+    @Test func `the handler is called as long as bytes are available`() throws {
         let pair = try Ends.sockets()
         var calls = 0
         writeNow([1, 2, 3], to: pair.second)
@@ -26,13 +26,14 @@ import Testing
         source.cancel()
     }
 
-    @Test func `a cancelled source gets nothing that waits already`() throws {
+    @Test func `a cancelled source gets no pending event`() throws {
         let first = try Ends.sockets()
         let second = try Ends.sockets()
         var sources: [EventSource] = []
         var calls = 0
         for raw in [first.first, second.first] {
-            // Whichever is called first cancels both, while the other's event waits.
+            // The handler that is called first cancels both, while the event of the other is
+            // pending.
             sources.append(
                 try loop.watch(raw, .readable) { _ in
                     calls += 1
@@ -45,10 +46,10 @@ import Testing
         #expect(calls == 1)
     }
 
-    @Test func `no event reaches a number that was given out again`() throws {
+    @Test func `no event is reported for a reused number`() throws {
         let old = try Ends.sockets()
         let pair = try Ends.sockets()
-        // A number that tests beside this one do not get: the kernel gives out the lowest.
+        // A number that parallel tests do not get: the kernel assigns the lowest free one.
         let number = fcntl(old.first, F_DUPFD_CLOEXEC, 900)
         try #require(number >= 900)
         var oldCalls = 0
@@ -67,7 +68,7 @@ import Testing
         successor.cancel()
     }
 
-    @Test func `a dropped source is cancelled`() throws {
+    @Test func `a released source is cancelled`() throws {
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
         var calls = 0
@@ -77,11 +78,11 @@ import Testing
         }
         try loop.runTurns(10)
         #expect(calls == 0)
-        // Watching it again is possible: nothing was left behind.
+        // It can be watched again: no watch was left.
         try loop.watch(pair.first, .readable) { _ in }.cancel()
     }
 
-    @Test func `a handler may drop its own source`() throws {
+    @Test func `a handler may release its own source`() throws {
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
         var calls = 0
@@ -95,7 +96,7 @@ import Testing
         #expect(source == nil)
     }
 
-    @Test func `hang up arrives unasked also for a pipe's reader`() throws {
+    @Test func `hang up is reported unrequested to a pipe's reader too`() throws {
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         let source = try loop.watch(pair.first, .readable) { [loop] events in
@@ -108,10 +109,10 @@ import Testing
         source.cancel()
     }
 
-    @Test func `an error arrives unasked for a pipe's writer`() throws {
+    @Test func `an error is reported unrequested to a pipe's writer`() throws {
         let pair = try Ends.pipe()
         var seen: IOEvents = []
-        // Full, so that it is not writable.
+        // Fill the pipe, so that it is not writable.
         let block = [UInt8](repeating: 0, count: 4096)
         while write(pair.second, block, block.count) > 0 {}
         let source = try loop.watch(pair.second, .writable) { [loop] events in
@@ -124,7 +125,7 @@ import Testing
         source.cancel()
     }
 
-    @Test func `without interest not even hang up calls the handler`() throws {
+    @Test func `without requested events not even hang up calls the handler`() throws {
         let pair = try Ends.sockets()
         var calls = 0
         let source = try loop.watch(pair.first, .readable) { _ in calls += 1 }
@@ -138,7 +139,7 @@ import Testing
         source.cancel()
     }
 
-    @Test func `a descriptor is watched once`() throws {
+    @Test func `a descriptor cannot be watched twice`() throws {
         let pair = try Ends.sockets()
         let source = try loop.watch(pair.first, .readable) { _ in }
         let raw = pair.first

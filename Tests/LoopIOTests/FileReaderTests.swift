@@ -13,7 +13,7 @@ import Testing
         loop = try EventLoop()
     }
 
-    /// Takes everything until the end, and keeps what came.
+    /// Takes all blocks until the end, and records the bytes.
     private final class Sink {
         var bytes: [UInt8] = []
         var largest = 0
@@ -52,7 +52,7 @@ import Testing
         let ends = try FileEnds(form)
         let bytes = pattern(size)
         let writer = try writeElsewhere(bytes, to: ends.writing)
-        // A file has no end to wait for: it is written before.
+        // A file has no writer's end to wait for, so write it before.
         if form == .file { writer.join() }
         let sink = try read(ends.reading, length: nil)
         #expect(sink.bytes == bytes)
@@ -73,7 +73,7 @@ import Testing
         let sink = try read(ends.reading, length: Int64(length))
         #expect(sink.bytes == Array(bytes.prefix(length)))
         #expect(sink.outcome == .success(Int64(length)))
-        // The rest is still there for whoever passed it.
+        // The rest is still available to the process that passed it.
         let rest = try readElsewhere(PassedFile(Descriptor(owning: kept)))
         rest.thread.join()
         #expect(rest.bytes.withLock { $0 } == Array(bytes.suffix(10)))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: FileForm.allCases)
-    func `an early end shows in the count`(_ form: FileForm) throws {
+    func `the count reveals an early end`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let writer = try writeElsewhere(pattern(100_000), to: ends.writing)
         if form == .file { writer.join() }
@@ -110,7 +110,7 @@ import Testing
             if taken.count == 2 { loop.stop() }
         }
         try loop.runUntilStopped()
-        // The thread has nothing to read into until one comes back.
+        // The thread has no block to read into until one is returned.
         #expect(lseek(kept, 0, SEEK_CUR) == 2 * Self.blockSize)
         #expect(reader.take() == nil)
         reader.recycle(taken.removeFirst())
@@ -133,20 +133,20 @@ import Testing
         try loop.runTurns(3)
     }
 
-    @Test func `a dropped reader ends`() throws {
+    @Test func `a released reader ends`() throws {
         let ends = try FileEnds(.pipe)
         do { _ = try FileReader(ends.reading, length: nil, on: loop) }
         try expectNoReader(ends)
     }
 
-    /// Waits until nobody can read what is written there.
+    /// Waits until the pipe or socket has no reader.
     private func expectNoReader(_ ends: FileEnds) throws {
         var watched = pollfd(fd: try #require(ends.writing.raw), events: 0, revents: 0)
         #expect(poll(&watched, 1, 20_000) == 1)
         #expect(watched.revents & Int16(POLLERR | POLLHUP) != 0)
     }
 
-    @Test func `the flags of the shared description stay as they are`() throws {
+    @Test func `the flags of the shared open file are not changed`() throws {
         let ends = try FileEnds(.pipe)
         let kept = dup(try #require(ends.reading.raw))
         let writer = try writeElsewhere([1], to: ends.writing)
@@ -165,7 +165,7 @@ import Testing
         #expect(throws: Errno.badDescriptor) { try FileReader(ends.writing, length: nil, on: loop) }
     }
 
-    @Test func `a block size of bytes that are held back does not hide the end`() throws {
+    @Test func `the end is reported after a late take of the last block`() throws {
         let ends = try FileEnds(.file)
         try writeElsewhere([1, 2, 3], to: ends.writing).join()
         let reader = try FileReader(ends.reading, length: 3, on: loop)
@@ -186,8 +186,8 @@ import Testing
         #expect(block.count == 3)
     }
 
-    @Test func `more than the limit of threads are refused`() async {
-        // In a process of its own: the limit is everybody's.
+    @Test func `threads above the limit are refused`() async {
+        // In a separate process, because the limit is process-wide.
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
             var readers: [FileReader] = []
@@ -200,7 +200,7 @@ import Testing
                     return error == .wouldBlock && ends.reading.raw != nil
                 }
             }
-            // A source has half of them.
+            // One source may use half of them.
             for app in ["first", "second"].map(DescriptorSource.init) {
                 for _ in 0..<32 {
                     let ends = try FileEnds(.pipe, from: app)
@@ -215,7 +215,7 @@ import Testing
             last.onEnd = { _ in loop.stop() }
             kept.removeLast().writing.take()?.close()
             try loop.run()
-            // Its place is free by the time that its end is told.
+            // Its slot is free by the time its end is reported.
             _ = try FileReader(ends.reading, length: nil, on: loop)
             exit(0)
         }
@@ -247,14 +247,14 @@ struct PassedFileCheckTests {
         #expect(error(both, .writing) == nil)
     }
 
-    @Test func `everything else is refused`() throws {
+    @Test func `other descriptors are rejected`() throws {
         let folder = try ScratchFolder()
         #expect(error(try FileEnds.open(folder.path, O_RDONLY), .reading) == .unsuitable)
         #expect(error(try FileEnds.open("/dev/full", O_RDWR), .writing) == .unsuitable)
         #expect(error(try FileEnds.open("/dev/null", O_RDWR), .reading) == .unsuitable)
         let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         #expect(error(PassedFile(Descriptor(owning: datagrams)), .reading) == .unsuitable)
-        // O_PATH, which Glibc does not show Swift.
+        // O_PATH, which Swift's Glibc module does not export.
         let path = try FileEnds.open("/etc/passwd", 0o10_000_000)
         #expect(error(path, .reading) == .notReadable)
         #expect(error(path, .writing) == .notWritable)

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-/// What a passed descriptor can be.
+/// The kinds of passed descriptors.
 enum FileForm: CaseIterable, Sendable {
     case file
     case pipe
@@ -10,11 +10,11 @@ enum FileForm: CaseIterable, Sendable {
     case socket
 }
 
-/// A place that bytes are written to at one end and read from at the other.
+/// A file, pipe or socket with one end to write to and one to read from.
 struct FileEnds {
-    /// To be read by the code under test, or by the test.
+    /// Read by the code under test, or by the test.
     let reading: PassedFile
-    /// To be written by the test, or by the code under test.
+    /// Written by the test, or by the code under test.
     let writing: PassedFile
     private let folder: ScratchFolder
 
@@ -48,14 +48,14 @@ struct FileEnds {
         return PassedFile(Descriptor(owning: raw))
     }
 
-    /// As clients pass them: reads and writes wait.
+    /// Makes a descriptor blocking, as those of clients are.
     private static func blocking(_ descriptor: consuming Descriptor) throws -> Descriptor {
         #expect(fcntl(descriptor.raw, F_SETFL, 0) == 0)
         return descriptor
     }
 }
 
-/// Writes everything on a thread of its own and closes the file.
+/// Writes all bytes on a separate thread and closes the file.
 func writeElsewhere(_ bytes: [UInt8], to file: PassedFile) throws -> OwnedThread {
     try OwnedThread(name: "test writer") {
         guard let descriptor = file.take() else { return }
@@ -68,7 +68,7 @@ func writeElsewhere(_ bytes: [UInt8], to file: PassedFile) throws -> OwnedThread
     }
 }
 
-/// Reads to the end on a thread of its own.
+/// Reads to the end on a separate thread.
 func readElsewhere(_ file: PassedFile) throws -> (thread: OwnedThread, bytes: Locked<[UInt8]>) {
     let bytes = Locked<[UInt8]>([])
     let thread = try OwnedThread(name: "test reader") {

@@ -17,11 +17,11 @@ import Testing
         bytes.withUnsafeBytes { writer.write($0) }
     }
 
-    /// Writes everything in pieces, as room comes, and finishes.
+    /// Writes all bytes in pieces, as room becomes available, and finishes.
     private func writeAll(_ bytes: [UInt8], to writer: FileWriter, piece: Int) throws -> Result<Int64, Errno>? {
         var outcome: Result<Int64, Errno>?
         var rest = bytes[...]
-        func go() {
+        func writeMore() {
             while !rest.isEmpty {
                 let count = write(rest.prefix(piece), to: writer)
                 rest = rest.dropFirst(count)
@@ -32,12 +32,12 @@ import Testing
                 loop.stop()
             }
         }
-        writer.onRoom = { go() }
+        writer.onRoom = { writeMore() }
         writer.onFailed = { [loop] in
             outcome = .failure($0)
             loop.stop()
         }
-        go()
+        writeMore()
         try loop.runUntilStopped()
         return outcome
     }
@@ -51,20 +51,20 @@ import Testing
         let outcome = try writeAll(bytes, to: writer, piece: 30_000)
         #expect(outcome == .success(Int64(size)))
         #expect(writer.written == size)
-        // The file was closed before the end was told, so this one ends.
+        // The file was closed before the end was reported, so the reader ends.
         let reader = try early ?? readElsewhere(ends.reading)
         reader.thread.join()
         #expect(reader.bytes.withLock { $0 } == bytes)
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func `a full pipe stops at two blocks and goes on`(_ form: FileForm) throws {
+    func `a full pipe stops at two blocks and resumes`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let writer = try FileWriter(ends.writing, on: loop, blockSize: Self.blockSize)
         #expect(writer.room == 2 * Self.blockSize)
         let bytes = pattern(8 << 20)
         var rest = bytes[...]
-        // What the kernel's buffer takes, and then two blocks more; nobody reads, so this comes to a stop.
+        // The kernel's buffer and two blocks fill up. Nothing is read, so writing stops.
         func fill() { while case let count = write(rest, to: writer), count > 0 { rest = rest.dropFirst(count) } }
         writer.onRoom = { fill() }
         fill()
@@ -80,7 +80,7 @@ import Testing
         #expect(!rest.isEmpty)
         let reader = try readElsewhere(ends.reading)
         var outcome: Result<Int64, Errno>?
-        func go() {
+        func writeMore() {
             fill()
             guard rest.isEmpty else { return }
             writer.finish { [loop] in
@@ -88,8 +88,8 @@ import Testing
                 loop.stop()
             }
         }
-        writer.onRoom = { go() }
-        go()
+        writer.onRoom = { writeMore() }
+        writeMore()
         try loop.runUntilStopped()
         #expect(outcome == .success(Int64(bytes.count)))
         reader.thread.join()
@@ -97,19 +97,19 @@ import Testing
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func `cancelling ends a write that waits and closes the file`(_ form: FileForm) throws {
+    func `cancelling ends a blocked write and closes the file`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let writer = try FileWriter(ends.writing, on: loop, blockSize: 8 << 20)
         #expect(write(pattern(8 << 20)[...], to: writer) == 8 << 20)
         writer.onRoom = { Issue.record("room") }
         writer.onFailed = { _ in Issue.record("failed") }
         writer.finish { _ in Issue.record("finished") }
-        // Until something has come through, so that the thread is at it.
+        // Wait until bytes arrive, so that the thread is writing.
         var watched = pollfd(fd: try #require(ends.reading.raw), events: Int16(POLLIN), revents: 0)
         #expect(poll(&watched, 1, 20_000) == 1)
         writer.cancel()
         #expect(writer.room == 0)
-        // It ends, since nobody has the other end any more.
+        // The reader ends, because the other end is closed.
         let reader = try readElsewhere(ends.reading)
         reader.thread.join()
         #expect(reader.bytes.withLock { $0.count } < 8 << 20)
@@ -125,7 +125,7 @@ import Testing
         #expect(writer.room == 0)
     }
 
-    @Test func `a failure is told without a finish`() throws {
+    @Test func `a failure is reported without a finish`() throws {
         let writer = try FileWriter(FileEnds.open("/dev/full", O_WRONLY), on: loop)
         var errors: [Errno] = []
         writer.onFailed = { [loop] in
@@ -139,8 +139,8 @@ import Testing
         #expect(errors == [Errno(rawValue: ENOSPC)])
     }
 
-    @Test func `a file that may not grow is reported with what was written`() async {
-        // In a process of its own: the limit is everybody's.
+    @Test func `a file size limit is reported with the count of written bytes`() async {
+        // In a separate process, because the limit is process-wide.
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
             let ends = try FileEnds(.file)
@@ -150,7 +150,7 @@ import Testing
             let bytes = pattern(1 << 17)
             guard bytes.withUnsafeBytes({ writer.write($0) }) == bytes.count else { exit(2) }
             writer.finish { outcome in
-                // SIGXFSZ, which would have ended us, is blocked in the thread.
+                // SIGXFSZ, which would have ended the process, is blocked in the thread.
                 exit(outcome == .failure(.fileTooLarge) && writer.written == 100_000 ? 0 : 3)
             }
             try loop.run()
@@ -158,9 +158,9 @@ import Testing
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func `a reader that is gone is an error and no signal`(_ form: FileForm) async throws {
+    func `a closed reader is an error and not a signal`(_ form: FileForm) async throws {
         let ends = try FileEnds(form)
-        // Also where a program has not set SIGPIPE aside.
+        // Also in a program that does not ignore SIGPIPE.
         let writer = try FileWriter(ends.writing, on: loop, blockSize: Self.blockSize)
         ends.reading.take()?.close()
         #expect(try writeAll(pattern(100), to: writer, piece: 100) == .failure(.brokenPipe))
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `few bytes are written at once`() throws {
+    @Test func `few bytes are written immediately`() throws {
         let ends = try FileEnds(.pipe)
         let writer = try FileWriter(ends.writing, on: loop)
         for byte in UInt8(1)...3 {

@@ -3,7 +3,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// A loop with a folder.
+/// A loop and a folder.
 private struct Bench {
     let loop: EventLoop
     let folder: ScratchFolder
@@ -24,9 +24,9 @@ private struct Bench {
     }
 }
 
-/// What a watch of folders tells, and what it does not; programs that are found and started.
+/// The notifications of folder watches; finding and starting programs.
 struct FolderWatchTests {
-    @Test func `files that come, are written and go are told, those in other folders are not`() throws {
+    @Test func `files that are added, written and removed are reported, in watched folders only`() throws {
         let test = try Bench()
         test.makeFolder("a")
         test.makeFolder("b")
@@ -52,7 +52,7 @@ struct FolderWatchTests {
         #expect(changes == 2)
     }
 
-    @Test func `a folder that has gone since it was looked at is a reason to look anew`() throws {
+    @Test func `a folder that was removed since the last scan requires a new scan`() throws {
         let test = try Bench()
         test.makeFolder("a")
         let watch = try FolderWatch(on: test.loop) {}
@@ -62,7 +62,7 @@ struct FolderWatchTests {
         #expect(!watch.setFolders([:]))
     }
 
-    @Test func `of a folder whose names are awaited nothing else is told, but its own end is`() throws {
+    @Test func `a watch for names reports these and the removal of the folder only`() throws {
         let test = try Bench()
         test.makeFolder("a")
         var changes = 0
@@ -82,7 +82,7 @@ struct FolderWatchTests {
         #expect(changes == 2)
     }
 
-    @Test func `two paths to one folder share a watch, which ends with the last of them`() throws {
+    @Test func `two paths to one folder share a watch, which ends with the last path`() throws {
         let test = try Bench()
         test.makeFolder("a")
         #expect(symlink("a", test.path("link")) == 0)
@@ -100,14 +100,14 @@ struct FolderWatchTests {
         #expect(changes == 2)
     }
 
-    @Test func `the watches of a loop are told apart, and have one inotify instance`() throws {
+    @Test func `the watches of a loop are independent and share one inotify instance`() throws {
         let test = try Bench()
         test.makeFolder("a")
         let before = try instances()
-        var told: [String] = []
-        var first: FolderWatch? = try FolderWatch(on: test.loop) { told.append("first") }
+        var reported: [String] = []
+        var first: FolderWatch? = try FolderWatch(on: test.loop) { reported.append("first") }
         let second = try FolderWatch(on: test.loop) {
-            told.append("second")
+            reported.append("second")
             test.loop.stop()
         }
         #expect(try instances() == before + 1)
@@ -115,37 +115,37 @@ struct FolderWatchTests {
         #expect(second.setFolders([test.path("a"): .names(["x", "y"])]))
         try test.write("y", to: "a/y")
         try test.loop.runUntilStopped()
-        #expect(told == ["second"])
+        #expect(reported == ["second"])
         try test.write("x", to: "a/x")
         try test.loop.runUntilStopped()
-        #expect(told.sorted() == ["first", "second", "second"])
-        // What one is not interested in any more is still watched for the other.
+        #expect(reported.sorted() == ["first", "second", "second"])
+        // A folder that one watch no longer needs is still watched for the other.
         first = nil
-        told = []
+        reported = []
         try test.write("z", to: "z")
         try test.write("x", to: "a/x")
         try test.loop.runUntilStopped()
-        #expect(told == ["second"])
+        #expect(reported == ["second"])
     }
 
-    @Test func `a watch that is dropped by another one's handler is told nothing more`() throws {
+    @Test func `a watch that is released by another one's handler is not notified`() throws {
         let test = try Bench()
-        var told: [String] = []
+        var reported: [String] = []
         var later: FolderWatch?
         let first = try FolderWatch(on: test.loop) {
-            told.append("first")
+            reported.append("first")
             later = nil
             test.loop.stop()
         }
-        later = try FolderWatch(on: test.loop) { told.append("later") }
+        later = try FolderWatch(on: test.loop) { reported.append("later") }
         _ = first.setFolders([test.folder.path: .anything])
         _ = later?.setFolders([test.folder.path: .anything])
         try test.write("x", to: "x")
         try test.loop.runUntilStopped()
-        #expect(told == ["first"])
+        #expect(reported == ["first"])
     }
 
-    /// How many inotify instances this process has.
+    /// Returns the number of inotify instances of this process.
     private func instances() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == "anon_inode:inotify"
@@ -167,9 +167,9 @@ struct FolderWatchTests {
         #expect(search.find("") == nil)
     }
 
-    @Test func `a program that is started apart gets its words and variables, and tells its end`() throws {
+    @Test func `a detached program gets its arguments and variables, and its exit is reported`() throws {
         let test = try Bench()
-        // Any that is free: a number that the loop has would be taken from it.
+        // Any free number: a descriptor that the loop uses would be taken from it.
         let open = fcntl(1, F_DUPFD, 100)
         defer { close(open) }
         let script = #"printf '%s\n' "$1" "$VALUE" "$(pwd)" >out; [ ! -e /proc/self/fd/\#(open) ] && exit 7"#

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-/// What is left of a process that has given memory back.
+/// The state of a process after it has released memory.
 struct FreeMemoryTests {
     private class Shape {
         var corners: Int { 0 }
@@ -14,7 +14,7 @@ struct FreeMemoryTests {
 
     nonisolated(unsafe) private static var written = 1
 
-    @Test func `code that was mapped is gone, and what was written or relocated is as it was`() throws {
+    @Test func `mapped code is unmapped, and written or relocated data is unchanged`() throws {
         Self.written = 2
         let shape: Shape = Triangle()
         let before = try mappedCode()
@@ -26,7 +26,7 @@ struct FreeMemoryTests {
         #expect("ß".uppercased() == "SS")
     }
 
-    /// KiB of code that this process has mapped, of the program and all libraries.
+    /// Returns the KiB of mapped code of this process, including all libraries.
     private func mappedCode() throws -> Int {
         var sum = 0
         var isCode = false
@@ -38,7 +38,8 @@ struct FreeMemoryTests {
         return sum
     }
 
-    /// The lines of a file of the kernel, which gives it in pieces: Foundation takes a short one for the last.
+    /// Returns the lines of a kernel file, which is read in pieces: Foundation takes a short piece
+    /// for the last one.
     private func lines(of path: String) throws -> [String] {
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }

@@ -8,13 +8,13 @@ struct InboxTests {
         inbox.add(.work({}), isOnLoop: { isOnLoop })
     }
 
-    @Test func `a loop that does not wait needs no wake up`() {
+    @Test func `a loop that does not wait needs no wake-up`() {
         #expect(!add())
         #expect(inbox.take().count == 1)
         #expect(!add())
     }
 
-    @Test func `wake ups of a waiting loop are coalesced`() {
+    @Test func `wake-ups of a waiting loop are coalesced`() {
         #expect(inbox.prepareToWait())
         #expect(add())
         #expect(!add())
@@ -22,7 +22,7 @@ struct InboxTests {
         #expect(inbox.take().count == 2)
     }
 
-    @Test func `each wait has its own wake up`() {
+    @Test func `each wait has its own wake-up`() {
         for _ in 0..<3 {
             #expect(inbox.prepareToWait())
             #expect(add())
@@ -30,7 +30,7 @@ struct InboxTests {
         }
     }
 
-    @Test func `the loops own thread needs no wake up but the next one does`() {
+    @Test func `the loop's own thread needs no wake-up but another one does`() {
         #expect(inbox.prepareToWait())
         #expect(!add(isOnLoop: true))
         #expect(add())

@@ -23,7 +23,7 @@ import Testing
         access(path, F_OK) == 0
     }
 
-    @Test func `accepts on a unix socket that only we may use`() throws {
+    @Test func `accepts on a unix socket that only this user may use`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         #expect(mode(of: path) == 0o600)
         var credentials: PeerCredentials?
@@ -42,7 +42,7 @@ import Testing
         client.close()
     }
 
-    @Test func `a missing folder is made for us alone`() throws {
+    @Test func `a missing folder is created for this user only`() throws {
         let inner = folder.path + "/made"
         let listener = try Listener(unixPath: inner + "/x.socket", on: loop)
         #expect(mode(of: inner) == 0o700)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [0o701, 0o710, 0o755, 0o777] as [mode_t])
-    func `a folder that others may enter is refused`(_ mode: mode_t) throws {
+    func `a folder that others may enter is rejected`(_ mode: mode_t) throws {
         chmod(folder.path, mode)
         #expect {
             _ = try Listener(unixPath: path, on: loop)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a folder of another user"))
-    func `a folder of another user is refused`() throws {
+    func `a folder of another user is rejected`() throws {
         chown(folder.path, 12_345, 12_345)
         #expect {
             _ = try Listener(unixPath: path, on: loop)
@@ -74,7 +74,7 @@ import Testing
         chown(folder.path, 0, 0)
     }
 
-    @Test func `a link to a folder is refused`() throws {
+    @Test func `a link to a folder is rejected`() throws {
         let link = folder.path + "/link"
         let target = try ScratchFolder()
         symlink(target.path, link)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["", "relative/x.socket", "/tmp/\(String(repeating: "x", count: 120))/y", "/a\0b"])
-    func `a path that cannot be a sockets is refused`(_ path: String) throws {
+    func `an invalid socket path is rejected`(_ path: String) throws {
         #expect(throws: SocketFileError.self) { _ = try Listener(unixPath: path, on: loop) }
     }
 
@@ -113,7 +113,7 @@ import Testing
 
     @Test func `a dead socket is replaced`() throws {
         let listener = try Listener(unixPath: path, on: loop)
-        // Another name of the file survives the listener, as the file of a daemon that was killed does.
+        // A second name of the file outlives the listener, like the file of a killed daemon.
         let dead = folder.path + "/dead.socket"
         link(path, dead)
         listener.close()
@@ -125,7 +125,7 @@ import Testing
         #expect(!exists(dead))
     }
 
-    @Test func `what is no socket is left alone`() throws {
+    @Test func `a file that is not a socket is not changed`() throws {
         for make in [
             { path in mkdir(path, 0o700) }, { path in symlink("/nowhere", path) }, { path in creat(path, 0o600) },
         ]
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `the end does not remove a successors socket`() throws {
+    @Test func `closing does not remove a successor's socket`() throws {
         let first = try Listener(unixPath: path, on: loop)
         unlink(path)
         let second = try Listener(unixPath: path, on: loop)
@@ -155,7 +155,8 @@ import Testing
         let maker = try Listener(unixPath: path, on: loop)
         let raw = try #require(maker.rawDescriptor)
         let handedOver = Descriptor(owning: fcntl(raw, F_DUPFD, 0))
-        // The maker's own file is removed by its end; the socket gets another name for the test.
+        // The first listener removes its own file when it closes, so the test gives the socket
+        // another name.
         let other = folder.path + "/other.socket"
         link(path, other)
         maker.close()
@@ -214,8 +215,8 @@ import Testing
         second.close()
     }
 
-    @Test func `without descriptors it waits instead of spinning`() async {
-        // In a process of its own: the limit is the whole process's.
+    @Test func `without free descriptors a listener waits instead of spinning`() async {
+        // In a separate process, because the limit is process-wide.
         await #expect(processExitsWith: .success) {
             let clock = ManualClock()
             let loop = try EventLoop(clock: clock)

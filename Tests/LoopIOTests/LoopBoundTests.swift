@@ -2,12 +2,12 @@ import LoopIO
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LoopBoundTests {
-    /// What only the thread of a loop may touch.
+    /// State that only the loop's thread may access.
     private final class Counter {
         var count = 0
     }
 
-    @Test func `a value that another thread made is changed on the loop`() throws {
+    @Test func `a value that another thread created is changed on the loop`() throws {
         let thread = try LoopThread(name: "bound")
         let counter = LoopBound(sending: Counter(), to: thread.loop)
         let seen = Locked(0)
@@ -20,7 +20,7 @@ import Testing
         #expect(seen.withLock { $0 } == 100)
     }
 
-    @Test func `what waits in the inbox does not keep the loop`() throws {
+    @Test func `pending work in the inbox does not retain the loop`() throws {
         weak var former: EventLoop?
         do {
             let loop = try EventLoop()
@@ -31,7 +31,7 @@ import Testing
         #expect(former == nil)
     }
 
-    @Test func `another thread may not look while the loop runs`() async {
+    @Test func `another thread may not access the value while the loop runs`() async {
         await #expect(processExitsWith: .failure) {
             let thread = try LoopThread(name: "bound")
             let value = LoopBound(sending: 1, to: thread.loop)

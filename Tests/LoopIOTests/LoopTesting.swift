@@ -3,7 +3,8 @@ import LoopIO
 import Testing
 
 extension EventLoop {
-    /// Runs the loop on this thread until something stops it. A test whose event never comes fails instead of hanging.
+    /// Runs the loop on this thread until it is stopped. A test whose event never arrives fails
+    /// instead of hanging.
     func runUntilStopped(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let limit = timer(after: .seconds(120)) { [unowned self] in
             Issue.record("nothing stopped the loop", sourceLocation: sourceLocation)
@@ -14,10 +15,10 @@ extension EventLoop {
     }
 }
 
-/// The loopback addresses that this machine has: containers are often without IPv6.
+/// The loopback addresses of this machine. Containers often have no IPv6.
 let loopbacks: [IPAddress] = [.loopbackIPv4] + (hasIPv6 ? [.loopbackIPv6] : [])
 
-/// Whether `::1` can be bound.
+/// True if `::1` can be bound.
 let hasIPv6: Bool = {
     do throws(Errno) {
         try BoundPort.bindUDP(port: 0, address: .loopbackIPv6).close()
@@ -27,7 +28,8 @@ let hasIPv6: Bool = {
     }
 }()
 
-/// Reads what is there now, without a loop; nil at the end of the stream or after an error.
+/// Reads the available bytes, without a loop. Returns nil at the end of the stream or after an
+/// error.
 func readNow(_ descriptor: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     var result: [UInt8] = []
@@ -48,19 +50,20 @@ func writeNow(_ bytes: [UInt8], to descriptor: Int32) {
     #expect(write(descriptor, bytes, bytes.count) == bytes.count)
 }
 
-/// Accepts the connection that a client of this process has; -1 without one. The client counts as connected before the listener
-/// has the connection.
+/// Accepts the pending connection of a client in this process, or returns -1. A client may be
+/// connected before the listener has the connection.
 func acceptNow(_ listener: Int32) -> Int32 {
     hasInput(listener) ? accept(listener, nil, nil) : -1
 }
 
-/// Waits until there is something to read; false where nothing comes, for a test that would hang.
+/// Waits until there is something to read. Returns false if nothing arrives, so that a test does
+/// not hang.
 func hasInput(_ descriptor: Int32) -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, 20_000) == 1
 }
 
-/// Starts to connect a plain TCP socket to a port of 127.0.0.1; it waits for nothing unless `isBlocking`.
+/// Starts to connect a plain TCP socket to a port of 127.0.0.1. Blocks only if `isBlocking`.
 func plainSocket(toPort port: UInt16, isBlocking: Bool) -> Descriptor {
     let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)), 0)
     var target = sockaddr_in()
@@ -74,7 +77,7 @@ func plainSocket(toPort port: UInt16, isBlocking: Bool) -> Descriptor {
     return Descriptor(owning: raw)
 }
 
-/// A folder of mode 0700 that is removed at the end, with what is in it.
+/// A folder of mode 0700 that is removed with its content at the end.
 final class ScratchFolder {
     let path: String
 
@@ -115,7 +118,8 @@ final class Ends {
 
     static func sockets() throws -> Ends { Ends(try Descriptor.socketPair()) }
 
-    /// Writing to a pipe without a reader sends SIGPIPE, which every program that uses pipes has to ignore.
+    /// Writing to a pipe without a reader raises SIGPIPE, which every program that uses pipes must
+    /// ignore.
     static func pipe() throws -> Ends {
         try ProcessSignals.prepare(blocking: [])
         return Ends(try Descriptor.pipe())
@@ -125,7 +129,7 @@ final class Ends {
 
     func closeSecond() { other = nil }
 
-    /// Hands the first one over to an owner.
+    /// Transfers the first one to a new owner.
     func takeFirst() throws -> Descriptor {
         guard let taken = one.take() else { throw Errno.invalidArgument }
         return taken

@@ -8,7 +8,7 @@ import Timing
         let loop = try EventLoop()
         var fired: [Int] = []
         let delays = [7, 3, 9, 1, 5, 2, 8, 4, 6]
-        // From one start: between two calls any time may pass.
+        // Relative to one start, because any time may pass between two calls.
         let start = loop.now
         let timers = delays.map { delay in
             let timer = loop.timer(after: .seconds(100)) {
@@ -34,7 +34,7 @@ import Timing
         let before = loop.turns
         try loop.runUntilStopped()
         #expect(try #require(fired) >= deadline)
-        // Nor does the loop wake early, look, and wait again.
+        // The loop does not wake early and wait again either.
         #expect(loop.turns - before < 5)
         timer.cancel()
     }
@@ -52,7 +52,7 @@ import Timing
         #expect(timers.count == 50)
     }
 
-    @Test func `a manual clock fires what is due and nothing else`() throws {
+    @Test func `a manual clock fires only timers that are due`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var fired: [String] = []
@@ -105,7 +105,7 @@ import Timing
         #expect(count == 2)
     }
 
-    @Test func `cancelled and dropped timers do not fire`() throws {
+    @Test func `cancelled and released timers do not fire`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var count = 0
@@ -133,7 +133,7 @@ import Timing
         #expect(!first.isArmed)
     }
 
-    @Test func `a timer that rearms itself for now leaves room for descriptors`() throws {
+    @Test func `a timer that rearms itself for now does not starve descriptors`() throws {
         let loop = try EventLoop()
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
@@ -151,7 +151,7 @@ import Timing
         timer = nil
     }
 
-    @Test func `the clock goes on and does not go back`() throws {
+    @Test func `the clock advances and does not go back`() throws {
         let loop = try EventLoop()
         let first = loop.now
         let second = loop.now

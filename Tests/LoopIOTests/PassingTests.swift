@@ -4,7 +4,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Descriptors over unix sockets, and sockets that leave their stream.
+/// Descriptors passed over unix sockets, and sockets that are detached from their stream.
 @Suite(.timeLimit(.minutes(5))) struct PassingTests {
     private let loop: EventLoop
     private let ends: Ends
@@ -14,7 +14,7 @@ import Testing
         ends = try Ends.sockets()
     }
 
-    /// What a stream handed over, in order: the numbers of descriptors, and bytes.
+    /// The descriptor numbers and bytes that a stream delivered, in order.
     private final class Record {
         var events: [String] = []
         var files: [PassedFile] = []
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Sends bytes and any number of descriptors in one message, as a stranger could.
+    /// Sends bytes and any number of descriptors in one message, like an arbitrary process could.
     private func send(_ bytes: [UInt8], passing numbers: [Int32]) {
         // The header of a control message (cmsghdr): length, level SOL_SOCKET, type SCM_RIGHTS.
         var control = [UInt8]()
@@ -62,7 +62,7 @@ import Testing
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    @Test func `a descriptor arrives before the bytes with which it came`() throws {
+    @Test func `a descriptor arrives before the bytes it was sent with`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let sender = try ByteStream(ends.takeSecond(), on: loop)
         let record = Record()
@@ -97,7 +97,7 @@ import Testing
         receiver.close()
     }
 
-    @Test func `who does not ask for descriptors gets the bytes and nothing stays open`() throws {
+    @Test func `a stream without a handler for descriptors delivers the bytes and leaves nothing open`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
         record.attach(to: receiver)
@@ -107,12 +107,12 @@ import Testing
         pipe.closeSecond()
         try loop.runTurns(3)
         #expect(record.events == ["read [1]"])
-        // Nobody has the writing end any more.
+        // The write end is closed everywhere.
         #expect(readNow(pipe.first) == nil)
         receiver.close()
     }
 
-    @Test func `a descriptor that nobody took is closed`() throws {
+    @Test func `a descriptor that is not taken is closed`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         receiver.onPassed = { _ in }
         receiver.onRead = { _ in }
@@ -127,7 +127,7 @@ import Testing
         reader.close()
     }
 
-    @Test func `a taken descriptor belongs to the taker`() throws {
+    @Test func `a taken descriptor belongs to the caller`() throws {
         let pair = try Descriptor.socketPair()
         let number = pair.first.raw
         let file = PassedFile(consume pair.first)
@@ -151,8 +151,8 @@ import Testing
         #expect(!receiver.isOpen)
     }
 
-    @Test func `more descriptors than may be open are all let go`() async {
-        // In a process of its own: the limit is everybody's.
+    @Test func `descriptors above the limit of open files are all closed`() async {
+        // In a separate process, because the limit is process-wide.
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
             let ends = try Ends.sockets()
@@ -164,7 +164,7 @@ import Testing
             let pair = try Descriptor.pipe()
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(7), &limit)
-            // The lowest free number is what the next descriptor would get.
+            // The lowest free number is the one that the next descriptor gets.
             let next = try pair.first.duplicate().release()
             close(next)
             limit.rlim_cur = rlim_t(next)
@@ -189,7 +189,7 @@ import Testing
         #expect(throws: Errno.invalidArgument) { try sender.write([1], passing: pair.first) }
     }
 
-    @Test func `what the kernel does not take at once follows the descriptor`() throws {
+    @Test func `bytes that the kernel does not accept immediately follow the descriptor`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let sender = try ByteStream(ends.takeSecond(), on: loop)
         let pair = try Descriptor.pipe()
@@ -208,7 +208,7 @@ import Testing
         sender.close()
     }
 
-    @Test func `a detached socket goes on on another loop`() throws {
+    @Test func `a detached socket continues on another loop`() throws {
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         var first: [UInt8] = []
         var given: Descriptor?
@@ -238,7 +238,7 @@ import Testing
         moved.close()
     }
 
-    @Test func `a stream that still has to write is not detached`() throws {
+    @Test func `a stream with queued bytes is not detached`() throws {
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         stream.write(pattern(1_000_000))
         #expect(stream.pendingWriteBytes > 0)
@@ -255,13 +255,13 @@ import Testing
         }
     }
 
-    @Test func `descriptors that hang while they are closed hold their own source up alone`() async {
-        // In a process of its own, which hangs at its end otherwise.
+    @Test func `descriptors whose closing blocks delay only their own source`() async {
+        // In a separate process, which otherwise blocks when it ends.
         await #expect(processExitsWith: .success) {
             let (greedy, modest) = (DescriptorSource("greedy"), DescriptorSource("modest"))
             try fill(greedy)
             #expect(!DescriptorCloser.isAccepting(from: greedy))
-            // That of another is closed beside it: its other end sees the end.
+            // A descriptor of another source is closed in the meantime: its peer sees the end.
             #expect(DescriptorCloser.isAccepting(from: modest))
             let pair = try Descriptor.pipe()
             let reader = consume pair.first
@@ -272,7 +272,7 @@ import Testing
         }
     }
 
-    @Test func `who passes too many is told and is not read from any more`() async {
+    @Test func `a peer that passes too many descriptors is reported and no longer read`() async {
         await #expect(processExitsWith: .success) {
             let greedy = DescriptorSource("greedy")
             try fill(greedy)
@@ -301,8 +301,9 @@ import Testing
         }
     }
 
-    @Test func `a passed socket that lingers holds nobody up`() async {
-        // In a process of its own: the thread that closes is everybody's, and it hangs here.
+    @Test func `a passed socket that lingers does not block other work`() async {
+        // In a separate process, because the closing thread is shared by the process and blocks
+        // here.
         await #expect(processExitsWith: .success) {
             let (read, failure) = try passLingeringSockets()
             #expect(read == [2])
@@ -312,18 +313,19 @@ import Testing
     }
 }
 
-/// Closes a stream in which a lingering socket waits, then sends a byte and another such socket to one of a process that takes
-/// no more in. Returns what that stream read, and how it failed.
+/// Closes a stream that contains a lingering socket. Then sends a byte and another such socket to a
+/// stream of a process that accepts no more descriptors. Returns what that stream read, and its
+/// error.
 private func passLingeringSockets() throws -> (read: [UInt8], failure: Errno?) {
     let loop = try EventLoop()
     let ends = try Ends.sockets()
     let receiver = try ByteStream(ends.takeFirst(), on: loop)
     let sender = try ByteStream(ends.takeSecond(), on: loop)
     try passLingeringSocket(over: sender)
-    // Nobody has read it: closing in this thread would wait for ten minutes.
+    // The bytes were not read: closing on this thread would block for ten minutes.
     receiver.close()
     #expect(DescriptorCloser.count(from: .unnamed) == 1)
-    // As many as are taken in wait behind it.
+    // The maximum number of accepted descriptors waits behind it.
     try fill(.unnamed)
     let again = try Ends.sockets()
     let second = try ByteStream(again.takeFirst(), on: loop)
@@ -333,7 +335,8 @@ private func passLingeringSockets() throws -> (read: [UInt8], failure: Errno?) {
     second.onRead = { read += $0 }
     second.onPassed = { _ in Issue.record("taken in") }
     second.onError = { failure = $0 }
-    // Bytes still come; with a descriptor the connection fails before the kernel could close it here.
+    // Bytes still arrive. With a descriptor the connection fails before the kernel could close the
+    // descriptor here.
     other.write([2])
     try loop.runTurns(3)
     try passLingeringSocket(over: other)
@@ -341,7 +344,7 @@ private func passLingeringSockets() throws -> (read: [UInt8], failure: Errno?) {
     return (read, failure)
 }
 
-/// Gives the closer descriptors that hang until it takes no more of this source.
+/// Passes blocking descriptors to the closer until it accepts no more of this source.
 private func fill(_ source: DescriptorSource) throws {
     for _ in 0..<2 { DescriptorCloser.close(Descriptor(owning: try lingeringSocket()), from: source) }
     while DescriptorCloser.isAccepting(from: source) {
@@ -350,13 +353,14 @@ private func fill(_ source: DescriptorSource) throws {
     }
 }
 
-/// Passes a socket, and keeps none.
+/// Passes a socket, and keeps no copy.
 private func passLingeringSocket(over stream: ByteStream) throws {
     let passed = Descriptor(owning: try lingeringSocket())
     try stream.write([1], passing: passed)
 }
 
-/// A TCP socket with bytes that nobody takes, closing which waits for ten minutes (SO_LINGER).
+/// Returns a TCP socket with bytes that are never received. Closing it blocks for ten minutes
+/// (SO_LINGER).
 private func lingeringSocket() throws -> Int32 {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-/// What concerns the whole process, therefore each in a process of its own.
+/// Tests of process-wide state, each in a separate process.
 @Suite(.timeLimit(.minutes(5))) struct ProcessTests {
     @Test func `a signal reaches the loop`() async {
         await #expect(processExitsWith: .success) {
@@ -25,9 +25,9 @@ import Testing
         }
     }
 
-    @Test func `a signal that is not blocked is refused`() throws {
+    @Test func `a signal that is not blocked is rejected`() throws {
         let error = Locked<Errno?>(nil)
-        // A thread of its own: those of the test runner block signals.
+        // A separate thread, because those of the test runner block signals.
         let thread = try OwnedThread(name: "signals") {
             var set = sigset_t()
             sigemptyset(&set)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `without a service manager nothing happens`() async {
+    @Test func `without a service manager calls have no effect`() async {
         await #expect(processExitsWith: .success) {
             for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"] {
                 unsetenv(name)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `the watchdog is fed from the loop`() async {
+    @Test func `the loop sends watchdog notifications`() async {
         await #expect(processExitsWith: .success) {
             let folder = try ScratchFolder()
             let manager = try NotifySocket(path: folder.path + "/notify")
@@ -94,7 +94,7 @@ import Testing
             let listener = try Listener(unixPath: path, on: loop)
             let port = try BoundPort(port: 0)
             guard let raw = listener.rawDescriptor else { preconditionFailure() }
-            // The service manager passes them from 3 on; whoever has those numbers here moves out of the way.
+            // The service manager passes them from 3 on. Move other descriptors with these numbers.
             let unix = fcntl(raw, F_DUPFD, 100)
             let tcp = fcntl(port.tcp.raw, F_DUPFD, 100)
             precondition(dup2(unix, 3) == 3 && dup2(tcp, 4) == 4)

@@ -2,7 +2,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// How a `ByteStream` passes on what nobody else should see.
+/// How a `ByteStream` delivers secret bytes.
 @Suite(.timeLimit(.minutes(5))) struct SecretStreamTests {
     private let loop: EventLoop
 
@@ -10,7 +10,7 @@ import Testing
         loop = try EventLoop()
     }
 
-    @Test func `secret bytes are lent in order and read only while somebody takes them`() throws {
+    @Test func `secret bytes are lent in order and read only while there is a handler`() throws {
         let ends = try Ends.sockets()
         let sender = try ByteStream(ends.takeFirst(), on: loop)
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
@@ -29,12 +29,12 @@ import Testing
         sender.shutdownWrite()
         try loop.runUntilStopped()
         #expect(lent == [1, 2, 3])
-        #expect(plain == [4], "nothing of the former bytes comes again")
+        #expect(plain == [4], "no earlier bytes are delivered again")
         sender.close()
         receiver.close()
     }
 
-    @Test func `the last byte that had to wait is reported`() throws {
+    @Test func `sending the last queued byte is reported`() throws {
         let ends = try Ends.sockets()
         let sender = try ByteStream(ends.takeFirst(), on: loop)
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
@@ -46,7 +46,7 @@ import Testing
         }
         sender.write([1])
         try loop.runTurns(2)
-        #expect(flushed == 0, "nothing had to wait")
+        #expect(flushed == 0, "nothing was queued")
         sender.write([UInt8](repeating: 7, count: 3_000_000))
         #expect(sender.pendingWriteBytes > 0)
         receiver.onRead = { _ in }

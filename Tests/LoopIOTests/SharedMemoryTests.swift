@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopIO
 
-/// The rings of memory that two processes share, both ends of which are here.
+/// The rings of shared memory. Both ends are in this process.
 @Suite struct SharedMemoryTests {
     /// Both ends of the direction from the app, over two mappings of the same memory.
     private final class Direction {
@@ -37,14 +37,14 @@ import Testing
 
         var isAtEnd: Bool { get throws { try reader.isAtEnd() } }
 
-        /// Bytes that lie side by side for the reader, and room for the writer.
+        /// The contiguous bytes for the reader, and the contiguous room for the writer.
         var together: (bytes: Int, room: Int) {
             get throws { (try reader.bytes(upTo: .max).count, try writer.space(upTo: .max).count) }
         }
 
-        func read(_ most: Int) throws -> (bytes: [UInt8], rings: Bool) {
+        func read(_ limit: Int) throws -> (bytes: [UInt8], rings: Bool) {
             var rings = false
-            let bytes = try [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+            let bytes = try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
                 (count, rings) = try reader.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
             return (bytes, rings)
@@ -55,10 +55,10 @@ import Testing
         (first..<first + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }
 
-    @Test func `bytes come in order over many rounds of the ring`() throws {
+    @Test func `bytes arrive in order over many rounds of the ring`() throws {
         let direction = try Direction()
         var (sent, received) = (0, 0)
-        // Pieces that divide the ring by nothing.
+        // A piece size that does not divide the size of the ring.
         while received < 5 * direction.size {
             sent += try direction.write(pattern(30_011, from: sent)).count
             let bytes = try direction.read(20_021).bytes
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `no more is written than there is room for, and the rest once there is some`() throws {
+    @Test func `a write is limited to the room, and continues when there is more`() throws {
         let direction = try Direction()
         #expect(try direction.write(pattern(direction.size + 1)).count == direction.size)
         #expect(try direction.write([1]).count == 0)
@@ -76,7 +76,7 @@ import Testing
         #expect(try direction.write(pattern(200)).count == 100)
     }
 
-    @Test func `what lies side by side ends with the ring`() throws {
+    @Test func `contiguous bytes end at the end of the ring`() throws {
         let direction = try Direction()
         _ = try direction.write(pattern(direction.size))
         _ = try direction.read(1000)
@@ -84,7 +84,7 @@ import Testing
         #expect(try direction.together == (direction.size - 1000, 500))
     }
 
-    @Test func `the end is behind all bytes`() throws {
+    @Test func `the end follows all bytes`() throws {
         let direction = try Direction()
         _ = try direction.write([1, 2, 3])
         #expect(!direction.end())
@@ -94,7 +94,7 @@ import Testing
         #expect(!direction.end())
     }
 
-    @Test func `a reader that waits is rung for once`() throws {
+    @Test func `the bell of a waiting reader is rung once`() throws {
         let direction = try Direction()
         #expect(try !direction.write([1]).rings)
         #expect(try !direction.waitForBytes())
@@ -108,7 +108,7 @@ import Testing
         #expect(try !direction.waitForBytes())
     }
 
-    @Test func `a writer that waits is rung for when half of the ring is empty`() throws {
+    @Test func `the bell of a waiting writer is rung when half of the ring is empty`() throws {
         let direction = try Direction()
         #expect(try !direction.waitForRoom())
         _ = try direction.write(pattern(direction.size))
@@ -118,7 +118,7 @@ import Testing
         #expect(try !direction.read(1).rings)
     }
 
-    @Test func `memory that is given back serves again`() throws {
+    @Test func `released memory can be used again`() throws {
         let direction = try Direction()
         _ = try direction.write(pattern(1000))
         direction.writer.releaseMemory()
@@ -128,12 +128,12 @@ import Testing
         #expect(try direction.read(5000).bytes == pattern(5000))
     }
 
-    @Test(arguments: [0, 64]) func `numbers that cannot be are no numbers`(offset: Int) throws {
+    @Test(arguments: [0, 64]) func `impossible counters are rejected`(offset: Int) throws {
         let made = try StreamMemory.make(ringSize: 64 * 1024)
         let memory = try StreamMemory(passed: made.descriptor.raw)
         let header = try #require(clinux_map_shared(made.descriptor.raw, 4096))
         defer { clinux_unmap_shared(header, 4096) }
-        // More was written than the ring has, or more was read than was written.
+        // More was written than the ring's size, or more was read than was written.
         clinux_store_shared(header + offset, 64 * 1024 + 1)
         let reader = memory.reader(as: .daemon)
         let writer = memory.writer(as: .app)
@@ -141,7 +141,7 @@ import Testing
             do { try body() } catch { return error is BrokenRing }
             return false
         }
-        // Each end believes its own number and judges that of the other one.
+        // Each end trusts its own counter and checks that of its peer.
         if offset == 0 {
             #expect(broken { _ = try reader.hasBytes() })
             #expect(broken { _ = try reader.wait() })
@@ -154,20 +154,20 @@ import Testing
     }
 
     @Test(arguments: [1, 4096, 2 * 4096, 2 * (4096 + 32 * 1024), 2 * (4096 + 65 * 1024), 2 * (4096 + 8 << 20)])
-    func `memory of another form is refused`(size: Int) throws {
+    func `memory of another layout is rejected`(size: Int) throws {
         let descriptor = Descriptor(owning: clinux_shared_memory(size))
         let raw = descriptor.raw
         #expect(throws: Errno.invalidArgument) { try StreamMemory(passed: raw) }
     }
 
-    @Test func `what is no memory is refused`() throws {
+    @Test func `a descriptor that is not memory is rejected`() throws {
         #expect(throws: Errno.self) { try StreamMemory(passed: 0) }
     }
 
-    @Test func `a bell is heard until it is silenced, and tells of an end`() throws {
+    @Test func `a bell is pending until it is silenced, and reports the peer's end`() throws {
         let pair = try Descriptor.socketPair()
         let (ours, theirs) = (pair.first.raw, pair.second.raw)
-        // More often than fits: nothing waits, and nothing fails.
+        // More often than fits into the buffer: it neither blocks nor fails.
         for _ in 0..<100_000 { Bell.ring(ours) }
         #expect(Bell.silence(theirs))
         #expect(Bell.silence(theirs))

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-/// Against a pseudoterminal: the test is the person who types.
+/// Uses a pseudoterminal. The test acts as the user who types.
 @Suite struct TerminalLineTests {
     /// Both ends of a pseudoterminal.
     private final class Terminal {
@@ -10,7 +10,7 @@ import Testing
         let program: Int32
 
         init() throws {
-            // pts(4); Swift sees neither unlockpt(3) and ptsname(3) nor these requests.
+            // pts(4). Swift imports neither unlockpt(3) and ptsname(3) nor these requests.
             let unlock: UInt = 0x4004_5431
             let getNumber: UInt = 0x8004_5430
             person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
@@ -40,7 +40,7 @@ import Testing
 
         var hasEcho: Bool { settings.c_lflag & tcflag_t(ECHO) != 0 }
 
-        /// What the person sees, up to the end of a line. The kernel shows it in its own time.
+        /// The text that the user sees, up to the end of a line. The kernel echoes asynchronously.
         var screen: String {
             var seen: [UInt8] = []
             while seen.last != UInt8(ascii: "\n"), hasInput(person) {
@@ -60,7 +60,7 @@ import Testing
         terminal = try Terminal()
     }
 
-    /// Reads one line, once the reader waits for it.
+    /// Reads one line. Types it after the reader has started to wait.
     private func line(_ form: TerminalLine.Form, typing text: String) throws -> Result<[UInt8]?, Errno>? {
         var result: Result<[UInt8]?, Errno>?
         let line = try TerminalLine(.descriptor(terminal.program), form, on: loop) {
@@ -81,11 +81,11 @@ import Testing
         #expect(try line(.text, typing: typed) == .success(Array(expected.utf8)))
     }
 
-    @Test func `the end of input is no line`() throws {
+    @Test func `the end of input is not a line`() throws {
         #expect(try line(.text, typing: "\u{4}") == .success(nil))
     }
 
-    @Test func `a secret is not shown and the echo comes back`() throws {
+    @Test func `a secret is not shown and the echo is restored`() throws {
         #expect(terminal.hasEcho)
         let before = terminal.settings
         var wasHidden = false
@@ -105,9 +105,9 @@ import Testing
         withExtendedLifetime(line) {}
     }
 
-    @Test func `a secret that is given up brings the echo back`() throws {
+    @Test func `cancelling a secret restores the echo`() throws {
         var line: TerminalLine? = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) { _ in
-            Issue.record("it was given up")
+            Issue.record("it was cancelled")
         }
         #expect(!terminal.hasEcho)
         line?.cancel()
@@ -128,7 +128,7 @@ import Testing
         line.cancel()
     }
 
-    @Test func `what was typed ahead is no answer`() throws {
+    @Test func `input that was typed ahead is not an answer`() throws {
         terminal.type("y\n")
         #expect(try line(.answer, typing: "n\n") == .success(Array("n".utf8)))
         terminal.type("typed ahead\n")
@@ -142,7 +142,7 @@ import Testing
         #expect(fcntl(terminal.program, F_GETFL) & O_NONBLOCK == 0)
     }
 
-    @Test func `a file is no terminal`() throws {
+    @Test func `a file is not a terminal`() throws {
         let null = open("/dev/null", O_RDWR)
         defer { close(null) }
         #expect(throws: Errno.self) { try TerminalLine(.descriptor(null), .secret, on: loop) { _ in } }

@@ -6,7 +6,7 @@ struct TimerQueueTests {
     private func instant(_ number: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: number) }
 
     @Test(arguments: [1, 2, 3, 10, 1000])
-    func `takes them in order of deadline and arming`(_ count: Int) {
+    func `removes timers in order of deadline and arming`(_ count: Int) {
         var random = SystemRandomNumberGenerator()
         var queue = TimerQueue<Int>()
         let deadlines = (0..<count).map { _ in UInt64.random(in: 0..<50, using: &random) }
@@ -20,14 +20,14 @@ struct TimerQueueTests {
         #expect(queue.count == 0)
     }
 
-    @Test func `leaves what is not due`() {
+    @Test func `keeps timers that are not due`() {
         var queue = TimerQueue<String>()
         _ = queue.add("late", at: instant(10), accuracy: .zero)
         #expect(queue.popDue(at: instant(9), before: queue.mark) == nil)
         #expect(queue.popDue(at: instant(10), before: queue.mark) == "late")
     }
 
-    @Test func `leaves what was armed after the mark`() {
+    @Test func `keeps timers that were armed after the mark`() {
         var queue = TimerQueue<String>()
         let mark = queue.mark
         _ = queue.add("new", at: instant(1), accuracy: .zero)
@@ -60,7 +60,7 @@ struct TimerQueueTests {
         #expect(queue.earliest() == nil)
     }
 
-    @Test func `arming over and over does not grow it`() {
+    @Test func `repeated arming does not grow the queue`() {
         var queue = TimerQueue<Int>()
         let other = queue.add(0, at: instant(7), accuracy: .zero)
         var token = queue.add(1, at: instant(1_000_000), accuracy: .zero)

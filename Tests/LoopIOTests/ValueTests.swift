@@ -3,8 +3,8 @@ import LoopIO
 import Testing
 
 struct LocalTimeTests {
-    @Test func `a time that clocks show twice has its offset behind it`() async {
-        // A process of its own, since the time zone is the process's.
+    @Test func `a local time that occurs twice is followed by its offset`() async {
+        // In a separate process, because the time zone is process-wide.
         await #expect(processExitsWith: .success) {
             setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)
             tzset()
@@ -18,7 +18,7 @@ struct LocalTimeTests {
         }
     }
 
-    @Test func `a moment of today has no date`() {
+    @Test func `a time of today has no date`() {
         let now = 1_800_000_000.0
         let (time, day) = (LocalTime.short(now, now: now), LocalTime.short(now - 172_800, now: now))
         #expect(LocalTime.text(now).hasSuffix(" \(time):\(LocalTime.text(now).suffix(2))"))
@@ -46,7 +46,7 @@ struct ErrnoTests {
         #expect(try Errno.check(7) == 7)
     }
 
-    @Test func `interrupted calls are repeated`() throws {
+    @Test func `interrupted calls are retried`() throws {
         var attempts = 0
         let result = try SystemCall.retrying { () -> Int32 in
             attempts += 1
@@ -57,7 +57,7 @@ struct ErrnoTests {
         #expect(attempts == 3)
     }
 
-    @Test func `other errors are thrown at once`() {
+    @Test func `other errors are thrown immediately`() {
         var attempts = 0
         #expect(throws: Errno.noSuchFile) {
             try SystemCall.retrying { () -> Int in
@@ -73,7 +73,7 @@ struct ErrnoTests {
 struct DescriptorTests {
     private func isOpen(_ raw: Int32) -> Bool { fcntl(raw, F_GETFD) >= 0 }
 
-    /// A number that tests beside this one do not get: the kernel gives out the lowest.
+    /// Returns a number that parallel tests do not get: the kernel assigns the lowest free one.
     private func high() throws -> Int32 {
         let raw = fcntl(0, F_DUPFD_CLOEXEC, 700)
         try #require(raw >= 700)
@@ -96,7 +96,7 @@ struct DescriptorTests {
         #expect(!isOpen(raw))
     }
 
-    @Test func `releasing gives it away`() throws {
+    @Test func `releasing transfers ownership`() throws {
         let raw = try high()
         let descriptor = Descriptor(owning: raw)
         #expect(descriptor.release() == raw)

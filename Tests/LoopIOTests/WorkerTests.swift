@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct WorkerTests {
     private struct Failure: Error {}
 
-    @Test func `works elsewhere and completes on the loop`() throws {
+    @Test func `works on another thread and completes on the loop`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let loopThread = UInt(pthread_self())
@@ -34,7 +34,7 @@ import Testing
         worker.stop()
     }
 
-    @Test func `works in order one piece at a time`() throws {
+    @Test func `works in order one item at a time`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let running = Locked(0)
@@ -59,7 +59,7 @@ import Testing
         worker.stop()
     }
 
-    @Test func `stopping does what was asked for before`() throws {
+    @Test func `stopping runs the work submitted before`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let count = Locked(0)
@@ -77,7 +77,7 @@ import Testing
         worker.stop()
     }
 
-    /// Tells where it was released.
+    /// Records on which thread it was released.
     private final class Witness {
         private let released: Locked<Bool?>
         private let loop: EventLoop
@@ -103,7 +103,7 @@ import Testing
         let released = Locked<Bool?>(nil)
         for _ in 0..<200 {
             released.withLock { $0 = nil }
-            // Only the completion holds the witness.
+            // Only the completion retains the witness.
             worker.run({}, on: loop, completion: holding(Witness(released, loop)) { loop.stop() })
             try loop.runUntilStopped()
             #expect(released.withLock { $0 } == true)
@@ -145,7 +145,7 @@ struct LockedTests {
         #expect(name.withLock { $0 } == "a-name-of-more-")
     }
 
-    @Test func `a thread of low priority leaves the others as they are`() throws {
+    @Test func `a thread of low priority does not affect other threads`() throws {
         let before = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
         let lowered = Locked<Int32>(0)
         let kept = Locked<Int32>(0)

@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 
 struct WriteQueueTests {
-    /// Takes up to `room` bytes at a time.
+    /// Accepts up to `room` bytes at a time.
     private func drain(_ queue: inout WriteQueue, room: Int, into taken: inout [UInt8]) {
         queue.drain { bytes in
             let count = min(room, bytes.count)
@@ -13,7 +13,7 @@ struct WriteQueueTests {
     }
 
     @Test(arguments: [1, 7, 100, 65_536, 1_000_000])
-    func `keeps the order however much is taken`(_ room: Int) {
+    func `keeps the order for any number of accepted bytes`(_ room: Int) {
         var queue = WriteQueue()
         var written: [UInt8] = []
         var taken: [UInt8] = []
@@ -28,7 +28,7 @@ struct WriteQueueTests {
         #expect(taken == written)
     }
 
-    @Test func `skips what was sent before`() {
+    @Test func `skips bytes that were already sent`() {
         var queue = WriteQueue()
         var taken: [UInt8] = []
         queue.append([1, 2, 3, 4], skipping: 2)
@@ -51,7 +51,7 @@ struct WriteQueueTests {
         #expect(calls == 1)
     }
 
-    @Test func `an error leaves it to be emptied`() {
+    @Test func `after an error the queue can be emptied`() {
         var queue = WriteQueue()
         queue.append([1, 2, 3])
         #expect(throws: Errno.brokenPipe) {
@@ -65,7 +65,7 @@ struct WriteQueueTests {
         #expect(taken == [9])
     }
 
-    @Test func `a queue that is never empty works on`() {
+    @Test func `a queue that is never empty continues to work`() {
         var queue = WriteQueue()
         var taken = 0
         let block = pattern(70_000)

@@ -1,7 +1,7 @@
 import Testing
 import Timing
 
-/// Rates and pauses.
+/// Rate limits and delays.
 struct RateAndPauseTests {
     private func at(_ milliseconds: UInt64) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: (1_000_000 + milliseconds) * 1_000_000)
@@ -16,7 +16,7 @@ struct RateAndPauseTests {
         }
     }
 
-    @Test func `a rate lets a burst pass and then its rate`() {
+    @Test func `a rate limit admits a burst and then its rate`() {
         var limit = RateLimit(perSecond: 10)
         let burst = (0..<20).filter { _ in limit.admit(at: at(0)) }
         #expect(burst.count == 10)
@@ -36,7 +36,7 @@ struct RateAndPauseTests {
         #expect(none == [false, false, false])
     }
 
-    @Test func `what has passed elsewhere counts`() {
+    @Test func `events that passed elsewhere are counted`() {
         var limit = RateLimit(every: .seconds(2), burst: 2)
         #expect(limit.isRested(at: at(0)) && limit.next <= at(0))
         limit.count(at: at(0))
@@ -45,7 +45,7 @@ struct RateAndPauseTests {
         #expect(limit.next == at(2000) && !limit.isRested(at: at(3999)) && limit.isRested(at: at(4000)))
     }
 
-    @Test func `delays double up to the longest and vary`() {
+    @Test func `delays double up to the maximum and vary`() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(60), variation: 20)
         var random = FixedRandom(state: 1)
         let base: [Int64] = [1, 2, 4, 8, 16, 32, 60, 60]
@@ -58,7 +58,7 @@ struct RateAndPauseTests {
         #expect(first <= .milliseconds(1200))
     }
 
-    @Test func `what ends soon is no success`() {
+    @Test func `a short success counts as a failure`() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(4))
         #expect(backoff.next() == .seconds(1))
         backoff.ended(after: .seconds(3))
@@ -67,7 +67,7 @@ struct RateAndPauseTests {
         #expect(backoff.next() == .seconds(1))
     }
 
-    @Test func `who counts tries gets the same delays`() {
+    @Test func `counting attempts gives the same delays`() {
         let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
         let delays = [0, 1, 2, 3, 6, 7, 8, Int.max].map { backoff.delay(after: $0) }
         #expect(delays == [1, 1, 2, 4, 32, 60, 60, 60].map { .seconds($0) })

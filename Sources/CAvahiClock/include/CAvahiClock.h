@@ -1,2 +1,3 @@
-// The clock of Avahi's libraries. A program that links this target replaces the C library's gettimeofday(2), so only handoffd does.
+// The clock of Avahi's libraries. A program that links this target replaces the C library's
+// gettimeofday(2). Only handoffd does.
 #pragma once

@@ -2,11 +2,12 @@
 
 #include <stddef.h>
 
-/// Number of arguments of the process, including the program's name.
+/// Returns the number of arguments of the process, including the program's name.
 int clinux_argument_count(void);
 
-/// The path by which the process was started (getauxval(3), AT_EXECFN), absolute or not; NULL when the kernel does not tell.
+/// Returns the path by which the process was started (getauxval(3), AT_EXECFN), absolute or
+/// relative, or NULL if the kernel does not provide it.
 const char *clinux_executed_path(void);
 
-/// An argument, in the memory of the process's start; NULL behind the last.
+/// Returns an argument, in the memory of the process's start, or NULL after the last.
 const char *clinux_argument(int index);

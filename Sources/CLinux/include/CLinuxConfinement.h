@@ -1,11 +1,14 @@
-// Rights that a thread gives up for ever (landlock(7)).
+// Rights that a thread gives up permanently (landlock(7)).
 #pragma once
 
-/// Gives up, for the calling thread and all that it starts later: to make, write, rename or remove any file outside of a
-/// folder, to run programs, to use TCP, to reach abstract sockets and to send signals to other programs. What is open
-/// already stays as it is, and unix sockets that have paths can be connected to. As much of it as the kernel knows:
-/// files since Linux 5.13, TCP since 6.7, the rest since 6.12. New privileges (no_new_privs) are given up in any case.
+/// Permanently prevents the calling thread, and all threads and processes that it starts later,
+/// from creating, writing, renaming or removing files outside a folder, running programs, using
+/// TCP, connecting to abstract sockets, and sending signals to other programs. Open files remain
+/// usable, and unix sockets with a path can be connected to. Only restrictions that the kernel
+/// supports apply: files since Linux 5.13, TCP since 6.7, the rest since 6.12. New privileges
+/// (no_new_privs) are always given up.
 ///
-/// `folder` is an open folder whose content may be changed, or -1 for none. Returns the version of the kernel's
-/// interface (1 and above), or -1 with errno: ENOSYS or EOPNOTSUPP where it is missing or switched off.
+/// `folder` is an open folder whose content may be changed, or -1 for none. Returns the version of
+/// the kernel's interface (1 and above), or -1 with errno: ENOSYS or EOPNOTSUPP if it is missing or
+/// disabled.
 int clinux_confine_writing(int folder);

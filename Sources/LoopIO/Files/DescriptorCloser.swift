@@ -1,22 +1,25 @@
 import Glibc
 
-/// Closes descriptors that strangers have passed to us, on threads of its own.
+/// Closes descriptors that other processes have passed to this process, on separate threads.
 ///
-/// close(2) of such a one can wait for as long as its maker likes: for the server of a network or FUSE file system, or for
-/// the other end of a socket that lingers. The threads are there only while something is to be closed; each source has two of
-/// them at most, so that what hangs is waited for by descriptors of the same source alone. One for the process, since a
-/// descriptor can lose its last owner anywhere.
+/// close(2) of such a descriptor may block for as long as its creator wants: it can wait for the
+/// server of a network or FUSE file system, or for the peer of a lingering socket. Threads exist
+/// only while descriptors are waiting to be closed. Each source gets at most two of them, so that a
+/// blocking close delays only descriptors of the same source. The closer is shared by the process,
+/// because a descriptor can lose its last owner anywhere.
 package enum DescriptorCloser {
-    /// From so many waiting descriptors of a source on no more of it are taken in. A stuffed message brings 253.
+    /// The maximum number of waiting descriptors of a source. One message can carry up to 253
+    /// descriptors.
     package static let limitOfSource = 64
-    /// The same for all sources: each costs one of the files that this process may have open.
+    /// The same limit for all sources together. Each waiting descriptor counts towards the files
+    /// that this process may have open.
     package static let limit = 2048
     private static let threadsOfSource = 2
     private static let threadLimit = 32
 
     private struct Queue {
         var waiting: [Int32] = []
-        /// Those being closed and those that wait.
+        /// The number of descriptors that are being closed or waiting.
         var count = 0
         var threads = 0
     }
@@ -26,7 +29,7 @@ package enum DescriptorCloser {
         var count = 0
         var threads = 0
 
-        /// Takes a thread for a source that has too few for what waits.
+        /// Reserves a thread for a source whose threads cannot handle its waiting descriptors.
         mutating func takeThread(for source: DescriptorSource) -> Bool {
             guard let queue = queues[source], !queue.waiting.isEmpty, queue.threads < threadsOfSource,
                 threads < threadLimit
@@ -36,7 +39,7 @@ package enum DescriptorCloser {
             return true
         }
 
-        mutating func giveBackThread(of source: DescriptorSource) {
+        mutating func releaseThread(of source: DescriptorSource) {
             queues[source]?.threads -= 1
             threads -= 1
             if let queue = queues[source], queue.count == 0, queue.threads == 0 { queues[source] = nil }
@@ -45,18 +48,18 @@ package enum DescriptorCloser {
 
     private static let state = Locked(State())
 
-    /// Whether so few wait that more of a source may be taken in. Any thread may ask.
+    /// Returns true if more descriptors of the source may be accepted. May be called on any thread.
     package static func isAccepting(from source: DescriptorSource) -> Bool {
         state.withLock { $0.count < limit && $0.queues[source]?.count ?? 0 < limitOfSource }
     }
 
-    /// How many of a source are not closed yet.
+    /// Returns the number of descriptors of a source that are not closed yet.
     package static func count(from source: DescriptorSource) -> Int {
         state.withLock { $0.queues[source]?.count ?? 0 }
     }
 
-    /// Closes a descriptor some time later and never waits. Any thread may call it. Above the limit too: whoever takes
-    /// descriptors in asks `isAccepting` before.
+    /// Closes a descriptor later, and never blocks. May be called on any thread. Works above the
+    /// limit too: code that accepts descriptors must call `isAccepting` first.
     package static func close(_ descriptor: consuming Descriptor, from source: DescriptorSource = .unnamed) {
         let number = descriptor.release()
         let starts = state.withLock { state in
@@ -72,8 +75,8 @@ package enum DescriptorCloser {
         do throws(Errno) {
             _ = try OwnedThread(name: "closer") { run(source) }
         } catch {
-            // No memory for a thread: they wait for the next call.
-            state.withLock { $0.giveBackThread(of: source) }
+            // No memory for a thread. The descriptors wait for the next call.
+            state.withLock { $0.releaseThread(of: source) }
         }
     }
 
@@ -89,14 +92,15 @@ package enum DescriptorCloser {
         }
     }
 
-    /// What the thread of a source closes next: when there is no more of that, something of a source that has no thread yet.
+    /// Returns the next descriptor for a thread of `source` to close. If the source has no more,
+    /// the thread moves to a source with too few threads.
     private static func next(after source: DescriptorSource) -> (Int32, DescriptorSource)? {
         state.withLock { state in
             if let number = state.queues[source]?.waiting.first {
                 state.queues[source]?.waiting.removeFirst()
                 return (number, source)
             }
-            state.giveBackThread(of: source)
+            state.releaseThread(of: source)
             for other in state.queues.keys where state.takeThread(for: other) {
                 guard let number = state.queues[other]?.waiting.first else { return nil }
                 state.queues[other]?.waiting.removeFirst()

@@ -1,4 +1,5 @@
-/// Who has passed a descriptor: those of one source have a share of what closes and reads them, and hold nobody else up.
+/// The origin of a passed descriptor. Each has its own share of the threads that close and read
+/// descriptors, so that none blocks others.
 package struct DescriptorSource: Hashable, Sendable {
     private let name: String
 
@@ -7,6 +8,6 @@ package struct DescriptorSource: Hashable, Sendable {
         self.name = name
     }
 
-    /// All who are not told apart.
+    /// The source of descriptors without a known origin.
     package static let unnamed = DescriptorSource("")
 }

@@ -1,13 +1,14 @@
-/// A piece of memory that goes back and forth between a file's thread and the loop.
+/// A memory block that is passed back and forth between a file's thread and the loop.
 ///
-/// Unchecked: at any time it belongs to one side, and it changes hands under the lock of `FileChannel`.
+/// Unchecked: at any time it belongs to one side. Ownership changes under the lock of
+/// `FileChannel`.
 package final class FileBlock: @unchecked Sendable {
     private let memory: UnsafeMutableRawBufferPointer
-    /// How many bytes of it mean something.
+    /// The number of valid bytes.
     package internal(set) var count = 0
 
     init(capacity: Int) {
-        // A page's alignment, which is what direct I/O asks for at most.
+        // Page alignment, the maximum that direct I/O requires.
         memory = .allocate(byteCount: capacity, alignment: 4096)
     }
 
@@ -15,20 +16,20 @@ package final class FileBlock: @unchecked Sendable {
         memory.deallocate()
     }
 
-    /// How many bytes it has room for beyond those that it holds.
+    /// The number of free bytes.
     var room: Int { memory.count - count }
 
-    /// The room, for reading into it.
+    /// The free part of the block, to read into.
     var free: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: memory[count...]) }
 
-    /// Lends its bytes for the time of the call, to C and to TLS.
+    /// Calls `body` with the valid bytes, which it may use only during the call.
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
-    /// Copies as many bytes as there is room for. Returns how many.
+    /// Copies as many bytes as fit. Returns their number.
     func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(bytes.count, room)
         guard taken > 0 else { return 0 }

@@ -1,32 +1,34 @@
 import CLinux
 import Glibc
 
-/// Reads a passed file, pipe or socket on a thread of its own and hands the bytes over in blocks, at most two of them: the
-/// next is read while the owner uses the one before.
+/// Reads a passed file, pipe or socket on a separate thread and delivers the bytes in at most two
+/// blocks: one is read while the owner uses the other.
 ///
-/// A thread, because a regular file cannot be polled, and reading one of a network or FUSE file system may wait for ever.
-/// Used on the loop's thread only, and never waits. Set the handlers right after making it.
+/// A thread is needed because a regular file cannot be polled, and reading a file of a network or
+/// FUSE file system may block forever. Use the reader on the loop's thread only; it never blocks.
+/// Set the handlers right after creating it.
 package final class FileReader {
-    /// There is something to take. Called again for each block that was read, or once for several.
+    /// Called when a block is available, for each block that was read or once for several.
     package var onBlock: (() -> Void)?
-    /// All bytes that were asked for, or that there are, have been taken; called once, with their count. Fewer than the
-    /// length: the file has ended early.
+    /// Called once, with the total number of bytes, after all requested or existing bytes were
+    /// taken. If the total is less than the length, the file has ended early.
     package var onEnd: ((Int64) -> Void)?
-    /// Reading has failed; called once, after what was read before has been taken.
+    /// Called once if reading has failed, after all bytes read before were taken.
     package var onFailed: ((Errno) -> Void)?
 
     private let loop: EventLoop
     private let channel: FileChannel
-    /// Whether its end was reported, or it was cancelled.
-    private var isOver = false
+    /// The end was reported, or the reader was cancelled.
+    private var hasEnded = false
 
-    /// Starts reading at the file's current offset (read(2)); the thread takes the descriptor and closes it.
+    /// Starts reading at the file's current offset (read(2)). The thread owns and closes the
+    /// descriptor.
     /// - Parameters:
-    ///   - file: checked with `check(for:)`.
-    ///   - length: how many bytes to read; nil: to the end.
-    ///   - blockSize: what one block holds, in bytes.
-    /// - Throws: `wouldBlock` (EAGAIN) when 64 readers and writers live already, or 32 of one source, or an error of eventfd(2). Then the file is
-    ///   still the caller's.
+    ///   - file: a file that `check(for:)` has accepted.
+    ///   - length: the number of bytes to read; nil reads to the end.
+    ///   - blockSize: the capacity of one block in bytes.
+    /// - Throws: `wouldBlock` (EAGAIN) if 64 readers and writers exist already, or 32 of one
+    ///   source, or an error of eventfd(2). The caller then still owns the file.
     package init(_ file: PassedFile, length: Int64?, on loop: EventLoop, blockSize: Int = 1 << 20) throws(Errno) {
         loop.assertOwned()
         guard let raw = file.raw else { throw .badDescriptor }
@@ -36,35 +38,37 @@ package final class FileReader {
         channel.onProgress.value = { [weak self] in self?.progress() }
         let work = ReadWork(channel: channel, kind: kind, length: length)
         try channel.start(name: "file reader", file: file, reportsClose: false) { work.run($0) }
-        let most = length.map { Int(clamping: max(1, $0)) } ?? .max
-        channel.give(FileBlock(capacity: min(blockSize, most)))
-        if most > blockSize { channel.give(FileBlock(capacity: blockSize)) }
+        let maxBytes = length.map { Int(clamping: max(1, $0)) } ?? .max
+        channel.give(FileBlock(capacity: min(blockSize, maxBytes)))
+        if maxBytes > blockSize { channel.give(FileBlock(capacity: blockSize)) }
     }
 
     deinit {
         cancel()
     }
 
-    /// Takes the next block; nil when there is none now. Give it back by `recycle`: until then one block less is read.
+    /// Returns the next block, or nil if none is available. Return it by `recycle`: until then one
+    /// block fewer is read.
     package func take() -> FileBlock? {
         loop.assertOwned()
-        guard !isOver, let block = channel.takeBlock() else { return nil }
+        guard !hasEnded, let block = channel.takeBlock() else { return nil }
         if isAtEnd { loop.later { [weak self] in self?.reportEnd() } }
         return block
     }
 
-    /// Gives back a block that was taken from this reader.
+    /// Returns a block that was taken from this reader.
     package func recycle(_ block: FileBlock) {
         loop.assertOwned()
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         block.count = 0
         channel.give(block)
     }
 
-    /// Ends it; no handler is called any more. The thread ends and closes the file as soon as the kernel lets it.
+    /// Ends the reader. No handler is called afterwards. The thread closes the file and ends as
+    /// soon as its system call returns.
     package func cancel() {
         loop.assertOwned()
-        isOver = true
+        hasEnded = true
         channel.cancel()
         channel.onProgress.value = nil
         onBlock = nil
@@ -80,7 +84,7 @@ package final class FileReader {
     }
 
     private func reportEnd() {
-        guard !isOver, isAtEnd, let outcome = channel.outcome else { return }
+        guard !hasEnded, isAtEnd, let outcome = channel.outcome else { return }
         let onEnd = self.onEnd
         let onFailed = self.onFailed
         cancel()
@@ -91,16 +95,16 @@ package final class FileReader {
     }
 }
 
-/// What the thread of a `FileReader` does.
+/// The work of a `FileReader`'s thread.
 private struct ReadWork: Sendable {
     let channel: FileChannel
     let kind: FileKind
-    /// How many bytes to read; nil: to the end.
+    /// The number of bytes to read; nil reads to the end.
     let length: Int64?
 
-    /// Returns the count of bytes, or nil when it was cancelled.
+    /// Returns the number of bytes, or nil if it was cancelled.
     func run(_ descriptor: Int32) -> Result<Int64, Errno>? {
-        // Only a hint: more is read ahead.
+        // Only a hint, which increases the read-ahead.
         if kind == .regular { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
         do throws(Errno) {
             return try readAll(descriptor).map { .success($0) }
@@ -126,7 +130,7 @@ private struct ReadWork: Sendable {
         }
     }
 
-    /// Reads once. Returns 0 at the end, and nil when it was cancelled.
+    /// Reads once. Returns 0 at the end, nil if it was cancelled.
     private func read(_ descriptor: Int32, into target: UnsafeMutableRawBufferPointer) throws(Errno) -> Int? {
         let isPolled = kind.isPolled
         let isSocket: Int32 = kind == .socket ? 1 : 0
@@ -139,7 +143,7 @@ private struct ReadWork: Sendable {
                         : Glibc.read(descriptor, target.baseAddress, target.count)
                 }
             } catch {
-                // Another reader was faster.
+                // Another reader has taken the bytes.
                 if isPolled, error == .wouldBlock { continue }
                 throw error
             }

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// Writes to a passed file, pipe or socket on a thread of its own, from at most two blocks: one is filled while the other
-/// is written. What is written is not synchronised (fsync(2)).
+/// Writes to a passed file, pipe or socket on a separate thread, from at most two blocks: one is
+/// filled while the other is written. The data is not synchronised (fsync(2)).
 ///
-/// Used on the loop's thread only, and never waits. Set the handlers right after making it.
+/// Use it on the loop's thread only; it never blocks. Set the handlers right after creating it.
 package final class FileWriter {
-    /// There is room again after `write` has left none.
+    /// Called when there is room again after `write` has left none.
     package var onRoom: (() -> Void)?
-    /// Writing has failed (for example ENOSPC, or EPIPE: nobody reads); called once, and not after `finish`. The file is
-    /// closed; `written` says how far it came.
+    /// Called once if writing has failed (for example ENOSPC, or EPIPE if there is no reader), but
+    /// not after `finish`. The file is closed. See `written` for the progress.
     package var onFailed: ((Errno) -> Void)?
 
-    /// Blocks in all.
+    /// The maximum number of blocks.
     private static let blockLimit = 2
 
     private let loop: EventLoop
@@ -20,19 +20,20 @@ package final class FileWriter {
     private let blockSize: Int
     private var filling: FileBlock?
     private var free: [FileBlock] = []
-    private var made = 0
-    /// Blocks that the thread has.
+    private var blockCount = 0
+    /// The number of blocks that the thread has.
     private var submitted = 0
     private var wantsRoom = false
-    private var isOver = false
+    private var hasEnded = false
     private var completion: ((Result<Int64, Errno>) -> Void)?
 
-    /// Starts writing at the file's current offset (write(2)); the thread takes the descriptor and closes it.
+    /// Starts writing at the file's current offset (write(2)). The thread owns and closes the
+    /// descriptor.
     /// - Parameters:
-    ///   - file: checked with `check(for:)`.
-    ///   - blockSize: what one block holds, in bytes.
-    /// - Throws: `wouldBlock` (EAGAIN) when 64 readers and writers live already, or 32 of one source, or an error of eventfd(2). Then the file is
-    ///   still the caller's.
+    ///   - file: a file that `check(for:)` has accepted.
+    ///   - blockSize: the capacity of one block in bytes.
+    /// - Throws: `wouldBlock` (EAGAIN) if 64 readers and writers exist already, or 32 of one
+    ///   source, or an error of eventfd(2). The caller then still owns the file.
     package init(_ file: PassedFile, on loop: EventLoop, blockSize: Int = 1 << 20) throws(Errno) {
         loop.assertOwned()
         guard let raw = file.raw else { throw .badDescriptor }
@@ -49,52 +50,54 @@ package final class FileWriter {
         cancel()
     }
 
-    /// How many bytes `write` takes now.
+    /// The number of bytes that `write` accepts now.
     package var room: Int {
         loop.assertOwned()
-        guard !isOver, completion == nil else { return 0 }
-        return (filling?.room ?? 0) + (free.count + Self.blockLimit - made) * blockSize
+        guard !hasEnded, completion == nil else { return 0 }
+        return (filling?.room ?? 0) + (free.count + Self.blockLimit - blockCount) * blockSize
     }
 
-    /// How many bytes the kernel has taken so far.
+    /// The number of bytes that the kernel has accepted so far.
     package var written: Int64 { channel.moved }
 
-    /// Takes bytes, as far as there is room. Returns how many; for the rest wait for `onRoom`. 0 after a failure too, and
-    /// after `finish`.
+    /// Accepts as many bytes as there is room for and returns their number. Wait for `onRoom` to
+    /// write the rest. Returns 0 after a failure or `finish`.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOwned()
-        guard !isOver, completion == nil else { return 0 }
+        guard !hasEnded, completion == nil else { return 0 }
         var taken = 0
         while taken < bytes.count, let block = blockToFill() {
             taken += block.append(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
             if block.room == 0 { submit() }
         }
-        // A thread with nothing to do gets what there is; a busy one finds more when it comes back.
+        // An idle thread gets the bytes immediately. A busy one gets a fuller block when it has
+        // finished its current one.
         if submitted == 0 { submit() }
         wantsRoom = room == 0
         return taken
     }
 
-    /// Takes bytes as `write` of a raw buffer does.
+    /// Accepts bytes like `write` of a raw buffer.
     package func write(_ bytes: Span<UInt8>) -> Int {
         bytes.withUnsafeBytes { write($0) }
     }
 
-    /// Calls `completion` once everything is written and the file is closed, with the count of bytes, or when that fails.
-    /// From now on `onRoom` and `onFailed` are not called. Once only.
+    /// Calls `completion` with the total number of bytes after everything is written and the file
+    /// is closed, or with the error. `onRoom` and `onFailed` are not called afterwards. May be
+    /// called once only.
     package func finish(_ completion: @escaping (Result<Int64, Errno>) -> Void) {
         loop.assertOwned()
-        guard !isOver, self.completion == nil else { return }
+        guard !hasEnded, self.completion == nil else { return }
         self.completion = completion
         submit()
         channel.finish()
     }
 
-    /// Ends it; no handler is called any more, and what is not written yet is lost. The thread ends and closes the file as
-    /// soon as the kernel lets it.
+    /// Ends the writer. No handler is called afterwards, and bytes not written yet are lost. The
+    /// thread closes the file and ends as soon as its system call returns.
     package func cancel() {
         loop.assertOwned()
-        isOver = true
+        hasEnded = true
         channel.cancel()
         channel.onProgress.value = nil
         onRoom = nil
@@ -104,20 +107,20 @@ package final class FileWriter {
         free = []
     }
 
-    /// The block that takes the next bytes; nil when both are on their way.
+    /// Returns the block for the next bytes, or nil if the thread has both.
     private func blockToFill() -> FileBlock? {
         if filling == nil {
             if let block = free.popLast() {
                 filling = block
-            } else if made < Self.blockLimit {
-                made += 1
+            } else if blockCount < Self.blockLimit {
+                blockCount += 1
                 filling = FileBlock(capacity: blockSize)
             }
         }
         return filling
     }
 
-    /// Gives the thread what was filled.
+    /// Passes the filled block to the thread.
     private func submit() {
         guard let block = filling, block.count > 0 else { return }
         filling = nil
@@ -147,12 +150,12 @@ package final class FileWriter {
     }
 }
 
-/// What the thread of a `FileWriter` does.
+/// The work of a `FileWriter`'s thread.
 private struct WriteWork: Sendable {
     let channel: FileChannel
     let kind: FileKind
 
-    /// Returns the count of bytes, or nil when it was cancelled.
+    /// Returns the number of bytes, or nil if it was cancelled.
     func run(_ descriptor: Int32) -> Result<Int64, Errno>? {
         do throws(Errno) {
             while true {
@@ -171,7 +174,7 @@ private struct WriteWork: Sendable {
         }
     }
 
-    /// Writes a whole block. Returns false when it was cancelled.
+    /// Writes a whole block. Returns false if it was cancelled.
     private func write(_ block: FileBlock, to descriptor: Int32) throws(Errno) -> Bool {
         var start = 0
         while start < block.count {
@@ -187,7 +190,7 @@ private struct WriteWork: Sendable {
         return true
     }
 
-    /// Writes once. Returns how many bytes were taken, and nil when it was cancelled.
+    /// Writes once. Returns how many bytes were accepted, or nil if it was cancelled.
     private func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Errno) -> Int? {
         let isPolled = kind.isPolled
         let isSocket: Int32 = kind == .socket ? 1 : 0
@@ -199,11 +202,11 @@ private struct WriteWork: Sendable {
                         ? clinux_write_now(descriptor, isSocket, bytes.baseAddress, bytes.count)
                         : Glibc.write(descriptor, bytes.baseAddress, bytes.count)
                 }
-                // A file that takes nothing and says nothing would keep us here for ever.
+                // Prevents an endless loop if a file accepts nothing and reports no error.
                 guard count > 0 else { throw .inputOutput }
                 return count
             } catch {
-                // Another writer was faster.
+                // Another writer has filled the pipe or socket.
                 if isPolled, error == .wouldBlock { continue }
                 throw error
             }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension PassedFile {
-    /// What shall be done with a passed file.
+    /// The intended use of a passed file.
     package enum Use: Sendable {
         /// Its bytes are read.
         case reading
@@ -10,8 +10,8 @@ extension PassedFile {
         case writing
     }
 
-    /// Checks that the descriptor is of a kind that `FileReader` and `FileWriter` handle, and open for that. Does not wait:
-    /// the server of a file system is not asked.
+    /// Checks that `FileReader` or `FileWriter` supports the descriptor's kind and that it is open
+    /// for the use. Does not block: the call does not reach the server of a file system.
     package func check(for use: Use) throws(PassedFileError) {
         guard let raw else { throw .system(.badDescriptor) }
         let flags: Int32
@@ -30,7 +30,7 @@ extension PassedFile {
         }
     }
 
-    /// Whether it is a unix stream socket, which can be told for each call not to wait.
+    /// True for a unix stream socket, which supports non-blocking calls independently of its flags.
     package var isUnixStream: Bool {
         guard let raw, clinux_socket_type(raw) == Int32(SOCK_STREAM.rawValue) else { return false }
         var domain: Int32 = 0
@@ -39,15 +39,15 @@ extension PassedFile {
     }
 }
 
-/// How an open file is read and written.
+/// The kind of an open file, for reading and writing.
 enum FileKind: Sendable {
-    /// A regular file: always ready, and every call may wait for its file system.
+    /// A regular file: always ready, and every call may block on its file system.
     case regular
-    /// One end of a pipe, named or not: poll(2) tells when it is ready.
+    /// One end of a pipe or FIFO. poll(2) reports when it is ready.
     case pipe
-    /// A stream socket: poll(2) tells when it is ready.
+    /// A stream socket. poll(2) reports when it is ready.
     case socket
-    /// Anything else, such as a device. Treated as a regular file by those who take it nevertheless.
+    /// Anything else, such as a device. Code that accepts it treats it as a regular file.
     case other
 
     init(of descriptor: Int32) throws(Errno) {
@@ -59,12 +59,12 @@ enum FileKind: Sendable {
         }
     }
 
-    /// Whether poll(2) tells when a call would not wait.
+    /// True if poll(2) reports when a call would not block.
     var isPolled: Bool { self == .pipe || self == .socket }
 }
 
 extension Errno {
-    /// EBADF: there is no such descriptor, or it cannot do this.
+    /// EBADF: the descriptor does not exist, or does not support the operation.
     package static let badDescriptor = Errno(rawValue: EBADF)
     /// EIO: the device or its file system has failed.
     package static let inputOutput = Errno(rawValue: EIO)

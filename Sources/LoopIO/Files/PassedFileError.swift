@@ -1,12 +1,13 @@
-/// Why a passed descriptor is not used. The descriptions are fragments of messages for the client that passed it.
+/// Reasons to reject a passed descriptor. The descriptions are fragments of messages for the client
+/// that passed it.
 package enum PassedFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It is no regular file, no pipe and no stream socket.
+    /// The descriptor is not a regular file, pipe or stream socket.
     case unsuitable
-    /// It is not open for reading.
+    /// The descriptor is not open for reading.
     case notReadable
-    /// It is not open for writing.
+    /// The descriptor is not open for writing.
     case notWritable
-    /// A system call has failed, or somebody took the descriptor before (EBADF).
+    /// A system call has failed, or the descriptor was taken before (EBADF).
     case system(Errno)
 
     package var description: String {
@@ -14,7 +15,7 @@ package enum PassedFileError: Error, Equatable, Sendable, CustomStringConvertibl
         case .unsuitable: "the descriptor is neither a regular file nor a pipe nor a stream socket"
         case .notReadable: "the descriptor is not open for reading"
         case .notWritable: "the descriptor is not open for writing"
-        case .system(let error): "cannot look at the descriptor: \(error)"
+        case .system(let error): "cannot examine the descriptor: \(error)"
         }
     }
 }

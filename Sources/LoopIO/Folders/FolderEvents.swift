@@ -1,9 +1,10 @@
 import Glibc
 
-/// What the kernel tells of all folders that are watched on one loop, through one inotify(7) instance: a user has 128 of
-/// them for all programs together. Used on the loop's thread only; it lives as long as a `FolderWatch` of the loop.
+/// The events of all folders watched on one loop, from a single inotify(7) instance: a user may
+/// have 128 instances for all programs together. Use it on the loop's thread only. It exists as
+/// long as any `FolderWatch` of the loop.
 final class FolderEvents {
-    /// A `struct inotify_event`, without the cookie.
+    /// A `struct inotify_event` without the cookie.
     struct Event {
         let watch: Int32
         let mask: UInt32
@@ -14,10 +15,10 @@ final class FolderEvents {
         weak var watch: FolderWatch?
     }
 
-    /// One buffer holds many events; the kernel gives whole ones.
+    /// One buffer holds many events. The kernel returns whole events only.
     private static let bufferSize = 16_384
-    /// Buffers that are read in one turn of the loop; the rest comes in the next.
-    private static let buffersInTurn = 8
+    /// The maximum number of buffers read per turn of the loop.
+    private static let maxBuffersPerTurn = 8
     private static let mask = UInt32(
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
             | IN_ONLYDIR)
@@ -26,53 +27,54 @@ final class FolderEvents {
     private var source: EventSource?
     private var listeners: [Listener] = []
 
-    /// - Throws: an error of inotify_init1(2): this user has too many (EMFILE).
+    /// - Throws: an error of inotify_init1(2): this user has too many instances (EMFILE).
     init(on loop: EventLoop) throws(Errno) {
         descriptor = Descriptor(owning: try SystemCall.retrying { inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC)) })
         source = try loop.watch(descriptor.raw, .readable) { [weak self] _ in self?.read() }
     }
 
     deinit {
-        // The source ends before its descriptor is closed.
+        // Cancel the source before its descriptor is closed.
         source?.cancel()
     }
 
-    /// Has a watch told of what it is interested in, until it is dropped.
+    /// Delivers events to a watch until it is released.
     func add(_ watch: FolderWatch) {
         listeners.removeAll { $0.watch == nil }
         listeners.append(Listener(watch: watch))
     }
 
     /// Watches a folder, which may be watched already.
-    /// - Returns: the kernel's number for the folder.
+    /// - Returns: the kernel's watch descriptor.
     /// - Throws: an error of inotify_add_watch(2).
-    func begin(_ path: String) throws(Errno) -> Int32 {
+    func addWatch(_ path: String) throws(Errno) -> Int32 {
         try SystemCall.retrying { inotify_add_watch(descriptor.raw, path.systemPath, Self.mask) }
     }
 
-    /// Ends the watching of those folders that no watch is interested in any more.
-    func end(_ numbers: Set<Int32>) {
+    /// Stops watching those folders that no watch needs any more.
+    func removeWatches(_ numbers: Set<Int32>) {
         for number in numbers where !listeners.contains(where: { $0.watch?.isWatching(number) ?? false }) {
-            // Fails for a folder that is gone already.
+            // Fails if the folder was already removed.
             _ = inotify_rm_watch(descriptor.raw, number)
         }
     }
 
     private func read() {
-        for _ in 0..<Self.buffersInTurn {
+        for _ in 0..<Self.maxBuffersPerTurn {
             var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
-            // Would-block ends it; anything else only means that there was nothing.
+            // EWOULDBLOCK ends the loop. Any other error means that there is nothing to read.
             let count = Glibc.read(descriptor.raw, &buffer, buffer.count)
             guard count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {
                 for listener in listeners { listener.watch?.note(event) }
             }
         }
-        // A handler may drop a watch, which hears nothing then, or add one.
-        for listener in listeners { listener.watch?.tell() }
+        // A handler may release a watch, which is then not notified, or add one.
+        for listener in listeners { listener.watch?.notify() }
     }
 
-    /// Reads `struct inotify_event`s: watch, mask, cookie and length, of 4 bytes each, and a name with NULs behind it.
+    /// Parses `struct inotify_event`s: watch, mask, cookie and length of 4 bytes each, and a name
+    /// padded with NULs.
     private static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
         var events: [Event] = []
         var rest = bytes

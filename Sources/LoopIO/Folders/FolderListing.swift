@@ -1,12 +1,13 @@
 import Glibc
 
-/// The names in a folder.
+/// Functions for folders and symbolic links.
 package enum FolderListing {
-    /// Reads the names of what is in a folder (readdir(3)), without `.` and `..` and those that are not UTF-8. May wait for a
-    /// disk: for a worker's thread.
+    /// Returns the names in a folder (readdir(3)), without `.`, `..` and names that are not UTF-8.
+    /// May block on a disk: call it on a worker's thread.
     ///
-    /// - Parameter limit: how many are read at most, in the order of the file system.
-    /// - Throws: an error of opendir(3): ENOENT when it is missing, ENOTDIR when it is no folder.
+    /// - Parameter limit: the maximum number of names, in the order of the file system.
+    /// - Throws: an error of opendir(3): ENOENT if the folder does not exist, ENOTDIR if it is not
+    ///   a folder.
     package static func names(in path: String, limit: Int) throws(Errno) -> [String] {
         guard let folder = opendir(path.systemPath) else { throw .current }
         defer { closedir(folder) }
@@ -21,19 +22,20 @@ package enum FolderListing {
         return names
     }
 
-    /// Makes a folder, in one that is there (mkdir(2)); the user's mask says for whom.
+    /// Creates a folder in an existing one (mkdir(2)). The user's umask determines its mode.
     package static func makeFolder(_ path: String) throws(Errno) {
         try SystemCall.retrying { mkdir(path.systemPath, 0o777) }
     }
 
-    /// The target of a symbolic link (readlink(2)); nil if there is no link at this path, or for a target longer than PATH_MAX.
+    /// Returns the target of a symbolic link (readlink(2)), or nil if there is no link at the path
+    /// or the target is longer than PATH_MAX.
     package static func target(ofLink path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path.systemPath, &buffer, buffer.count)
         return count > 0 && count < buffer.count ? String(systemBytes: buffer[..<count]) : nil
     }
 
-    /// Whether there is a folder at this path (stat(2)); links are followed.
+    /// Returns true if the path is a folder (stat(2)). Links are followed.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path.systemPath, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

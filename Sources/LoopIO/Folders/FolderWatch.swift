@@ -1,14 +1,17 @@
 import Glibc
 
-/// Tells that something in some folders has changed (inotify(7)). Used on the loop's thread only; dropping it ends the watch.
+/// A watch that reports changes in a set of folders (inotify(7)). Use it on the loop's thread only.
+/// Releasing it ends the watch.
 ///
-/// What changed is not said, since events may be lost: who watches looks anew.
+/// It does not report what changed, because events may be lost. The owner must read the folders
+/// again.
 package final class FolderWatch {
-    /// What of a folder is of interest.
+    /// The changes in a folder to report.
     package enum Interest: Sendable, Equatable {
-        /// Files and folders that come, go or are written.
+        /// Any file or folder that is added, removed or written.
         case anything
-        /// The coming of these names alone, as of a folder that is missing so far.
+        /// Only these names, for example to detect the creation of a folder that does not exist
+        /// yet.
         case names(Set<String>)
 
         fileprivate func union(_ other: Interest) -> Interest {
@@ -20,17 +23,17 @@ package final class FolderWatch {
     }
 
     private let events: FolderEvents
-    /// The watches by path. Several paths may lead to one folder, and then have one watch.
+    /// The watch descriptors by path. Several paths may lead to one folder, and then share a watch.
     private var watches: [String: Int32] = [:]
-    /// What of each watched folder is of interest.
+    /// The changes to report, by watch descriptor.
     private var interests: [Int32: Interest] = [:]
-    /// Whether something has changed and was not told yet.
+    /// A change has not been reported yet.
     private var hasChanged = false
-    /// Called after something changed, once for what came together.
+    /// Called after a change, once for several changes that arrive together.
     private let onChange: () -> Void
 
-    /// A watch of no folder.
-    /// - Throws: an error of inotify_init1(2): this user has too many (EMFILE).
+    /// Creates a watch without folders.
+    /// - Throws: an error of inotify_init1(2): this user has too many instances (EMFILE).
     package init(on loop: EventLoop, onChange: @escaping () -> Void) throws(Errno) {
         events = try loop.sharedFolderEvents()
         self.onChange = onChange
@@ -38,45 +41,47 @@ package final class FolderWatch {
     }
 
     deinit {
-        events.end(Set(interests.keys))
+        events.removeWatches(Set(interests.keys))
     }
 
-    /// Watches these folders, and no others any more. Folders that are missing, or may not be read, are left out.
+    /// Replaces the set of watched folders. Folders that do not exist or are not readable are
+    /// skipped.
     ///
-    /// - Returns: whether to look anew: a folder is watched that was not before, and may have changed meanwhile, or one is gone
-    ///   since it was looked at, and what was told of its end with it.
+    /// - Returns: true if the owner must read the folders again: a newly watched folder may have
+    ///   changed before, and a folder may have been removed since it was last read, together with
+    ///   the report of its removal.
     package func setFolders(_ wanted: [String: Interest]) -> Bool {
         var isNew = false
         var present: [String: Int32] = [:]
         var interests: [Int32: Interest] = [:]
         for (path, interest) in wanted {
             do throws(Errno) {
-                let number = try events.begin(path)
+                let number = try events.addWatch(path)
                 isNew = isNew || watches[path] != number
                 present[path] = number
                 interests[number] = interests[number].map { $0.union(interest) } ?? interest
             } catch {
-                // Not for a lack of watches (ENOSPC), which looking anew would not mend.
+                // Not for a lack of watches (ENOSPC), which reading again would not fix.
                 isNew = isNew || [ENOENT, ENOTDIR].contains(error.rawValue)
             }
         }
         let ended = Set(watches.values).subtracting(interests.keys)
         watches = present
         self.interests = interests
-        events.end(ended)
+        events.removeWatches(ended)
         return isNew
     }
 
-    /// Whether a folder that the kernel has this number for is watched here.
+    /// Returns true if the folder with this watch descriptor is watched here.
     func isWatching(_ number: Int32) -> Bool { interests[number] != nil }
 
-    /// Takes an event of any folder that is watched on the loop.
+    /// Processes an event of any folder that is watched on the loop.
     func note(_ event: FolderEvents.Event) {
         hasChanged = concerns(event) || hasChanged
     }
 
-    /// Says that something has changed, if that is so.
-    func tell() {
+    /// Calls `onChange` if a change has not been reported yet.
+    func notify() {
         guard hasChanged else { return }
         hasChanged = false
         onChange()

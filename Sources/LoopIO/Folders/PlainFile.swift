@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// A plain file that others write, read as a whole.
+/// A regular file written by other programs, read as a whole.
 package struct PlainFile: Sendable {
-    /// What tells one version of a file from another, without reading it.
+    /// Metadata that identifies a version of a file without reading it.
     package struct Version: Sendable, Equatable {
-        /// The file system and the number of the file in it.
+        /// The file system and the file's inode number in it.
         let device: UInt64
         let inode: UInt64
-        /// Its size in bytes.
         let size: Int64
-        /// When content, name or mode last changed, in nanoseconds since 1970: nobody can set this one.
+        /// The time of the last change of content, name or mode, in nanoseconds since 1970.
+        /// Programs cannot set it.
         package let changed: Int64
-        /// When the content was last written, in nanoseconds since 1970.
+        /// The time of the last change of content, in nanoseconds since 1970.
         let written: Int64
 
         init(_ status: stat) {
@@ -29,22 +29,24 @@ package struct PlainFile: Sendable {
         }
     }
 
-    /// Its content.
     package let bytes: [UInt8]
     /// The version that was read.
     package let version: Version
 
-    /// The version of the file at a path (stat(2)); nil when there is none, or it is something else than a plain file.
+    /// Returns the version of the file at a path (stat(2)), or nil if it does not exist or is not a
+    /// regular file.
     package static func version(at path: String) -> Version? {
         var status = stat()
         guard stat(path.systemPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Version(status)
     }
 
-    /// Reads a file. Links are followed; pipes and devices are not waited for, and refused. For a worker's thread.
+    /// Reads a file. Links are followed. Pipes and devices are rejected without blocking. Call it
+    /// on a worker's thread.
     ///
-    /// - Parameter limit: the most bytes that it may have.
-    /// - Throws: an error of open(2) or read(2); EFBIG above the limit, EINVAL for what is no plain file.
+    /// - Parameter limit: the maximum size in bytes.
+    /// - Throws: an error of open(2) or read(2); EFBIG above the limit, EINVAL if it is not a
+    ///   regular file.
     package static func read(_ path: String, limit: Int) throws(Errno) -> PlainFile {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let file = Descriptor(owning: try SystemCall.retrying { open(path.systemPath, flags) })
@@ -63,8 +65,8 @@ package struct PlainFile: Sendable {
         return PlainFile(bytes: bytes, version: Version(status))
     }
 
-    /// Reads a file as `read` does; nil when there is none. A link to a file that does not exist is an error (ENOENT): its user
-    /// means to have one.
+    /// Reads a file like `read`; nil if it does not exist. A link to a missing file is an error
+    /// (ENOENT), because its user expects the file.
     package static func readOptional(_ path: String, limit: Int) throws(Errno) -> PlainFile? {
         do throws(Errno) {
             return try read(path, limit: limit)

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// A program that was started by us and outlives us.
+/// A program started by this process that outlives it.
 package final class DetachedProgram {
-    /// A program that runs, before anybody waits for its end. Belongs to one thread at a time.
+    /// A running program whose exit is not awaited yet. Use it on one thread at a time.
     package struct Started: Sendable {
         fileprivate let child: Int32
     }
@@ -13,13 +13,15 @@ package final class DetachedProgram {
     private var source: EventSource?
     private var onEnded: ((Int32) -> Void)?
 
-    /// Starts a program (`clinux_spawn_detached`). May wait for a disk: for a thread of its own.
+    /// Starts a program (`clinux_spawn_detached`). May block on a disk: call it on a separate
+    /// thread.
     ///
     /// - Parameters:
-    ///   - words: the program by absolute path, and its arguments.
-    ///   - environment: all of its variables.
-    ///   - folder: where it begins.
-    ///   - input: a descriptor that it gets as its standard input, which stays the caller's; nil: it gets none.
+    ///   - words: the program's absolute path and its arguments.
+    ///   - environment: the complete environment.
+    ///   - folder: the working directory.
+    ///   - input: a descriptor for its standard input, which the caller still owns; nil gives it no
+    ///     input.
     /// - Throws: an error of posix_spawn(3).
     package static func start(
         _ words: [String], environment: [String: String], folder: String, input: Int32? = nil
@@ -36,10 +38,11 @@ package final class DetachedProgram {
         return Started(child: child)
     }
 
-    /// Waits for the end of a program on the loop; keeps itself alive until then, so that no dead process stays behind.
+    /// Waits on the loop for the program's exit. The object retains itself until then, so that the
+    /// child process is reaped.
     ///
-    /// - Parameter ended: called once, unless `forget` was called: the exit status, or 256 plus the number of the signal that
-    ///   ended it.
+    /// - Parameter ended: called once, unless `forget` was called, with the exit status, or 256
+    ///   plus the number of the signal that ended the program.
     @discardableResult
     package init(
         _ started: Started, on loop: EventLoop, ended: @escaping (Int32) -> Void
@@ -52,7 +55,7 @@ package final class DetachedProgram {
         source = try loop.watch(number, .readable) { [self] _ in finish() }
     }
 
-    /// Nobody asks any more how it ends.
+    /// Cancels the report of the exit.
     package func forget() {
         onEnded = nil
     }
@@ -65,11 +68,12 @@ package final class DetachedProgram {
         descriptor = nil
         let report = onEnded
         onEnded = nil
-        // Below -1 somebody else took the status: nothing is known against it.
+        // Below -1: other code has reaped the child. Report success, because nothing indicates a
+        // failure.
         report?(max(0, status))
     }
 
-    /// Calls `body` with pointers to the texts, and a null behind them.
+    /// Calls `body` with a null-terminated array of C strings.
     private static func withCStrings<Result>(
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
@@ -78,7 +82,7 @@ package final class DetachedProgram {
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeMutableBufferPointer { buffer in
             // The null was appended: the array is not empty.
-            guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has none") }
+            guard let base = buffer.baseAddress else { preconditionFailure("a non-empty array has no base address") }
             return body(base)
         }
     }

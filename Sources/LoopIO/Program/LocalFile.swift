@@ -1,16 +1,15 @@
 import Glibc
 
-/// A file that was read as a whole, for programs that wait for nothing else meanwhile.
+/// A file that was read as a whole, for programs that may block while reading.
 package struct LocalFile: Sendable {
-    /// Its content.
     package let bytes: [UInt8]
-    /// Whether it is a plain file, and no pipe or device that gives its content only once.
+    /// True for a regular file, false for a pipe or device, whose content can be read only once.
     package let isRegular: Bool
-    /// Whether others than the owner may read it.
+    /// True if users other than the owner may read the file.
     package let isReadableByOthers: Bool
 
-    /// Reads a file; waits until a pipe ends.
-    /// - Parameter limit: the most bytes that it may have.
+    /// Reads a file. Blocks until the end of a pipe.
+    /// - Parameter limit: the maximum size in bytes.
     /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EISDIR for a folder.
     package static func read(_ path: String, limit: Int) throws(Errno) -> LocalFile {
         let file = Descriptor(
@@ -18,7 +17,7 @@ package struct LocalFile: Sendable {
         return try read(file.raw, limit: limit)
     }
 
-    /// The first bytes of a plain file; does not wait for a pipe.
+    /// Reads the first bytes of a regular file. Does not block on a pipe.
     package static func beginning(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let file = Descriptor(owning: try SystemCall.retrying { open(path.systemPath, flags) })
@@ -30,8 +29,8 @@ package struct LocalFile: Sendable {
 
     /// Reads standard input to its end.
     ///
-    /// Through the descriptor and not by `/dev/stdin`, which would be opened anew: that fails for the pipe of another user,
-    /// as after `sudo -u`.
+    /// Uses the descriptor instead of `/dev/stdin`, which would be opened again: that fails for the
+    /// pipe of another user, for example after `sudo -u`.
     package static func readStandardInput(limit: Int) throws(Errno) -> LocalFile {
         try read(STDIN_FILENO, limit: limit)
     }
@@ -56,6 +55,6 @@ package struct LocalFile: Sendable {
 }
 
 extension Errno {
-    /// EFBIG: the file is larger than it may be.
+    /// EFBIG: the file exceeds the size limit.
     package static let fileTooLarge = Errno(rawValue: EFBIG)
 }

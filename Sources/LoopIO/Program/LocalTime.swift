@@ -1,11 +1,13 @@
 import Glibc
 
-/// Moments as a person here reads them.
+/// Formats times for people in the local time zone.
 package enum LocalTime {
-    /// Date and time in the time zone of the process (localtime_r(3)), to the second: `2026-11-22 14:30:05`. A time that the clocks
-    /// show twice, as at the end of summer time, has its offset from UTC behind it: `2026-10-25 02:30:05 +02:00`.
+    /// Returns date and time in the time zone of the process (localtime_r(3)), to the second:
+    /// `2026-11-22 14:30:05`. A local time that occurs twice, as at the end of summer time, is
+    /// followed by its offset from UTC: `2026-10-25 02:30:05 +02:00`.
     ///
-    /// - Parameter unixSeconds: seconds since 1970; a number that no calendar has gives the number itself.
+    /// - Parameter unixSeconds: seconds since 1970. A value outside the calendar's range returns
+    ///   the number itself.
     package static func text(_ unixSeconds: Double) -> String {
         guard let moment = time_t(exactly: unixSeconds.rounded(.down)), let parts = parts(of: moment) else {
             return "\(unixSeconds)"
@@ -17,7 +19,7 @@ package enum LocalTime {
         return isShownTwice ? "\(words(parts)) \(offset(parts))" : words(parts)
     }
 
-    /// By how much clocks are set back somewhere, in seconds, in both directions.
+    /// The amounts by which time zones set clocks back, in seconds, in both directions.
     private static let shifts = [-7200, -3600, -1800, 1800, 3600, 7200]
 
     private static func parts(of moment: time_t) -> tm? {
@@ -37,11 +39,12 @@ package enum LocalTime {
         return date.map(padded).joined(separator: "-") + " " + time.map(padded).joined(separator: ":")
     }
 
-    /// The time of day, to the minute, and before it the date where that is another one than now: `14:30`.
+    /// Returns the time of day, to the minute: `14:30`. The date precedes it if it is not the date
+    /// of `now`.
     ///
     /// - Parameters:
     ///   - unixSeconds: seconds since 1970.
-    ///   - now: the present moment, in seconds since 1970.
+    ///   - now: the current time, in seconds since 1970.
     package static func short(_ unixSeconds: Double, now: Double) -> String {
         let words = text(unixSeconds).split(separator: " ")
         guard words.count > 1, let date = words.first else { return text(unixSeconds) }
@@ -49,7 +52,7 @@ package enum LocalTime {
         return text(now).hasPrefix("\(date) ") ? minutes : "\(date) \(minutes)"
     }
 
-    /// At least two digits.
+    /// Pads to two digits.
     private static func padded(_ number: Int) -> String {
         (0...9).contains(number) ? "0\(number)" : "\(number)"
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Patterns of names with `*`, `?` and `[…]`, as shells have them.
+/// Shell patterns for names, with `*`, `?` and `[…]`.
 package enum NamePattern {
-    /// fnmatch(3).
+    /// True if the name matches (fnmatch(3)).
     package static func matches(_ pattern: String, _ name: String) -> Bool {
         fnmatch(pattern, name, 0) == 0
     }

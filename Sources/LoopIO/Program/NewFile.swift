@@ -1,10 +1,11 @@
 import CLinux
 import Glibc
 
-/// A file that did not exist before, and that only its owner may read: for secrets that a user asked for.
+/// A new file that only its owner may read, for secrets that a user exports.
 ///
-/// It gets its name when all of it is on the disk, so that nothing is left of one whose writer was killed. Where a file system
-/// knows no files without a name, as that of a memory stick, it has its name from the beginning.
+/// The file gets its name after its content is on disk, so that nothing is left of it if the writer
+/// is killed. On file systems without O_TMPFILE, such as that of a memory stick, the file has its
+/// name from the start.
 package final class NewFile {
     private let path: String
     private var descriptor: Descriptor?
@@ -12,9 +13,10 @@ package final class NewFile {
     /// True if only the owner may read it. Some file systems give all files the same permissions.
     package let isPrivate: Bool
 
-    /// Creates it (open(2) with mode 0600, and O_TMPFILE or O_EXCL), without following a link.
-    /// - Parameter mode: only tests, which act as such a file system, use another one.
-    /// - Throws: EEXIST when there is something of that name.
+    /// Creates the file (open(2) with mode 0600, and O_TMPFILE or O_EXCL), without following a
+    /// link.
+    /// - Parameter mode: tests pass another mode to simulate a file system with fixed permissions.
+    /// - Throws: EEXIST if the path already exists.
     package init(path: String, mode: UInt32 = 0o600) throws(Errno) {
         self.path = path
         var status = stat()
@@ -24,7 +26,7 @@ package final class NewFile {
             let folder = Self.folder(of: path)
             opened = try SystemCall.retrying { clinux_open_nameless(folder.systemPath, mode) }
         } catch {
-            // If that is not the reason, this one tells it.
+            // If O_TMPFILE is not the cause, this call fails with the cause.
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             opened = try SystemCall.retrying { open(path.systemPath, flags, mode) }
             hasName = true
@@ -33,8 +35,8 @@ package final class NewFile {
         isPrivate = fstat(opened, &status) == 0 && status.st_mode & 0o077 == 0
     }
 
-    /// Writes the whole content, makes it and its name durable (fsync(2)), and closes the file.
-    /// - Throws: EEXIST when something has got the name meanwhile.
+    /// Writes the content, makes content and name durable (fsync(2)), and closes the file.
+    /// - Throws: EEXIST if the path has been created in the meantime.
     package func finish(writing bytes: [UInt8]) throws(Errno) {
         guard let number = descriptor?.raw else { return }
         try StandardStream.write(bytes, to: number)
@@ -50,14 +52,14 @@ package final class NewFile {
             let folder = Descriptor(owning: try SystemCall.retrying { open(Self.folder(of: path).systemPath, flags) })
             try SystemCall.retrying { fsync(folder.raw) }
         } catch .invalidArgument {
-            // The file system does not know it for folders.
+            // The file system does not support fsync(2) of folders.
         }
     }
 
-    /// Closes and deletes it: it is not complete.
+    /// Closes and deletes the incomplete file.
     package func remove() {
         descriptor = nil
-        // Nothing is left to do when it is gone already.
+        // Ignore errors: the file may already be deleted.
         if hasName { _ = unlink(path.systemPath) }
     }
 

@@ -1,28 +1,28 @@
 import Glibc
 
-/// Where programs are looked for, as a shell does with `PATH`.
+/// The folders to search for programs, as a shell does with `PATH`.
 package struct ProgramSearch: Sendable, Equatable {
-    /// What is searched when `PATH` is not set.
+    /// The search path if `PATH` is not set.
     private static let standard = "/usr/local/bin:/usr/bin:/bin"
 
     private let folders: [String]
 
-    /// - Parameter path: the value of `PATH`; entries that are not absolute are passed over.
+    /// - Parameter path: the value of `PATH`; entries that are not absolute are ignored.
     package init(path: String?) {
         folders = (path ?? Self.standard).split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
     }
 
-    /// The absolute path of a program.
+    /// Returns the absolute path of a program. May block on a disk.
     ///
-    /// - Parameter program: an absolute path, or a name without slashes. May wait for a disk.
-    /// - Returns: nil when there is none that may be run.
+    /// - Parameter program: an absolute path, or a name without slashes.
+    /// - Returns: nil if no executable program is found.
     package func find(_ program: String) -> String? {
         if program.utf8.first == UInt8(ascii: "/") { return Self.isProgram(program) ? program : nil }
         guard !program.isEmpty, !program.utf8.contains(UInt8(ascii: "/")) else { return nil }
         return folders.lazy.map { "\($0)/\(program)" }.first(where: Self.isProgram)
     }
 
-    /// Whether a plain file may be run by us (access(2)).
+    /// Returns true for a regular file that this process may execute (access(2)).
     private static func isProgram(_ path: String) -> Bool {
         var status = stat()
         return stat(path.systemPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

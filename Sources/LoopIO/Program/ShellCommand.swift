@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// A running `/bin/sh -c COMMAND`. Used on the loop's thread only.
+/// A running `/bin/sh -c COMMAND`. Use it on the loop's thread only.
 package final class ShellCommand {
-    /// Where the command's standard output goes.
+    /// The destination of the command's standard output.
     package enum Output: Sendable {
-        /// To ours.
+        /// This process's standard output.
         case standardOutput
-        /// To our standard error, where it cannot be taken for our own results.
+        /// This process's standard error, where it cannot be mistaken for results.
         case standardError
 
         fileprivate var descriptor: Int32 {
@@ -22,11 +22,12 @@ package final class ShellCommand {
     private var descriptor: Descriptor?
     private var source: EventSource?
 
-    /// Starts the command; `clinux_spawn_shell` says what it gets, and what it does not.
-    /// - Parameter input: what it reads from its standard input.
+    /// Starts the command. See `clinux_spawn_shell` for what it inherits.
+    /// - Parameter input: the content of its standard input.
     /// - Throws: an error of posix_spawn(3), memfd_create(2) or pidfd_open(2).
     package init(_ command: String, input: [UInt8], output: Output) throws(Errno) {
-        // Whoever started us may ignore SIGCHLD, and then the command's status would be lost.
+        // The parent process may have set SIGCHLD to be ignored, which would lose the command's
+        // status.
         Glibc.signal(SIGCHLD, SIG_DFL)
         var child: pid_t = 0
         let error = clinux_spawn_shell(command.systemPath, input, input.count, output.descriptor, &child)
@@ -36,12 +37,13 @@ package final class ShellCommand {
     }
 
     deinit {
-        // The source ends before its descriptor is closed.
+        // Cancel the source before its descriptor is closed.
         source?.cancel()
     }
 
-    /// Runs a command with fixed text, waits for its end, and returns its standard output.
-    /// - Returns: nil when it failed, or wrote more than `limit` bytes.
+    /// Runs a command that contains no external input, waits for it, and returns its standard
+    /// output.
+    /// - Returns: nil if it failed, or wrote more than `limit` bytes.
     package static func output(of command: String, limit: Int) -> [UInt8]? {
         Glibc.signal(SIGCHLD, SIG_DFL)
         guard let pipe = popen("exec \(command) 2>/dev/null </dev/null", "re") else { return nil }
@@ -55,8 +57,9 @@ package final class ShellCommand {
         return pclose(pipe) == 0 && bytes.count <= limit ? bytes : nil
     }
 
-    /// Calls back once, when the command has ended; keeps itself alive until then.
-    /// - Parameter ended: gets the exit status, or 256 plus the number of the signal that ended it.
+    /// Calls back once after the command has ended. The object retains itself until then.
+    /// - Parameter ended: receives the exit status, or 256 plus the number of the signal that ended
+    ///   the command.
     package func wait(on loop: EventLoop, _ ended: @escaping (Int32) -> Void) throws(Errno) {
         guard let number = descriptor?.raw else { return }
         source = try loop.watch(number, .readable) { [self] _ in
@@ -65,7 +68,8 @@ package final class ShellCommand {
             source?.cancel()
             source = nil
             descriptor = nil
-            // Below -1 somebody else took the status: it did not end well as far as we know.
+            // Below -1: other code has reaped the child. Report a failure, because success is not
+            // certain.
             ended(status >= 0 ? status : 255)
         }
     }

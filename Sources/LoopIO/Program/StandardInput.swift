@@ -1,12 +1,13 @@
 import Glibc
 
-/// Standard input of a command-line program that a person or another program answers on.
+/// The standard input of a command-line program, through which a user or another program enters
+/// answers.
 package enum StandardInput {
-    /// Whether a person types there (isatty(3)).
+    /// True if standard input is a terminal (isatty(3)).
     package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Reads what is there, at most `limit` bytes, and waits until there is something; nothing at the end of input. For a
-    /// thread that may wait.
+    /// Reads up to `limit` available bytes, and blocks until there are any. Returns an empty array
+    /// at the end of input. Call it on a thread that may block.
     /// - Throws: an error of read(2).
     package static func readSome(limit: Int) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
@@ -15,21 +16,22 @@ package enum StandardInput {
                 let count = try SystemCall.retrying { read(STDIN_FILENO, &bytes, bytes.count) }
                 return Array(bytes[..<count])
             } catch .wouldBlock {
-                // Whoever shares the terminal or pipe with us made it non-blocking.
+                // Another process that shares the terminal or pipe has made it non-blocking.
                 var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 try SystemCall.retrying { Glibc.poll(&poll, 1, -1) }
             }
         }
     }
 
-    /// Reads one line, and waits for it; nothing behind the line is taken away from whoever reads on.
-    /// - Parameter limit: the most bytes that it may have.
-    /// - Returns: the line without its end; nil when there is none left.
+    /// Reads one line, and blocks until it is complete. Bytes after the line are left for other
+    /// readers.
+    /// - Parameter limit: the maximum length in bytes.
+    /// - Returns: the line without its terminator, or nil at the end of input.
     /// - Throws: an error of read(2), EMSGSIZE above the limit.
     package static func readLine(limit: Int) throws(Errno) -> [UInt8]? {
         var line: [UInt8] = []
         var byte: UInt8 = 0
-        // A byte at a time: a pipe cannot be given back what was read too far.
+        // Read byte by byte, because bytes read from a pipe cannot be put back.
         while try SystemCall.retrying({ read(STDIN_FILENO, &byte, 1) }) == 1 {
             if byte == UInt8(ascii: "\n") { return line }
             guard line.count < limit else { throw .messageTooLong }

@@ -1,29 +1,31 @@
 import CLinux
 import Glibc
 
-/// Standard output and standard error of a command-line program, which waits until its reader takes what it writes.
+/// The standard output or standard error of a command-line program. Writing blocks until the reader
+/// accepts the bytes.
 package enum StandardStream: Int32, Sendable {
     /// For results.
     case output = 1
     /// For everything else.
     case error = 2
 
-    /// Whether a person looks at it (isatty(3)).
+    /// True if the stream is a terminal (isatty(3)).
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// How many columns the terminal has; nil when it does not say, or when it is none.
+    /// The number of columns of the terminal, or nil if unknown or not a terminal.
     package var columns: Int? {
         let columns = Int(clinux_terminal_columns(rawValue))
         return columns > 0 ? columns : nil
     }
 
     /// Writes all bytes.
-    /// - Throws: an error of write(2); EPIPE when nobody reads any more.
+    /// - Throws: an error of write(2); EPIPE if there is no reader.
     package func write(_ bytes: [UInt8]) throws(Errno) {
         try Self.write(bytes, to: rawValue)
     }
 
-    /// Throws the error that the end of the process would lose: some file systems report a full disk when a file is closed.
+    /// Throws an error that would be lost at the end of the process: some file systems report a
+    /// full disk when a file is closed.
     package func finish() throws(Errno) {
         do throws(Errno) {
             try SystemCall.flush(rawValue)
@@ -41,7 +43,7 @@ package enum StandardStream: Int32, Sendable {
                 }
                 rest = rest.dropFirst(count)
             } catch .wouldBlock {
-                // Whoever shares the terminal or pipe with us made it non-blocking.
+                // Another process that shares the terminal or pipe has made it non-blocking.
                 var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 try SystemCall.retrying { Glibc.poll(&poll, 1, -1) }
             }

@@ -1,14 +1,16 @@
 import Glibc
 
-/// Text that stands for bytes of the system: arguments, variables and paths, which need not be UTF-8.
+/// Text that represents bytes of the system: arguments, variables and paths, which need not be
+/// UTF-8.
 ///
-/// A byte that is no UTF-8 is the scalar U+10FE00 plus its value, of a private area. Bytes that are the UTF-8 of such a scalar are
-/// written in the same way, so that every sequence of bytes has a text of its own and comes back from it unchanged.
+/// A byte that is not part of valid UTF-8 is represented by the private-use scalar U+10FE00 plus
+/// its value. Bytes that are the UTF-8 of such a scalar are represented in the same way. Every byte
+/// sequence therefore has its own text, and converting the text back returns the same bytes.
 extension String {
     private static var escapes: ClosedRange<UInt32> { 0x10FE80...0x10FEFF }
     private static var escapeBase: UInt32 { 0x10FE00 }
 
-    /// The text that stands for bytes.
+    /// Creates the text that represents the bytes.
     package init(systemBytes bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
         if let text = String(validating: bytes, as: UTF8.self), !text.hasEscapes {
@@ -18,7 +20,7 @@ extension String {
         var scalars = String.UnicodeScalarView()
         var start = 0
         while start < bytes.count {
-            // One scalar at a time: a sequence is four bytes at most.
+            // Decode one scalar at a time: a sequence is at most four bytes long.
             let found = (1...Swift.min(4, bytes.count - start)).lazy.compactMap { count in
                 String(validating: bytes[start..<(start + count)], as: UTF8.self)?.unicodeScalars.first.map {
                     (count, $0)
@@ -29,7 +31,7 @@ extension String {
                 start += count
             } else {
                 for byte in bytes[start..<(start + (found?.0 ?? 1))] {
-                    // A byte below 0x80 is UTF-8 by itself.
+                    // A byte below 0x80 is always valid UTF-8.
                     if let scalar = Unicode.Scalar(Self.escapeBase + UInt32(byte)) { scalars.append(scalar) }
                 }
                 start += found?.0 ?? 1
@@ -38,12 +40,12 @@ extension String {
         self = String(scalars)
     }
 
-    /// The text that stands for a C string.
+    /// Creates the text that represents a C string.
     package init(systemPath path: UnsafePointer<CChar>) {
         self.init(systemBytes: UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) })
     }
 
-    /// The bytes that the text stands for.
+    /// The bytes that the text represents.
     package var systemBytes: [UInt8] {
         guard hasEscapes else { return Array(utf8) }
         var bytes: [UInt8] = []
@@ -57,17 +59,18 @@ extension String {
         return bytes
     }
 
-    /// The bytes for a call of the system, with a NUL behind them.
+    /// The bytes, followed by a NUL, for system calls.
     package var systemPath: [CChar] { systemBytes.nullTerminated }
 
-    /// The text for people and other devices: U+FFFD for what is no UTF-8.
+    /// The text for people and other devices, with U+FFFD in place of invalid UTF-8.
     package var systemTextRepaired: String {
         hasEscapes ? String(decoding: systemBytes, as: UTF8.self) : self
     }
 
-    /// The option of a word of the command line, and behind the first `=` its value, if it has one.
+    /// Splits a command-line word into the option and, if present, the value after the first `=`.
     package var splitOption: [String] {
-        // Of scalars: a value may begin with a mark, which makes one character with the sign.
+        // Split scalars: a combining mark at the start of a value would form one character with
+        // "=".
         unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
     }
 
@@ -75,6 +78,6 @@ extension String {
 }
 
 extension Sequence<UInt8> {
-    /// The bytes for a call of the system, with a NUL behind them.
+    /// The bytes, followed by a NUL, for system calls.
     package var nullTerminated: [CChar] { map { CChar(bitPattern: $0) } + [0] }
 }

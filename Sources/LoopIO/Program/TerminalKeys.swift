@@ -1,6 +1,6 @@
 import Glibc
 
-/// A key that a person presses, as far as a list on a terminal takes keys.
+/// A key pressed at a terminal, of those that a list on the terminal supports.
 package enum TerminalKey: Equatable, Sendable {
     case up
     case down
@@ -12,8 +12,8 @@ package enum TerminalKey: Equatable, Sendable {
     /// 0 to 9.
     case digit(Int)
 
-    /// The keys in what a terminal sent: control sequences of ECMA-48 as terminals of the xterm family send them, and the letters
-    /// that pagers take. Anything else is left out.
+    /// Parses the input of a terminal: ECMA-48 control sequences as sent by xterm-like terminals,
+    /// and the letters that pagers use. Other input is ignored.
     package static func parse(_ bytes: [UInt8]) -> [TerminalKey] {
         var keys: [TerminalKey] = []
         var rest = bytes[...]
@@ -25,7 +25,7 @@ package enum TerminalKey: Equatable, Sendable {
             case UInt8(ascii: "j"): keys.append(.down)
             case UInt8(ascii: "0")...UInt8(ascii: "9"): keys.append(.digit(Int(first - UInt8(ascii: "0"))))
             case 0x1B:
-                // Escape alone comes alone; a sequence comes as a whole.
+                // Escape is sent alone; a control sequence is sent as a whole.
                 guard let introducer = rest.first, introducer == 0x5B || introducer == 0x4F else {
                     if rest.isEmpty { keys.append(.leave) }
                     continue
@@ -53,17 +53,18 @@ package enum TerminalKey: Equatable, Sendable {
     }
 }
 
-/// Single keys that a person presses at a terminal, without an echo, while the loop goes on with everything else.
+/// Reads single key presses at a terminal, without echo, while the loop continues to run.
 ///
-/// Used on the loop's thread only. Ctrl-C stays the signal that it is.
+/// Use it on the loop's thread only. Ctrl-C still sends its signal.
 package final class TerminalKeys {
     private let terminal: TerminalSettings
     private let report: (Result<TerminalKey, Errno>) -> Void
     private var source: EventSource?
 
-    /// Begins to read; what was typed ahead is dropped.
-    /// - Parameter report: gets each key, until `cancel`; after an error nothing more.
-    /// - Throws: an error of open(2), tcgetattr(3) or epoll_ctl(2): ENXIO or ENOTTY when there is no terminal.
+    /// Starts reading. Input that was typed ahead is discarded.
+    /// - Parameter report: receives each key until `cancel`. Not called again after an error.
+    /// - Throws: an error of open(2), tcgetattr(3) or epoll_ctl(2): ENXIO or ENOTTY if there is no
+    ///   terminal.
     package init(
         _ place: TerminalLine.Place, on loop: EventLoop, _ report: @escaping (Result<TerminalKey, Errno>) -> Void
     ) throws(Errno) {
@@ -77,9 +78,9 @@ package final class TerminalKeys {
         cancel()
     }
 
-    /// Stops reading, and brings line mode and the echo back.
+    /// Stops reading, and restores line mode and echo.
     package func cancel() {
-        // Before the descriptor, which closes with its property.
+        // Before the descriptor closes with its property.
         source?.cancel()
         source = nil
         terminal.restore()

@@ -1,30 +1,32 @@
 import Glibc
 
-/// One line that a person types at a terminal, read while the loop goes on with everything else.
+/// Reads one line from a terminal while the loop continues to run.
 ///
-/// Used on the loop's thread only. An echo that was off comes back with the line, with `cancel`, and when this is let go.
+/// Use it on the loop's thread only. If echo was turned off, it is restored after the line, by
+/// `cancel`, and when this object is released.
 package final class TerminalLine {
-    /// Which terminal.
+    /// The terminal to read from.
     package enum Place: Sendable {
-        /// Standard input, which must be one.
+        /// Standard input, which must be a terminal.
         case standardInput
-        /// The one that controls the process, also while standard input is something else (tty(4)).
+        /// The controlling terminal of the process, even if standard input is not a terminal
+        /// (tty(4)).
         case controlling
-        /// A descriptor that stays its owner's; it is duplicated.
+        /// A descriptor, which is duplicated. The owner keeps it.
         case descriptor(Int32)
     }
 
-    /// How what is typed is treated.
+    /// The treatment of the input.
     package enum Form: Sendable {
-        /// As usual: what was typed ahead counts.
+        /// Normal input, including what was typed ahead.
         case text
-        /// The answer to a question that was not there before: what was typed ahead is dropped.
+        /// The answer to a new question: input that was typed ahead is discarded.
         case answer
-        /// The same, and without an echo.
+        /// Like `answer`, but without echo.
         case secret
     }
 
-    /// The longest line that a terminal hands over (N_TTY_BUF_SIZE), in bytes.
+    /// The maximum line length that a terminal delivers (N_TTY_BUF_SIZE), in bytes.
     private static let maxLine = 4096
 
     private let terminal: TerminalSettings
@@ -33,9 +35,11 @@ package final class TerminalLine {
     private var source: EventSource?
     private var line: [UInt8] = []
 
-    /// Begins to read.
-    /// - Parameter then: gets the line without its end, nil at the end of input (Ctrl-D), or an error of read(2).
-    /// - Throws: an error of open(2), tcgetattr(3) or epoll_ctl(2): ENXIO or ENOTTY when there is no terminal.
+    /// Starts reading.
+    /// - Parameter then: receives the line without its terminator, nil at the end of input
+    ///   (Ctrl-D), or an error of read(2).
+    /// - Throws: an error of open(2), tcgetattr(3) or epoll_ctl(2): ENXIO or ENOTTY if there is no
+    ///   terminal.
     package init(
         _ place: Place, _ form: Form, on loop: EventLoop, _ then: @escaping (Result<[UInt8]?, Errno>) -> Void
     ) throws(Errno) {
@@ -47,7 +51,7 @@ package final class TerminalLine {
         switch form {
         case .text: break
         case .answer: try SystemCall.retrying { tcflush(number, TCIFLUSH) }
-        // But for the end of the line.
+        // Except for the end of the line.
         case .secret: try terminal.change(off: ECHO | ECHOE | ECHOK, on: ECHONL)
         }
     }
@@ -56,9 +60,10 @@ package final class TerminalLine {
         cancel()
     }
 
-    /// Stops reading, and brings the echo back. What was typed so far is dropped when it was a secret.
+    /// Stops reading, wipes the partial line, and restores echo. Input of a secret that was not
+    /// read yet is discarded.
     package func cancel() {
-        // Before the descriptor, which closes with its property.
+        // Before the descriptor closes with its property.
         source?.cancel()
         source = nil
         then = nil
@@ -66,7 +71,8 @@ package final class TerminalLine {
         terminal.restore()
     }
 
-    /// Takes what is there: a whole line, unless the terminal is in raw mode or Ctrl-D was typed amid a line.
+    /// Reads the available input: a whole line, unless the terminal is in raw mode or Ctrl-D was
+    /// typed within a line.
     private func read() {
         do throws(Errno) {
             guard var chunk = try terminal.read(limit: Self.maxLine) else { return }

@@ -1,16 +1,17 @@
 import Glibc
 
-/// A terminal whose settings are changed for a while. Used on one thread.
+/// A terminal whose settings are changed temporarily. Use it on one thread.
 ///
-/// It is not made non-blocking, since others share it. The settings from before come back with `restore`, and when this is let
-/// go; so a program that ends by its loop, also after a signal, leaves the terminal as it was.
+/// The terminal is not made non-blocking, because other processes share it. `restore` and deinit
+/// restore the previous settings, so that a program that leaves its loop normally, also after a
+/// signal, leaves the terminal unchanged.
 final class TerminalSettings {
     let descriptor: Descriptor
-    /// The settings that are to come back; nil when nothing was changed.
+    /// The settings to restore; nil if nothing was changed.
     private var saved: termios?
 
     /// Opens or duplicates a terminal.
-    /// - Throws: an error of open(2) or fcntl(2): ENXIO where no terminal controls the process.
+    /// - Throws: an error of open(2) or fcntl(2): ENXIO if the process has no controlling terminal.
     init(_ place: TerminalLine.Place) throws(Errno) {
         let number = try SystemCall.retrying {
             switch place {
@@ -26,9 +27,10 @@ final class TerminalSettings {
         restore()
     }
 
-    /// Switches local flags off and on (termios(3)); what was typed ahead is dropped. The keys that stop and dump a program do
-    /// nothing meanwhile: then nobody would be there to bring the settings back.
-    /// - Throws: ENOTTY when it is no terminal.
+    /// Clears and sets local flags (termios(3)). Input that was typed ahead is discarded. The keys
+    /// for suspend and core dump are disabled until `restore`, because they would leave the
+    /// settings changed.
+    /// - Throws: ENOTTY if it is not a terminal.
     func change(off: Int32, on: Int32 = 0) throws(Errno) {
         var settings = termios()
         let number = descriptor.raw
@@ -43,15 +45,16 @@ final class TerminalSettings {
         saved = saved ?? before
     }
 
-    /// Brings the settings back.
+    /// Restores the settings.
     func restore() {
         guard var settings = saved else { return }
         saved = nil
-        // Fails only when the terminal has gone.
+        // Fails only if the terminal no longer exists.
         _ = tcsetattr(descriptor.raw, TCSAFLUSH, &settings)
     }
 
-    /// What was typed; empty at the end of input, nil when somebody else who shares the terminal was faster.
+    /// Returns the available input: empty at the end of input, nil if another process that shares
+    /// the terminal has read it.
     /// - Throws: an error of read(2).
     func read(limit: Int) throws(Errno) -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: limit)

@@ -1,18 +1,19 @@
 import Glibc
 
-/// Wakes who waits for shared memory: a byte on a unix socket.
+/// Wakes a process that waits for shared memory, by a byte on a unix socket.
 ///
-/// A socket and no eventfd(2): the other process has the same open file, and could make a call of ours on an eventfd wait. A socket
-/// can be told for each call that it must not.
+/// A socket is used instead of eventfd(2) because the other process shares the open file and could
+/// make our calls on an eventfd block. On a socket, each call can be made non-blocking.
 package enum Bell {
-    /// Rings. A bell that has rung so often that nothing fits any more is still heard, and one whose owner is gone need not be.
+    /// Sends a wake-up. Errors are ignored: if the socket's buffer is full, a wake-up is pending
+    /// anyway, and if the peer has closed, none is needed.
     package static func ring(_ descriptor: Int32) {
         var byte: UInt8 = 0
         _ = Glibc.send(descriptor, &byte, 1, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
     }
 
-    /// Takes the rings that have come.
-    /// - Returns: false when the other side has gone, and nothing rings any more.
+    /// Clears the received wake-ups.
+    /// - Returns: false if the peer has closed and sends no more wake-ups.
     package static func silence(_ descriptor: Int32) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { rings in
             while true {

@@ -1,28 +1,30 @@
 import CLinux
 
-/// One direction of a stream in memory that two processes share: a ring of bytes between one writer and one reader, and the numbers
-/// by which they know of each other (`docs/control-protocol.md` has the table).
+/// One direction of a stream in memory shared by two processes: a ring buffer between one writer
+/// and one reader, and the counters that they publish to each other (see the table in
+/// `docs/control-protocol.md`).
 ///
-/// Either side may write anything at any time if it means harm. So each keeps its own numbers to itself and only publishes them, and a
-/// number of the other side counts as what it was when it was read and checked, and is never read again for the same purpose.
+/// A malicious peer may write anything at any time. Each side therefore keeps its own counters
+/// privately and only publishes them. A counter of the peer is read once and checked, and is not
+/// read again for the same purpose.
 struct RingLayout {
-    /// Where the numbers are, behind the beginning of the direction's header. Each on a cache line of its own.
+    /// The offsets of the counters in the direction's header. Each has its own cache line.
     private enum Offset {
-        /// Bytes that were written in all; the writer's.
+        /// The total number of bytes written. Set by the writer.
         static let written = 0
-        /// Not zero: nothing comes behind these bytes; the writer's.
+        /// Nonzero: no more bytes follow. Set by the writer.
         static let hasEnded = 8
-        /// Bytes that were read in all; the reader's.
+        /// The total number of bytes read. Set by the reader.
         static let read = 64
-        /// Not zero: the reader waits for a ring of the bell; set by the reader, taken by the writer.
+        /// Nonzero: the reader waits for the bell. Set by the reader, cleared by the writer.
         static let readerWaits = 128
-        /// Not zero: the writer waits for one.
+        /// Nonzero: the writer waits for the bell.
         static let writerWaits = 192
     }
 
     private let header: UnsafeMutableRawPointer
     private let data: UnsafeMutableRawPointer
-    /// Bytes of the ring, a power of two.
+    /// The size of the ring in bytes, a power of two.
     let size: Int
 
     init(header: UnsafeMutableRawPointer, data: UnsafeMutableRawPointer, size: Int) {
@@ -31,13 +33,13 @@ struct RingLayout {
         self.size = size
     }
 
-    /// The bytes from a place of the direction on, as far as they stand side by side.
+    /// Returns the bytes from a stream position on, up to the end of the ring.
     func bytes(from position: UInt64, count: Int) -> UnsafeMutableRawBufferPointer {
         let start = Int(truncatingIfNeeded: position) & (size - 1)
         return UnsafeMutableRawBufferPointer(start: data + start, count: min(count, size - start))
     }
 
-    /// Gives the memory of the ring back; what it held is lost.
+    /// Releases the memory of the ring. Its content is lost.
     func empty() { clinux_empty_shared(data, size) }
 
     var written: UInt64 { clinux_load_shared(header + Offset.written) }
@@ -52,20 +54,21 @@ struct RingLayout {
 
     func publishEnd() { _ = clinux_exchange_shared(header + Offset.hasEnded, 1) }
 
-    /// Says that the reader, or the writer, waits, and makes that known before anything is looked at again.
+    /// Announces that the reader or the writer waits, before any later read of the shared state.
     func waits(_ waits: Bool, asReader: Bool) {
         _ = clinux_exchange_shared(header + (asReader ? Offset.readerWaits : Offset.writerWaits), waits ? 1 : 0)
         clinux_order_shared()
     }
 
-    /// Whether the other side waits, and has to be woken; said once. To be asked after what it waits for was published.
+    /// Returns true once if the peer waits and must be woken. Call it after publishing what the
+    /// peer waits for.
     func takeWaiting(ofReader: Bool) -> Bool {
         clinux_order_shared()
         let word = header + (ofReader ? Offset.readerWaits : Offset.writerWaits)
-        // Mostly nobody waits, and a look costs less than an exchange.
+        // Usually the peer does not wait, and a load is cheaper than an exchange.
         return clinux_load_word_shared(word) != 0 && clinux_exchange_shared(word, 0) != 0
     }
 }
 
-/// The other side has broken the rules of the shared memory: nothing in it means anything any more.
+/// The peer has violated the protocol of the shared memory. Its content is no longer valid.
 package struct BrokenRing: Error, Equatable, Sendable {}

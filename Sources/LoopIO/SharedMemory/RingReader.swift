@@ -1,4 +1,4 @@
-/// The reading end of a direction in shared memory. One thread at a time.
+/// The reading end of one direction in shared memory. Use it on one thread at a time.
 package struct RingReader: ~Copyable {
     /// Keeps the memory mapped.
     private let memory: StreamMemory
@@ -16,24 +16,24 @@ package struct RingReader: ~Copyable {
         return Int(waiting)
     }
 
-    /// Whether bytes are there.
+    /// Returns true if there are bytes to read.
     package func hasBytes() throws(BrokenRing) -> Bool { try available() > 0 }
 
-    /// Whether the writer has said that nothing follows, and nothing is left.
+    /// Returns true if the writer has announced the end and all bytes were read.
     package func isAtEnd() throws(BrokenRing) -> Bool {
-        // In this order: what was written before the end is seen once the end is.
+        // In this order: when the end is visible, the bytes written before it are visible too.
         guard ring.hasEnded else { return false }
         return try available() == 0
     }
 
-    /// The next bytes, as far as they stand side by side; `consume` follows. The other side may change them at any time: what
-    /// is to be looked at twice has to be copied.
-    package func bytes(upTo most: Int) throws(BrokenRing) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(ring.bytes(from: read, count: min(most, try available())))
+    /// Returns the next bytes, up to the end of the ring. Call `consume` after using them. The peer
+    /// may change them at any time: copy bytes that are read more than once.
+    package func bytes(upTo limit: Int) throws(BrokenRing) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(ring.bytes(from: read, count: min(limit, try available())))
     }
 
-    /// Lets the writer have the room of so many bytes.
-    /// - Returns: whether the writer waits, and its bell is to be rung.
+    /// Releases the room of `count` bytes to the writer.
+    /// - Returns: true if the writer waits and its bell must be rung.
     package mutating func consume(_ count: Int) -> Bool {
         read &+= UInt64(count)
         ring.publish(read: read)
@@ -41,8 +41,8 @@ package struct RingReader: ~Copyable {
         return ring.takeWaiting(ofReader: false)
     }
 
-    /// Copies bytes, as many as are there and fit.
-    /// - Returns: how many, and whether the writer's bell is to be rung.
+    /// Copies as many bytes as are available and fit.
+    /// - Returns: their number, and true if the writer's bell must be rung.
     package mutating func read(into target: UnsafeMutableRawBufferPointer) throws(BrokenRing) -> (
         count: Int, rings: Bool
     ) {
@@ -58,8 +58,8 @@ package struct RingReader: ~Copyable {
         return (count, rings)
     }
 
-    /// Says that the reader is going to wait for its bell.
-    /// - Returns: false when there are bytes or the end after all, and no bell is rung.
+    /// Announces that the reader is going to wait for its bell.
+    /// - Returns: false if there are bytes or the end after all. The bell is not rung then.
     package func wait() throws(BrokenRing) -> Bool {
         ring.waits(true, asReader: true)
         guard !ring.hasEnded, try available() == 0 else {

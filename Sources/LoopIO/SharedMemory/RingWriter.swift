@@ -1,4 +1,4 @@
-/// The writing end of a direction in shared memory. One thread at a time.
+/// The writing end of one direction in shared memory. Use it on one thread at a time.
 package struct RingWriter: ~Copyable {
     /// Keeps the memory mapped.
     private let memory: StreamMemory
@@ -11,25 +11,25 @@ package struct RingWriter: ~Copyable {
         self.ring = ring
     }
 
-    /// Bytes for which there is room.
+    /// Returns the number of free bytes.
     private func room() throws(BrokenRing) -> Int {
         let waiting = written &- ring.read
         guard waiting <= UInt64(ring.size) else { throw BrokenRing() }
         return ring.size - Int(waiting)
     }
 
-    /// Whether there is so much room that writing pays: a writer that found less waits until half of the ring is empty, so that it is
-    /// not woken for each piece that is read.
+    /// Returns true if there is enough room to make writing worthwhile. A writer that found less
+    /// waits until half of the ring is empty, so that it is not woken for each piece that is read.
     package func hasRoom() throws(BrokenRing) -> Bool { try room() >= ring.size / 4 }
 
-    /// Room for the next bytes, as far as it stands side by side; `publish` follows. The other side may change what is there at
-    /// any time.
-    package func space(upTo most: Int) throws(BrokenRing) -> UnsafeMutableRawBufferPointer {
-        ring.bytes(from: written, count: min(most, try room()))
+    /// Returns room for the next bytes, up to the end of the ring. Call `publish` after writing.
+    /// The peer may change the content at any time.
+    package func space(upTo limit: Int) throws(BrokenRing) -> UnsafeMutableRawBufferPointer {
+        ring.bytes(from: written, count: min(limit, try room()))
     }
 
-    /// Lets the reader have so many bytes that were written into `space`.
-    /// - Returns: whether the reader waits, and its bell is to be rung.
+    /// Makes `count` bytes that were written to `space` available to the reader.
+    /// - Returns: true if the reader waits and its bell must be rung.
     package mutating func publish(_ count: Int) -> Bool {
         written &+= UInt64(count)
         ring.publish(written: written)
@@ -37,11 +37,11 @@ package struct RingWriter: ~Copyable {
     }
 
     /// Writes as many bytes as there is room for.
-    /// - Returns: how many, and whether the reader's bell is to be rung.
+    /// - Returns: their number, and true if the reader's bell must be rung.
     package mutating func write(_ bytes: UnsafeRawBufferPointer) throws(BrokenRing) -> (count: Int, rings: Bool) {
         var count = 0
         var rings = false
-        // Twice at most: to the end of the ring, and from its beginning on.
+        // At most twice: up to the end of the ring, and from its start.
         while count < bytes.count {
             let space = try space(upTo: bytes.count - count)
             guard !space.isEmpty else { break }
@@ -52,8 +52,8 @@ package struct RingWriter: ~Copyable {
         return (count, rings)
     }
 
-    /// Says that nothing follows; once.
-    /// - Returns: whether the reader's bell is to be rung.
+    /// Announces the end of the stream, once.
+    /// - Returns: true if the reader's bell must be rung.
     package mutating func end() -> Bool {
         guard !hasEnded else { return false }
         hasEnded = true
@@ -61,8 +61,8 @@ package struct RingWriter: ~Copyable {
         return ring.takeWaiting(ofReader: true)
     }
 
-    /// Says that the writer is going to wait for its bell.
-    /// - Returns: false when there is room after all, and no bell is rung.
+    /// Announces that the writer is going to wait for its bell.
+    /// - Returns: false if there is room after all. The bell is not rung then.
     package func wait() throws(BrokenRing) -> Bool {
         ring.waits(true, asReader: false)
         guard try hasRoom() else { return true }
@@ -70,7 +70,7 @@ package struct RingWriter: ~Copyable {
         return false
     }
 
-    /// Gives the memory of the ring back if the reader has read everything. It serves again.
+    /// Releases the memory of the ring if the reader has read everything. The ring remains usable.
     package func releaseMemory() {
         if let room = try? room(), room == ring.size { ring.empty() }
     }

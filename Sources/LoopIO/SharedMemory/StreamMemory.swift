@@ -1,12 +1,14 @@
 import CLinux
 import Glibc
 
-/// Memory through which the bytes of a stream go between an app and the daemon, in place of the socket: a ring for each direction.
-/// The app makes it (memfd_create(2)) and passes it on; it stays mapped as long as this object or a ring of it lives.
+/// Memory that carries the bytes of a stream between an app and the daemon instead of the socket,
+/// with a ring for each direction. The app creates it (memfd_create(2)) and passes it to the
+/// daemon. It stays mapped as long as this object or one of its rings exists.
 ///
-/// Unchecked: the addresses never change, and what is there is only touched by the one reader and the one writer of each ring.
+/// Unchecked: the addresses never change, and only the one reader and the one writer of each ring
+/// access the content.
 package final class StreamMemory: @unchecked Sendable {
-    /// Who made the memory, and so writes into its first ring.
+    /// The process that uses the memory. The app writes to the first ring.
     package enum Side: Sendable {
         /// The app.
         case app
@@ -14,11 +16,11 @@ package final class StreamMemory: @unchecked Sendable {
         case daemon
     }
 
-    /// Bytes of a ring that an app makes.
+    /// The ring size in bytes that an app uses.
     package static let usualRingSize = 1024 * 1024
-    /// The sizes that the daemon accepts, powers of two: with 64 streams, at most 128 MiB.
+    /// The ring sizes that the daemon accepts, powers of two: 64 streams need at most 128 MiB.
     private static let ringSizes = 64 * 1024...usualRingSize
-    /// The header of each direction: a page.
+    /// The size of each direction's header: one page.
     private static let headerSize = 4096
 
     private let address: UnsafeMutableRawPointer
@@ -36,8 +38,8 @@ package final class StreamMemory: @unchecked Sendable {
         clinux_unmap_shared(address, size)
     }
 
-    /// Makes memory, and a descriptor of it to be passed on.
-    /// - Parameter ringSize: bytes of each of the two rings, a power of two.
+    /// Creates memory with a descriptor for the other process.
+    /// - Parameter ringSize: bytes of each ring, a power of two.
     package static func make(ringSize: Int = usualRingSize) throws(Errno) -> NewStreamMemory {
         let size = 2 * (headerSize + ringSize)
         let descriptor = Descriptor(owning: try SystemCall.retrying { clinux_shared_memory(size) })
@@ -45,8 +47,10 @@ package final class StreamMemory: @unchecked Sendable {
         return NewStreamMemory(memory: memory, descriptor: descriptor)
     }
 
-    /// Maps memory that another process has made. The descriptor is needed for the time of this call only.
-    /// - Throws: `invalidArgument` when it is no memory of this layout, or its size could still change.
+    /// Maps memory that another process has created. The descriptor is needed only during this
+    /// call.
+    /// - Throws: `invalidArgument` if it is not memory of this layout, or if its size could still
+    ///   change.
     package convenience init(passed descriptor: Int32) throws(Errno) {
         let size = Int(try SystemCall.retrying { clinux_shared_memory_size(descriptor) })
         let ringSize = size / 2 - Self.headerSize
@@ -56,13 +60,13 @@ package final class StreamMemory: @unchecked Sendable {
         try self.init(mapping: descriptor, size: size, ringSize: ringSize)
     }
 
-    /// The end of this process for writing; made once.
+    /// Returns this process's writing end. Create it once only.
     package func writer(as side: Side) -> RingWriter { RingWriter(self, ring(side == .app ? 0 : 1)) }
 
-    /// The end of this process for reading; made once.
+    /// Returns this process's reading end. Create it once only.
     package func reader(as side: Side) -> RingReader { RingReader(self, ring(side == .app ? 1 : 0)) }
 
-    /// The direction from the app, or to it.
+    /// Returns the ring from the app (0) or to the app (1).
     private func ring(_ index: Int) -> RingLayout {
         RingLayout(
             header: address + index * Self.headerSize, data: address + 2 * Self.headerSize + index * ringSize,
@@ -70,10 +74,11 @@ package final class StreamMemory: @unchecked Sendable {
     }
 }
 
-/// Memory that was made, with its descriptor, which is needed until it was passed on.
+/// New memory, and the descriptor to pass to the other process. Keep the descriptor until it was
+/// passed.
 package struct NewStreamMemory: ~Copyable {
     /// The memory, mapped.
     package let memory: StreamMemory
-    /// What the other process gets.
+    /// The descriptor for the other process.
     package let descriptor: Descriptor
 }
