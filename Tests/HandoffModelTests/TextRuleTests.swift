@@ -165,16 +165,16 @@ struct HandoffFailureTests {
         #expect(told("unknownActivity") == .unknownActivity(device: "Mac"))
         #expect(told("paused") == .paused(device: "Mac"))
         #expect(told("accountKeyMissing") == .accountKeyMissing(device: "Mac"))
-        #expect(told("accountKeyMissing").message == "the account key in force has not reached Mac yet")
+        #expect(told("accountKeyMissing").message == "Mac has not received the current account key yet")
         #expect(
-            told("tooLarge", code: 4611) == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac says: \(lie)"))
-        #expect(told("later").message == "Mac says: \(lie)")
+            told("tooLarge", code: 4611) == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac reported: \(lie)"))
+        #expect(told("later").message == "Mac reported: \(lie)")
         // What only this device can know is not its to say.
         for reason in [
             "notMember", "launchFailed", "noHandler", "handlerRefused", "cancelled", "invalidPayload", "continued",
             "given", "", "continued (12 times)", "a\nb", "É",
         ] {
-            #expect(told(reason) == .rejected(device: "Mac", cause: "it says: \(lie)"))
+            #expect(told(reason) == .rejected(device: "Mac", cause: "it reported: \(lie)"))
         }
     }
 
