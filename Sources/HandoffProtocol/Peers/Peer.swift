@@ -62,7 +62,7 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var renewed: MonotonicInstant
 
     /// True if its clock agrees with this device's, so that it accepts this device's records
-    /// without an acknowledgement.
+    /// without an echo.
     var readsRecords = true
 
     /// The maximum number of mDNS instances to record per device. Labels change at most every 15
