@@ -14,7 +14,6 @@ final class GatedPoll {
         let owner: Unmanaged<GatedPoll>
     }
 
-    /// A watch of the library.
     private final class Watch {
         unowned let owner: GatedPoll
         let callback: AvahiWatchCallback

@@ -58,13 +58,9 @@ package struct JSONLimits: Sendable, Equatable {
 
 /// A reason for rejecting a JSON document.
 package enum JSONError: Error, Equatable, Sendable {
-    /// The document is longer than the limit.
     case tooLarge
-    /// More arrays and objects enclose a value than the limit allows.
     case tooDeep
-    /// An array or an object has more members than the limit.
     case tooManyMembers
-    /// There are more values in total than the limit allows.
     case tooManyValues
     /// The document violates the grammar or one of this parser's additional rules. The message
     /// never quotes the document. The position is a byte offset.

@@ -48,12 +48,10 @@ extension JSON: Hashable {
 }
 
 extension JSON {
-    /// True if this is `null`.
     package var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
-    /// The Boolean, or nil if this is not a Boolean.
     package var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
@@ -78,17 +76,14 @@ extension JSON {
         }
     }
 
-    /// The string, or nil if this is not a string.
     package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements, or nil if this is not an array.
     package var array: [JSON]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    /// The object, or nil if this is not an object.
     package var object: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }

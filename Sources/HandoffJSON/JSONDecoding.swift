@@ -73,7 +73,6 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// The members of an object.
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: JSONObject
 

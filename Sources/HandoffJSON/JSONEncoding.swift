@@ -1,8 +1,6 @@
 /// The encoding of a property that is nil.
 package enum JSONNil: Sendable {
-    /// The member is null.
     case null
-    /// The member is omitted.
     case leftOut
 }
 
@@ -31,7 +29,6 @@ extension JSON {
     }
 }
 
-/// Collects one JSON value.
 private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
     let absent: JSONNil
     /// Receives the finished value if it belongs inside another one.
@@ -49,7 +46,6 @@ private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
         onFinish?(json)
     }
 
-    /// The encoded value.
     var json: JSON {
         members.map(JSON.object) ?? elements.map(JSON.array) ?? single
     }
@@ -82,13 +78,11 @@ private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
         return inner.json
     }
 
-    /// Returns an encoder for a member.
     func inner(_ key: String) -> JSONEncoding {
         members?[key] = .null
         return JSONEncoding(absent: absent) { self.members?[key] = $0 }
     }
 
-    /// Returns an encoder for the next element.
     func innerElement() -> JSONEncoding {
         let position = elements?.count ?? 0
         elements?.append(.null)
@@ -96,7 +90,6 @@ private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// Writes the members of an object.
 private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: JSONEncoding
 
@@ -155,7 +148,6 @@ private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Writes the elements of an array.
 private struct NewElements: UnkeyedEncodingContainer {
     let encoding: JSONEncoding
 

@@ -2,7 +2,6 @@
 ///
 /// Keys are compared as UTF-8 bytes. Equality and hashing ignore the order.
 package struct JSONObject: Sendable {
-    /// One member.
     package typealias Element = (key: String, value: JSON)
 
     /// The number of members above which an index is kept. Below it, a linear search is faster than
@@ -13,7 +12,6 @@ package struct JSONObject: Sendable {
     /// Indices into `members`; nil while the object is small.
     private var index: [BytewiseText: Int]?
 
-    /// Creates an empty object.
     package init() {
         members = []
     }
@@ -61,7 +59,6 @@ package struct JSONObject: Sendable {
         members.map(\.key)
     }
 
-    /// The first member, or nil if the object is empty.
     package var first: Element? {
         members.first
     }

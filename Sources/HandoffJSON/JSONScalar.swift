@@ -3,7 +3,6 @@ package protocol JSONScalar: Codable {
     /// Returns the value, or nil if the JSON has the wrong type or is out of range.
     static func value(of json: JSON) -> Self?
 
-    /// The value as JSON.
     var json: JSON { get }
 }
 

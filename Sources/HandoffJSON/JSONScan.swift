@@ -12,7 +12,6 @@ struct JSONScan {
         let ordinal: Int
         /// The position of its first byte in the original document.
         let position: Int
-        /// The contents of the string.
         let text: String
     }
 
@@ -27,7 +26,6 @@ struct JSONScan {
     private var copied = 0
     private var stringValues = 0
 
-    /// Scans a document.
     init(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) {
         guard text.count <= limits.bytes else { throw .tooLarge }
         // The number of separators seen so far in each open array or object.

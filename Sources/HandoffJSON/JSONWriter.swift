@@ -6,7 +6,6 @@ struct JSONWriter: ~Copyable {
     private var memory: UnsafeMutableRawBufferPointer
     private var count = 0
 
-    /// Creates an empty buffer.
     init() {
         // Larger than most messages.
         memory = .allocate(byteCount: 4096, alignment: 1)
@@ -21,7 +20,6 @@ struct JSONWriter: ~Copyable {
         body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
-    /// Writes one byte.
     mutating func put(_ byte: UInt8) {
         makeRoom(1)
         memory[count] = byte

@@ -8,7 +8,6 @@ struct JanssonReader {
     /// The number of string values copied so far. Jansson keeps document order.
     private var stringValues = 0
 
-    /// Creates a reader for one document.
     init(_ scan: JSONScan) {
         self.scan = scan
     }

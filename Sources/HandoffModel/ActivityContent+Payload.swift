@@ -83,7 +83,6 @@ extension ActivityContent {
 /// The app at the origin, as named in a payload. These are unverified claims of a process. Use them
 /// for display and to distinguish versions, never for trust.
 package struct PayloadOrigin: Sendable, Equatable {
-    /// The app's identifier.
     package var app: String?
     /// The app's version, in any format.
     package var appVersion: String?

@@ -110,7 +110,6 @@ package enum ActivityError: Error, Equatable, Sendable {
 }
 
 extension ActivityError: CustomStringConvertible {
-    /// The path of the invalid field.
     package var field: String {
         switch self {
         case .invalid(let field, _): field

@@ -13,7 +13,6 @@ package struct ActivityType: Hashable, Sendable, TextValue {
     /// The page that a browser shows (`NSUserActivityTypeBrowsingWeb`). This type crosses teams.
     package static let browsingWeb = ActivityType(checked: "NSUserActivityTypeBrowsingWeb")
 
-    /// The type as given.
     package let text: String
 
     /// Returns nil unless the text is 1 to 255 bytes of 0x21 to 0x7E, which excludes blanks and

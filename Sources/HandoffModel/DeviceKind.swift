@@ -4,13 +4,10 @@ import HandoffJSON
 package enum DeviceKind: UInt8, Codable, Sendable, CaseIterable {
     /// Unknown, or none of the kinds below.
     case other = 0
-    /// A desktop machine.
     case desktop = 1
     /// A machine with a lid, including one that converts to a tablet.
     case laptop = 2
-    /// A tablet.
     case tablet = 3
-    /// A phone.
     case phone = 4
     /// A machine without a screen.
     case server = 5

@@ -7,9 +7,7 @@
 package struct DeviceNames: Sendable {
     /// The result of looking up a text.
     package enum Choice: Equatable, Sendable {
-        /// Exactly this device.
         case one(DeviceID)
-        /// No device matches.
         case nothing
         /// Several devices match, in ascending order.
         case ambiguous([DeviceID])

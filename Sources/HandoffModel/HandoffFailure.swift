@@ -31,7 +31,6 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
     package static let connectionUnavailableCode = 4609
     /// The app on the other device did not respond in time.
     package static let timedOutCode = 4610
-    /// The payload is larger than the origin allows.
     package static let tooLargeCode = 4611
     /// The activity does not support the request.
     package static let unsupportedCode = 3328
@@ -42,13 +41,11 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
 }
 
 extension HandoffFailure {
-    /// The origin does not know the activity or has withdrawn it.
     package static func unknownActivity(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "unknownActivity", message: "\(device) no longer offers the activity")
     }
 
-    /// The app that owns the activity exited before it responded.
     package static func ownerGone(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "ownerGone", message: "the app that owns the activity on \(device) has ended")
@@ -95,7 +92,6 @@ extension HandoffFailure {
         HandoffFailure(code: failedCode, reason: "cancelled", message: "continuing from \(device) was cancelled")
     }
 
-    /// The other device did not respond in time.
     package static func timedOut(device: String) -> HandoffFailure {
         HandoffFailure(code: timedOutCode, reason: "timedOut", message: "\(device) did not answer in time")
     }
@@ -138,19 +134,16 @@ extension HandoffFailure {
             message: "cannot open the activity's web page\(page.map { " \($0)" } ?? ""): \(cause)")
     }
 
-    /// The handling app exited before it accepted the activity.
     package static func handlerGone(app: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "handlerGone", message: "\(app) ended before it accepted the activity")
     }
 
-    /// The handling app did not respond in time.
     package static func handlerTimedOut(app: String) -> HandoffFailure {
         HandoffFailure(
             code: timedOutCode, reason: "handlerTimedOut", message: "\(app) did not accept the activity in time")
     }
 
-    /// The handling app declined the activity.
     package static func handlerRefused(app: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) declined the activity")
     }
@@ -161,7 +154,6 @@ extension HandoffFailure {
             code: failedCode, reason: "rejected", message: "\(device) refused to hand over the activity: \(cause)")
     }
 
-    /// Handoff is paused on the device that received the request.
     package static func paused(device: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "paused", message: "Handoff is paused on \(device)")
     }
@@ -204,7 +196,6 @@ extension HandoffFailure {
             message: "the app on \(device) \(actual), but the app that continues the activity requires \(range)")
     }
 
-    /// The activity has no continuation streams.
     package static func streamsUnsupported(device: String) -> HandoffFailure {
         HandoffFailure(
             code: unsupportedCode, reason: "streamsUnsupported",

@@ -1,6 +1,5 @@
 /// A link-layer address with six bytes, as used by Ethernet and Wi-Fi.
 package struct HardwareAddress: Hashable, Sendable {
-    /// The number of bytes in an address.
     package static let byteCount = 6
 
     package let bytes: [UInt8]

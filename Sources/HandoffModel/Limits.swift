@@ -1,4 +1,3 @@
-/// The size limits of an activity.
 package enum Limits {
     /// The encoded payload size in bytes above which the developer gets a warning: Apple's advice
     /// for a quick handoff.

@@ -17,8 +17,8 @@ package enum Standing: String, Codable, Sendable, CaseIterable {
     /// which of them was stolen.
     case removedMutually
 
-    /// The reason why the device cannot hand off anything until the user acts, as a sentence
-    /// fragment for people; nil if it can or may soon.
+    /// The reason why the device is permanently unable to hand off anything, as a sentence fragment
+    /// for people; nil if it can or may soon.
     package var problem: String? {
         switch self {
         case .member, .joining: nil

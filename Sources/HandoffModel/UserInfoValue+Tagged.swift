@@ -122,9 +122,7 @@ enum UserInfoTag: String {
     case data = "$data"
     /// Seconds since 2001-01-01 UTC.
     case date = "$date"
-    /// The text of a URL.
     case url = "$url"
-    /// The text of a UUID.
     case uuid = "$uuid"
     /// The elements of a set, each once.
     case set = "$set"

@@ -13,7 +13,6 @@ package struct Grease: Sendable, Equatable {
         case never
         /// In one of ``rareness`` connections, announcements and records.
         case rarely
-        /// Always.
         case always
 
         /// Returns the reserved values of one connection, announcement or record; nil for most.
@@ -45,7 +44,6 @@ package struct Grease: Sendable, Equatable {
     /// Selects the reserved values to send.
     let number: UInt8
 
-    /// Two hexadecimal digits.
     private var digits: String { Hex.encode([number]) }
 
     /// The name of a message member, and a capability.
@@ -71,7 +69,6 @@ package struct Grease: Sendable, Equatable {
 }
 
 extension JSONObject {
-    /// Adds the reserved member.
     mutating func add(_ grease: Grease?) {
         if let grease { self[grease.name] = grease.value }
     }

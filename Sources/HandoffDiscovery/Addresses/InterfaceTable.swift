@@ -52,7 +52,6 @@ package struct InterfaceTable: Sendable, Equatable {
     /// Returns the name of an interface, or nil if none has that index.
     package func name(of index: UInt32) -> String? { links[index]?.name }
 
-    /// Returns whether an interface is the machine's loopback.
     package func isLoopback(_ index: UInt32) -> Bool { links[index]?.isLoopback == true }
 
     /// Returns whether an interface supports multicast to several hosts and is not the machine's
@@ -95,7 +94,6 @@ package struct InterfaceTable: Sendable, Equatable {
     }
 }
 
-/// One address of this machine.
 package struct LocalAddress: Hashable, Sendable {
     /// The index of the interface.
     package let interface: UInt32

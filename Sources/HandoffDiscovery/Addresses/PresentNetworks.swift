@@ -4,9 +4,7 @@ package import LoopIO
 
 /// A network to which this machine is connected, identified by its default route.
 package struct PresentNetwork: Sendable, Equatable {
-    /// The name of the interface.
     package let interface: String
-    /// The address of the gateway on that interface.
     package let gateway: IPAddress
     /// The hardware address that identifies the network; nil while the gateway has not been
     /// resolved.
@@ -31,7 +29,6 @@ package struct NetworkTable: Sendable {
 
     package init() {}
 
-    /// Applies one message.
     package mutating func apply(_ change: InterfaceChange) {
         switch change {
         case .link(let index, let name, let flags):

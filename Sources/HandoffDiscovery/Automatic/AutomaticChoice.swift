@@ -4,7 +4,6 @@ package import Timing
 /// Chooses between the system's avahi-daemon and the embedded responder. A state machine of plain
 /// values. See `docs/state-machines/discovery.md`.
 package struct AutomaticChoice: Sendable {
-    /// An action on the embedded responder.
     package enum Action: Equatable, Sendable {
         case startEmbedded
         case stopEmbedded
@@ -13,11 +12,9 @@ package struct AutomaticChoice: Sendable {
     private enum State: Equatable, Sendable {
         /// The state from the start until Avahi responds or the timeout expires.
         case starting(since: MonotonicInstant)
-        /// The state while avahi-daemon is used.
         case avahi
         /// The state after avahi-daemon disappeared, while it may be restarting.
         case lost(since: MonotonicInstant)
-        /// The state while the embedded responder is used.
         case embedded
     }
 

@@ -143,7 +143,6 @@ final class AutomaticRole: DiscoveryRole {
         }
     }
 
-    /// The reason why avahi-daemon is not used.
     private var reason: String {
         switch avahiState {
         case .starting, .running: "avahi-daemon is not responding"

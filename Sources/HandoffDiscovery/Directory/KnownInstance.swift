@@ -1,8 +1,6 @@
 import LoopIO
 
-/// The information about one instance name.
 struct KnownInstance: Sendable {
-    /// An address of a host.
     struct HostAddress: Hashable, Sendable {
         let host: DomainName
         let address: IPAddress

@@ -107,7 +107,6 @@ package struct ServiceDirectory: Sendable {
 
     // MARK: Reports from Avahi
 
-    /// Handles a record that appeared.
     package mutating func appeared(_ query: RecordQuery, on link: RecordLink, data: [UInt8]) {
         switch query.kind {
         case .instances:
@@ -132,7 +131,6 @@ package struct ServiceDirectory: Sendable {
         changed.insert(query.instance)
     }
 
-    /// Handles a record that disappeared.
     package mutating func vanished(_ query: RecordQuery, on link: RecordLink, data: [UInt8]) {
         switch query.kind {
         case .instances:

@@ -5,7 +5,6 @@ import Timing
 /// Drives either of Avahi's libraries according to `ServiceDirectory` and `PublicationPlan`. It
 /// must be used on a discovery thread. Diagram: `docs/state-machines/discovery.md`.
 package final class MulticastDriver: DiscoveryRole {
-    /// The state of the library.
     private enum Connection: Equatable {
         /// The state while the library is open and has not responded.
         case opening

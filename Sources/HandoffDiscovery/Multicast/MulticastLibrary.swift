@@ -60,7 +60,6 @@ package enum MulticastEvent: Equatable, Sendable {
     case allForNow(RecordQuery)
     /// A response or announcement and its sender, after the library has read the packet.
     case heard(MulticastPacket, RecordLink, from: IPAddress)
-    /// The browser of the query has failed.
     case browserFailed(RecordQuery, String)
     case groupEstablished(UInt64)
     /// Another device uses a name of the group.

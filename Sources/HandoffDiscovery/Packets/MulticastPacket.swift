@@ -1,7 +1,6 @@
 /// The parts of a multicast DNS packet that concern this service. The bytes are untrusted and
 /// parsed according to RFC 1035 section 4.1.
 package struct MulticastPacket: Sendable, Equatable {
-    /// One record of a response.
     package struct Record: Sendable, Equatable {
         /// The owner name, in lower case with dots; nil for a name that this protocol never uses.
         package let owner: String?

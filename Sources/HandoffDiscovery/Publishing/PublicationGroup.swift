@@ -46,13 +46,11 @@ package enum PublicationGroup: Hashable, Sendable {
         }
     }
 
-    /// Returns the TXT record of an instance.
     static func textRecord(name: DomainName, text: [UInt8]) -> PublishedRecord {
         .raw(name: name.text, kind: .text, lifetime: instanceLifetime, data: text, isShared: false)
     }
 }
 
-/// One record to publish.
 package enum PublishedRecord: Hashable, Sendable {
     /// A record of any type; `data` is in wire form.
     case raw(name: String, kind: RecordQuery.Kind, lifetime: UInt32, data: [UInt8], isShared: Bool)

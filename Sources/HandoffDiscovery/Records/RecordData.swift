@@ -1,7 +1,6 @@
 /// The data of an SRV record (RFC 2782), the location of a service. Priority and weight are not
 /// used, because an instance has only one host.
 package struct ServiceTarget: Hashable, Sendable {
-    /// The host's name.
     package let host: DomainName
     /// The port, never 0.
     package let port: UInt16
@@ -19,7 +18,6 @@ package struct ServiceTarget: Hashable, Sendable {
         self.init(host: host, port: port)
     }
 
-    /// The encoded record data.
     package var data: [UInt8] {
         [0, 0, 0, 0, UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port)] + host.wire
     }

@@ -41,7 +41,6 @@ package struct RecordQuery: Hashable, Sendable {
 /// The link on which Avahi received a record. It reports each record once per interface and mDNS
 /// protocol.
 package struct RecordLink: Hashable, Sendable {
-    /// The interface's index.
     package let interface: UInt32
     /// True if it arrived over mDNS's IPv6 group, which is independent of the record's own
     /// addresses.

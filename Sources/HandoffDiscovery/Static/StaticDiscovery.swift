@@ -29,7 +29,6 @@ package final class StaticDiscovery: Discovery {
     /// Adds a peer. A known peer is not reported again.
     package func add(_ peer: StaticPeer) { thread.send(.add(peer)) }
 
-    /// Removes a peer.
     package func remove(_ peer: StaticPeer) { thread.send(.remove(peer)) }
 
     /// Does nothing, because the other device has its own configuration.

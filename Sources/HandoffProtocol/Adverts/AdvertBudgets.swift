@@ -5,7 +5,6 @@ package import Timing
 package struct MemberRateLimiter: Sendable {
     /// The decision on one more event.
     package enum Verdict: Sendable, Equatable {
-        /// The event is within the limit.
         case admit
 
         /// The event exceeds the limit and is dropped.

@@ -38,7 +38,6 @@ extension AdvertMachine {
     }
 }
 
-/// The search for one device that became unreachable.
 struct Search: Sendable, Equatable {
     /// The time of the next attempt.
     var due: MonotonicInstant

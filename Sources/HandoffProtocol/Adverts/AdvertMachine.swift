@@ -184,7 +184,6 @@ package struct AdvertMachine: Sendable {
         deliveries[id] = nil
     }
 
-    /// Performs the work that is due at ``nextDeadline(peers:)``.
     package mutating func deadlinePassed(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         deliveries = deliveries.filter { peers.contains($0.key) }
         var actions: [AdvertAction] = []

@@ -24,7 +24,6 @@ struct Delivery: Sendable, Equatable {
 
     var state = State.settled
 
-    /// The time of the last advert to the device.
     var lastSent: MonotonicInstant?
 
     /// The label for which the last advert was sealed. A device with another label cannot open it.

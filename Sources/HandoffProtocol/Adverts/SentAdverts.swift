@@ -3,7 +3,6 @@ package import HandoffModel
 /// The recently sent adverts by receiver, so that an acknowledgement proves exactly the address to
 /// which its advert was sent.
 package struct SentAdverts: Sendable {
-    /// One datagram.
     private struct Sent: Sendable {
         let salt: [UInt8]
         let position: Position
@@ -59,7 +58,6 @@ package struct AdvertArrival: Sendable, Equatable {
     /// The host of this device at which it arrived, in the form of ``PeerAddress/hostInIPv6``.
     package let host: [UInt8]
 
-    /// The salt of the datagram.
     package let salt: [UInt8]
 
     package init(source: PeerAddress, host: [UInt8], salt: [UInt8]) {

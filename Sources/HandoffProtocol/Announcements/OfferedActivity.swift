@@ -62,7 +62,6 @@ package struct OfferedActivity: Sendable {
 }
 
 extension OfferedActivity: Hashable {
-    /// Compares all fields, and texts as bytes.
     package static func == (left: OfferedActivity, right: OfferedActivity) -> Bool {
         left.hasSameContent(as: right) && left.age == right.age
     }

@@ -26,24 +26,20 @@ package struct ByteReader: Sendable {
         position &- bytes.startIndex
     }
 
-    /// Reads one byte.
     package mutating func u8() throws(ByteError) -> UInt8 {
         guard remaining >= 1 else { throw .truncated }
         defer { position &+= 1 }
         return bytes[position]
     }
 
-    /// Reads a 16-bit unsigned integer.
     package mutating func u16() throws(ByteError) -> UInt16 {
         UInt16(truncatingIfNeeded: try integer(byteCount: 2))
     }
 
-    /// Reads a 32-bit unsigned integer.
     package mutating func u32() throws(ByteError) -> UInt32 {
         UInt32(truncatingIfNeeded: try integer(byteCount: 4))
     }
 
-    /// Reads a 64-bit unsigned integer.
     package mutating func u64() throws(ByteError) -> UInt64 {
         try integer(byteCount: 8)
     }

@@ -12,22 +12,18 @@ package struct ByteWriter: Sendable {
         bytes.count
     }
 
-    /// Writes one byte.
     package mutating func u8(_ value: UInt8) {
         bytes.append(value)
     }
 
-    /// Writes a 16-bit unsigned integer.
     package mutating func u16(_ value: UInt16) {
         integer(UInt64(value), byteCount: 2)
     }
 
-    /// Writes a 32-bit unsigned integer.
     package mutating func u32(_ value: UInt32) {
         integer(UInt64(value), byteCount: 4)
     }
 
-    /// Writes a 64-bit unsigned integer.
     package mutating func u64(_ value: UInt64) {
         integer(value, byteCount: 8)
     }

@@ -12,7 +12,6 @@ package struct Frame: Sendable, Equatable {
         FrameKind(rawValue: code)
     }
 
-    /// Creates a frame of a known kind.
     package init(_ kind: FrameKind, _ body: [UInt8]) {
         self.init(code: kind.rawValue, body: body)
     }

@@ -9,7 +9,6 @@ package struct FrameDecoder: Sendable {
     /// The index of the first byte of `buffer` that belongs to no frame yet.
     private var start = 0
 
-    /// The limits of the current state.
     package private(set) var caps: FrameCaps
 
     /// The size above which consumed bytes are removed from the front, so that many small frames
@@ -31,7 +30,6 @@ package struct FrameDecoder: Sendable {
         self.caps = caps
     }
 
-    /// Appends bytes from the connection.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         buffer.append(contentsOf: bytes)
     }

@@ -11,7 +11,6 @@ package struct Hello: Sendable, Equatable {
     /// The name and version of the program, for `doctor`.
     package let software: String
 
-    /// The kind of the sending device.
     package let kind: DeviceKind
 
     /// The UDP and TCP port on which the sender listens, never 0.

@@ -5,7 +5,6 @@ import HandoffModel
 struct MessageFields {
     private let object: JSONObject
 
-    /// Creates a reader for a message that has already been parsed.
     init(_ object: JSONObject) {
         self.object = object
     }

@@ -30,7 +30,6 @@ package struct PeerRequest: Sendable, Equatable {
     /// One of ``PeerMethod``, or a method unknown to this version.
     package let method: String
 
-    /// The parameters of the method.
     package let parameters: JSONObject
 
     /// The maximum length of a method name, in bytes.
@@ -62,16 +61,13 @@ package struct PeerRequest: Sendable, Equatable {
 
 /// The response to a ``PeerRequest``.
 package struct PeerResponse: Sendable, Equatable {
-    /// The outcome of the request.
     package enum Outcome: Sendable, Equatable {
         /// The request succeeded with the result of the method.
         case result(JSONObject)
 
-        /// The request was rejected or failed.
         case failure(HandoffFailure)
     }
 
-    /// The id of the request.
     package let id: Int64
 
     package let outcome: Outcome
@@ -126,7 +122,6 @@ package struct PeerNotice: Sendable, Equatable {
     /// One of ``PeerMethod``, or a method unknown to this version, which is ignored.
     package let method: String
 
-    /// The parameters of the method.
     package let parameters: JSONObject
 
     /// The maximum length of a method name, in bytes.

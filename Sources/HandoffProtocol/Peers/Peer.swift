@@ -44,7 +44,6 @@ package struct Peer: Sendable, Equatable {
     /// for all devices.
     private(set) var firstExpiry: MonotonicInstant?
 
-    /// Its possible addresses.
     package internal(set) var candidates = CandidateSet()
 
     /// The mDNS instances of the device that have appeared and not been removed.

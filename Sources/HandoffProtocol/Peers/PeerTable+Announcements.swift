@@ -190,7 +190,6 @@ package enum Reception: Sendable, Equatable {
     /// It is from this device, or claims to be.
     case own
 
-    /// The changes in the table.
     package var changes: [PeerChange] {
         switch self {
         case .new(_, let changes), .repeated(let changes): changes

@@ -4,7 +4,6 @@ package import Timing
 /// A device that became unreachable without announcing it, and that is searched for at its last
 /// addresses.
 package struct LostDevice: Sendable, Equatable {
-    /// The last known state of the device.
     package internal(set) var peer: Peer
 
     /// The time at which it became unreachable.

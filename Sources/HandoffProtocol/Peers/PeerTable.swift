@@ -13,7 +13,6 @@ package struct PeerTable: Sendable {
     /// The record of a device that is offline, by which its old announcements are recognized as
     /// old.
     struct Trace: Sendable, Equatable {
-        /// Its last generation.
         let boot: UInt64
 
         /// The number of the last change in that generation; nil if it announced nothing since.

@@ -38,7 +38,6 @@ package struct PeerSessionMachine: Sendable {
         /// A live device has not sent its hello yet.
         case hello
 
-        /// The session continues.
         case session
     }
 
@@ -63,7 +62,6 @@ package struct PeerSessionMachine: Sendable {
     /// The peer, as proved by its certificate.
     package let device: DeviceID
 
-    /// The role of this device.
     package let role: SessionRole
 
     var state = State.connecting

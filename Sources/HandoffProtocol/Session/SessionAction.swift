@@ -12,7 +12,6 @@ package enum MergeOutcome: Sendable, Equatable {
 
 /// An action for the driver of a ``PeerSessionMachine``, to perform in the given order.
 package enum SessionAction: Sendable, Equatable {
-    /// Send a frame.
     case send(Frame)
 
     /// Merge these statements after `delay` and store the result, then report
@@ -29,7 +28,6 @@ package enum SessionAction: Sendable, Equatable {
     /// The peer has recorded a greater generation of this device. Use one above it.
     case raiseBoot(above: UInt64)
 
-    /// The key of an epoch arrived.
     case takeEpochKey([UInt8])
 
     /// Respond to this request with ``PeerSessionMachine/respond(to:with:)``.
@@ -47,7 +45,6 @@ package enum SessionAction: Sendable, Equatable {
 
 /// The outcome of a request of this side.
 package enum RequestOutcome: Sendable, Equatable {
-    /// The peer responded.
     case answered(PeerResponse.Outcome)
 
     /// The peer did not respond in time. A later response is ignored.
