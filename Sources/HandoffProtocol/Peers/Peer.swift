@@ -104,7 +104,7 @@ package struct PeerOffer: Sendable, Equatable {
 
 extension Peer {
     /// Creates a device from its first announcement, without its activities.
-    init(_ announcement: Announcement, label: Label, heard: MonotonicInstant) {
+    init(_ announcement: Announcement, label: Label, received: MonotonicInstant) {
         deviceID = announcement.deviceID
         self.label = label
         boot = announcement.position.boot
@@ -114,7 +114,7 @@ extension Peer {
         rosterDigest = announcement.rosterDigest
         listSeq = announcement.listSeq
         if !announcement.hasMore { listedSeq = announcement.position.seq }
-        renewed = heard
+        renewed = received
     }
 
     /// Creates a device from its hello. Its activities are unknown.

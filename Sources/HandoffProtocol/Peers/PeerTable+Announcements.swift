@@ -84,31 +84,31 @@ extension PeerTable {
             guard let known = peer.seq, seq <= known else { return replace(peer, announcement, label: label, at: now) }
             return seq == known ? extend(peer, announcement, label: label, at: now) : .stale
         }
-        guard let trace = traces[id] else { return admit(announcement, label: label, heard: now, at: now) }
-        if trace.isBefore(announcement.position) { return admit(announcement, label: label, heard: now, at: now) }
+        guard let trace = traces[id] else { return admit(announcement, label: label, received: now, at: now) }
+        if trace.isBefore(announcement.position) { return admit(announcement, label: label, received: now, at: now) }
         // A repetition restores a device that was removed too early, but only for its remaining
         // lifetime.
         guard announcement.position.boot == trace.boot, announcement.position.seq == trace.seq, !trace.isFinal,
-            trace.heard + lifetime > now
+            trace.received + lifetime > now
         else { return .stale }
-        return admit(announcement, label: label, heard: trace.heard, at: now)
+        return admit(announcement, label: label, received: trace.received, at: now)
     }
 
     /// Adds a device that was not online.
     private mutating func admit(
-        _ announcement: Announcement, label: Label, heard: MonotonicInstant, at now: MonotonicInstant
+        _ announcement: Announcement, label: Label, received: MonotonicInstant, at now: MonotonicInstant
     ) -> Reception {
         let id = announcement.deviceID
         if let farewell = announcement.farewell {
             lost[id] = nil
             let position = announcement.position
             traces[id] = Trace(
-                boot: position.boot, seq: position.seq, heard: heard, isFinal: true,
+                boot: position.boot, seq: position.seq, received: received, isFinal: true,
                 asleep: farewell == .sleep ? now : nil)
             return .new(isFirst: false, changes: [])
         }
-        var peer = Peer(announcement, label: label, heard: heard)
-        peer.offers = Peer.offers(announcement.activities, received: now, expires: heard + lifetime)
+        var peer = Peer(announcement, label: label, received: received)
+        peer.offers = Peer.offers(announcement.activities, received: now, expires: received + lifetime)
         endSearch(for: &peer)
         peers[id] = peer
         traces[id] = nil
@@ -130,7 +130,7 @@ extension PeerTable {
         peer.renewed = now
         if let farewell = announcement.farewell {
             peers[id] = peer
-            return .new(isFirst: false, changes: remove(id, saying: farewell, at: now))
+            return .new(isFirst: false, changes: remove(id, leaveReason: farewell, at: now))
         }
         if isRestart {
             peer.offers = []

@@ -122,7 +122,7 @@ extension PeerTable {
         guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
         peers[id]?.boot = hello.boot
         peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)
-        return remove(id, saying: farewell, at: now)
+        return remove(id, leaveReason: farewell, at: now)
     }
 
     private mutating func update(_ known: Peer, _ hello: Hello, at now: MonotonicInstant) -> [PeerChange] {

@@ -19,7 +19,7 @@ package struct PeerTable: Sendable {
         let seq: UInt32?
 
         /// The time at which that change was first received. A repetition does not extend it.
-        let heard: MonotonicInstant
+        let received: MonotonicInstant
 
         /// True if it announced that it was leaving. Even a repetition of its last announcement is
         /// then stale.
@@ -162,7 +162,7 @@ package struct PeerTable: Sendable {
     ) -> [PeerChange] {
         guard let peer = peers.removeValue(forKey: id) else { return [] }
         traces[id] = Trace(
-            boot: peer.boot, seq: peer.seq, heard: peer.renewed, isFinal: reason == .goodbye || reason == .asleep,
+            boot: peer.boot, seq: peer.seq, received: peer.renewed, isFinal: reason == .goodbye || reason == .asleep,
             asleep: asleep)
         return [.gone(id, reason)]
     }
@@ -216,7 +216,7 @@ package enum DepartureReason: Sendable, Equatable {
 
 extension PeerTable {
     /// Removes a device that announced its reason for leaving.
-    mutating func remove(_ id: DeviceID, saying farewell: Farewell, at now: MonotonicInstant) -> [PeerChange] {
+    mutating func remove(_ id: DeviceID, leaveReason farewell: Farewell, at now: MonotonicInstant) -> [PeerChange] {
         switch farewell {
         case .goodbye: remove(id, because: .goodbye)
         case .sleep: remove(id, because: .asleep, asleep: now)
