@@ -1,39 +1,41 @@
 package import LoopIO
 
-/// One way to find the other devices and to be found by them.
+/// A mechanism that finds other devices and makes this device discoverable.
 ///
-/// Every method may be called from any thread, returns at once, and never waits for a bus, a daemon or the network:
-/// the work happens on a thread that the discovery owns, in the order of the calls. Calls before `start` are kept.
+/// Every method can be called from any thread and returns immediately, without waiting for a bus, a
+/// daemon or the network. The work runs on a thread of the discovery, in the order of the calls.
+/// Calls before `start` are queued.
 package protocol Discovery: AnyObject, Sendable {
-    /// What finds the devices right now; `AutomaticDiscovery` changes its answer.
+    /// The implementation that finds the devices now. For `AutomaticDiscovery`, it changes.
     var kind: DiscoveryKind { get }
 
-    /// Begins; called once. Events are delivered on a thread of the discovery, one at a time and in order, until
-    /// `stop` is done; they must not wait for anything either.
+    /// Starts the discovery. Call it once. Events are delivered on a thread of the discovery, one
+    /// at a time and in order, until `stop` is done. The handler must not block either.
     func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void)
 
-    /// The addresses with which a publication is announced now, the most useful ones first. Reads the kernel's tables, which answer
-    /// at once.
+    /// The addresses with which a publication is announced now, the most useful first. Reads the
+    /// kernel's tables, which does not block.
     var ownAddresses: [IPAddress] { get }
 
-    /// What shall be announced from now on; nil withdraws it. A change of the text alone is sent as an update; a new
-    /// instance is announced before the old one is withdrawn.
+    /// Sets the announcement; nil withdraws it. If only the text changes, it is sent as an update.
+    /// A new instance is announced before the old one is withdrawn.
     func publish(_ publication: Publication?)
 
-    /// Tells members' instance names from strangers'. It is called on the discovery's thread, once for every name
-    /// that appears and again for all names whenever this method is called. Until then nobody is a member.
+    /// Sets the predicate that recognizes members' instance names. It is called on the discovery's
+    /// thread, once for each name that appears, and again for all names after each call of this
+    /// method. Until the first call, no instance is a member.
     func setMembership(_ isMember: @escaping @Sendable (String) -> Bool)
 
-    /// Discovers on these interfaces from now on, on none for an empty list, on the configured ones for nil. Only
-    /// `LimitedDiscovery` can; the others do nothing.
+    /// Restricts discovery to these interfaces: none for an empty list, the configured ones for
+    /// nil. Only `LimitedDiscovery` supports it; the others do nothing.
     func limit(to interfaces: [String]?)
 
-    /// Resolves one instance again, for example after a failed dial.
+    /// Resolves one instance again, for example after a failed connection attempt.
     func refresh(instance: String)
 
-    /// Withdraws what was published and ends the thread. `done` is called there when the goodbyes are on their way;
-    /// that can take as long as a hanging Avahi makes it, so the caller sets its own deadline and does not depend on
-    /// it.
+    /// Withdraws the publication and ends the thread. `done` is called on that thread after the
+    /// goodbye packets have been sent. This can take as long as a hanging Avahi does, so the caller
+    /// must set its own deadline and not depend on it.
     func stop(_ done: @escaping @Sendable () -> Void)
 }
 
@@ -43,7 +45,8 @@ extension Discovery {
     package func limit(to interfaces: [String]?) {}
 }
 
-/// Which implementation finds the devices; the raw value is what configuration, status and logs say.
+/// The implementation that finds the devices. The raw value appears in configuration, status and
+/// logs.
 package enum DiscoveryKind: String, Sendable {
     /// The system's avahi-daemon.
     case avahi = "avahi"
@@ -51,32 +54,34 @@ package enum DiscoveryKind: String, Sendable {
     case embedded = "embedded"
     /// Addresses from the configuration.
     case `static` = "static"
-    /// None at present.
+    /// No implementation at present.
     case none = "none"
 }
 
-/// How one implementation fares; part of `DiscoveryEvent.state`.
+/// The state of one implementation; part of `DiscoveryEvent.state`.
 package enum DiscoveryState: Sendable, Equatable {
-    /// The state from the start until the first answer.
+    /// The state from the start until the first response.
     case starting
     /// The state while it finds and publishes.
     case running
-    /// The state while it runs, and does not announce this device or does not find others; it continues trying. The text gives the
-    /// cause, as a fragment for a message.
+    /// The state while it runs but does not announce this device or does not find others. It keeps
+    /// trying. The text is the cause, as a sentence fragment for a message.
     case impaired(String)
-    /// The state while it cannot; it goes on trying. The text says why, as a fragment for a message.
+    /// The state while it is unavailable. It keeps trying. The text is the cause, as a sentence
+    /// fragment for a message.
     case unavailable(String)
 }
 
-/// Where and with which address families to discover.
+/// The interfaces and address families to use for discovery.
 package struct DiscoveryOptions: Sendable, Equatable {
-    /// Names of the interfaces to use. Empty: all that Avahi uses, but for `lo`. `["lo"]`: this machine alone.
+    /// The names of the interfaces to use. Empty means all that Avahi uses except `lo`. `["lo"]`
+    /// means this machine only.
     package var interfaces: [String]
-    /// Whether to ask and answer over IPv4, and to give IPv4 addresses.
+    /// True to query and respond over IPv4 and to report IPv4 addresses.
     package var useIPv4: Bool
-    /// The same for IPv6.
+    /// True to query and respond over IPv6 and to report IPv6 addresses.
     package var useIPv6: Bool
-    /// The type of service, two labels: `_handoff._tcp` unless pairing looks for its own.
+    /// The service type, two labels: `_handoff._tcp`, except for pairing, which uses its own.
     package var serviceType: String
 
     package init(
@@ -88,7 +93,8 @@ package struct DiscoveryOptions: Sendable, Equatable {
         self.serviceType = serviceType
     }
 
-    /// The name that instances are listed under. A type that is not two labels is a mistake of ours.
+    /// The name under which instances are listed. A type without exactly two labels is a
+    /// programming error.
     var serviceName: DomainName {
         guard let name = DomainName(serviceType + ".local"), name.labels.count == 3 else {
             preconditionFailure("the service type has two labels: \(serviceType)")
@@ -96,29 +102,31 @@ package struct DiscoveryOptions: Sendable, Equatable {
         return name
     }
 
-    /// The addresses with which services are announced now, the most useful ones first; none when they cannot be read.
+    /// The addresses with which services are announced now, the most useful first; empty if they
+    /// cannot be read.
     package var presentAddresses: [IPAddress] {
         (try? InterfaceTable.current().published(by: self).alternating.map(\.address)) ?? []
     }
 
-    /// True when only this machine is asked, over its loopback interface.
+    /// True if only this machine is queried, over its loopback interface.
     package var isLoopbackOnly: Bool { interfaces == ["lo"] }
 
-    /// Whether an interface is one of those to use.
+    /// Returns whether an interface is one of those to use.
     package func accepts(interface name: String) -> Bool {
         interfaces.isEmpty ? name != "lo" : interfaces.contains(name)
     }
 }
 
-/// What this device announces.
+/// The announcement of this device.
 package struct Publication: Sendable, Equatable {
     /// The instance name: one DNS label of letters, digits, `-` and `_`, at most 63 bytes.
     package var instance: String
-    /// The first label of the host name that the service points to, random and without `.local`; same rules.
+    /// The first label of the host name in the SRV record: random, without `.local`, under the same
+    /// rules.
     package var host: String
     /// The TCP and UDP port.
     package var port: UInt16
-    /// The strings of the TXT record; at most 255 bytes each and `TextData.maxByteCount` in all.
+    /// The strings of the TXT record, at most 255 bytes each and `TextData.maxByteCount` in total.
     package var text: [[UInt8]]
 
     package init(instance: String, host: String, port: UInt16, text: [[UInt8]]) {
@@ -129,17 +137,18 @@ package struct Publication: Sendable, Equatable {
     }
 }
 
-/// All that is known of one instance at one moment.
+/// The information about one instance at one moment.
 package struct DiscoveredService: Sendable, Equatable {
     /// The instance name, in lower case; `static:host:port` for a configured peer.
     package var instance: String
-    /// The strings of its newest TXT record, in no particular order; nil until one arrived.
+    /// The strings of its newest TXT record, in no particular order; nil until one arrives.
     package var text: [[UInt8]]?
-    /// The port of its SRV record; nil until one arrived.
+    /// The port of its SRV record; nil until one arrives.
     package var port: UInt16?
-    /// Where it can be reached, best first, at most `ServiceDirectory.addressCap`: with the port, and with the
-    /// interface as scope if link-local. Only addresses that are on-link on the interface that told them,
-    /// link-local, private, or loopback when told on `lo`. Empty until one and the port are known.
+    /// The addresses at which it can be reached, best first, at most `ServiceDirectory.addressCap`,
+    /// with the port, and with the interface as scope if link-local. Only addresses that are
+    /// on-link on the reporting interface, link-local, private, or loopback when reported on `lo`.
+    /// Empty until an address and the port are known.
     package var addresses: [SocketAddress]
 
     package init(
@@ -152,20 +161,20 @@ package struct DiscoveredService: Sendable, Equatable {
     }
 }
 
-/// What a discovery tells its owner; plain values only.
+/// An event that a discovery reports to its owner; a plain value.
 package enum DiscoveryEvent: Sendable, Equatable {
-    /// An implementation came, went, or began.
+    /// An implementation started or changed its state.
     case state(DiscoveryKind, DiscoveryState)
-    /// All that is known of an instance that is new or changed. It may be repeated without a change after Avahi
-    /// came back.
+    /// The information about an instance that is new or changed. It may be repeated without a
+    /// change after Avahi returns.
     case service(DiscoveredService)
-    /// The last record of an instance went away on its last interface. In mDNS anyone can make that happen, so it is
-    /// a reason to probe, not a proof.
+    /// The last record of an instance disappeared from its last interface. In mDNS, any host can
+    /// cause this, so it is a reason to probe, not proof.
     case removed(instance: String)
-    /// What the caches knew has been reported, and nothing more is expected soon.
+    /// The cached information has been reported, and no more is expected soon.
     case allForNow
-    /// Somebody else publishes under our name; a new one is needed.
+    /// Another device publishes under this device's instance name. A new name is needed.
     case conflict(instance: String)
-    /// The set of this machine's own addresses changed.
+    /// The addresses of this machine changed.
     case networkChanged
 }

@@ -1,10 +1,13 @@
 package import LoopIO
 
-/// A discovery on some interfaces, which may become others, or none: then nothing is asked, answered or announced.
+/// A discovery whose interfaces can be changed. With no interfaces, it sends no queries, responses
+/// or announcements.
 ///
-/// Called from one thread, but for what it tells, which comes from the threads of the discoveries that it makes.
+/// Its methods must be called from one thread. Its events arrive on the threads of the discoveries
+/// that it creates.
 package final class LimitedDiscovery: Discovery {
-    /// Makes a discovery that is not started: on these interfaces, or nil for those that are configured.
+    /// Creates a discovery, not yet started, on these interfaces, or for nil on the configured
+    /// ones.
     package typealias Factory = @Sendable (_ interfaces: [String]?) -> any Discovery
 
     private struct State {
@@ -13,16 +16,16 @@ package final class LimitedDiscovery: Discovery {
         var publication: Publication?
         var isMember: (@Sendable (String) -> Bool)?
         var deliver: (@Sendable (DiscoveryEvent) -> Void)?
-        /// Counts the discoveries: what a former one says is of no use.
+        /// The number of the current discovery. Events of former ones are dropped.
         var number: UInt64 = 0
-        /// What the present one has found.
+        /// The instances that the current discovery has found.
         var found: Set<String> = []
     }
 
     private let make: Factory
     private let state: Locked<State>
 
-    /// A discovery on the configured interfaces, until it is limited.
+    /// Creates a discovery on the configured interfaces, until it is limited.
     package init(make: @escaping Factory) {
         self.make = make
         state = Locked(State(inner: make(nil)))
@@ -62,12 +65,12 @@ package final class LimitedDiscovery: Discovery {
     private func start(_ inner: (any Discovery)?, _ deliver: @escaping @Sendable (DiscoveryEvent) -> Void) {
         let number = state.withLock { $0.number }
         inner?.start { [weak self] event in
-            if self?.note(event, of: number) == true { deliver(event) }
+            if self?.record(event, of: number) == true { deliver(event) }
         }
     }
 
-    /// Notes what was found; false when a former discovery says it.
-    private func note(_ event: DiscoveryEvent, of number: UInt64) -> Bool {
+    /// Records the instance of an event. Returns false for an event of a former discovery.
+    private func record(_ event: DiscoveryEvent, of number: UInt64) -> Bool {
         state.withLock { state in
             guard state.number == number else { return false }
             switch event {

@@ -4,10 +4,11 @@ import HandoffLog
 import LoopIO
 import Timing
 
-/// libavahi-core behind `MulticastLibrary`: a responder inside this process. Lives on a discovery thread.
+/// libavahi-core behind `MulticastLibrary`: a responder inside this process. It must be used on a
+/// discovery thread.
 final class AvahiServerLibrary: MulticastLibrary {
-    /// What a callback belongs to: it outlives the C object that holds it unretained, since the dictionaries below
-    /// drop it only after that is freed.
+    /// The context of a callback. It outlives the C object that holds it unretained, because the
+    /// dictionaries below release it only after that object is freed.
     final class Context {
         unowned let library: AvahiServerLibrary
         let query: RecordQuery?
@@ -24,7 +25,7 @@ final class AvahiServerLibrary: MulticastLibrary {
     private let options: DiscoveryOptions
     private let logger: Logger
     private let transport: AvahiProtocol
-    /// Nil until it is opened, and when libavahi-core is not installed.
+    /// Nil until it is opened, and if libavahi-core is not installed.
     fileprivate private(set) var functions: cavahicore?
     private var server: OpaquePointer?
     private var serverContext: Context?
@@ -45,19 +46,19 @@ final class AvahiServerLibrary: MulticastLibrary {
         transport = AvahiProtocol(
             protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
         gate = PacketGate(serviceType: options.serviceType)
-        // Raw only because the C module is no part of the loop's interface.
+        // The pointer is raw only because the C module is not part of the loop's interface.
         let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         poll = GatedPoll(original, library: self)
     }
 
-    /// What a packet says, if it is to be read.
+    /// Parses a packet. Returns nil if it is invalid or the gate rejects it.
     func admit(_ bytes: UnsafeRawBufferPointer) -> MulticastPacket? {
         guard let packet = MulticastPacket(bytes), gate.admits(packet, at: loop.now) else { return nil }
         return packet
     }
 
-    /// The library has read a packet, and told what its browsers ask for.
-    func heard(_ packet: MulticastPacket, on link: RecordLink, from source: IPAddress) {
+    /// Queues a packet that the library has read and reported to its browsers.
+    func received(_ packet: MulticastPacket, on link: RecordLink, from source: IPAddress) {
         events.append(.heard(packet, link, from: source))
     }
 
@@ -65,7 +66,7 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     func open() {
         close()
-        // Before the library is loaded, which needs a descriptor, too.
+        // Check before loading the library, which also needs a descriptor.
         if let error = DescriptorReserve.shortage() {
             events = [.lost("\(error)")]
             return
@@ -83,7 +84,8 @@ final class AvahiServerLibrary: MulticastLibrary {
         var error: Int32 = 0
         var configuration = AvahiServerConfig(options, functions)
         defer { functions.server_config_free(&configuration) }
-        // It calls back before it returns, so the callback uses its arguments alone. It copies the configuration.
+        // server_new calls back before it returns, so the callback uses only its arguments. It
+        // copies the configuration.
         server = functions.server_new(
             poll?.poll, &configuration,
             { _, state, context in
@@ -98,7 +100,8 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     func close() {
         guard let functions else { return }
-        // Browsers must go before the server; groups go with it, which sends their goodbyes.
+        // Free the browsers before the server. Freeing the server also frees the groups and sends
+        // their goodbye packets.
         for browser in browsers.values { functions.s_record_browser_free(browser.handle) }
         if let server { functions.server_free(server) }
         poll?.serverFreed()
@@ -134,7 +137,7 @@ final class AvahiServerLibrary: MulticastLibrary {
     func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) { gate.setMembership(isMember) }
 
     func stopBrowsing(_ query: RecordQuery) {
-        // The context lives to the end of this call, longer than the browser.
+        // The context lives until the end of this call, longer than the browser.
         guard let functions, let browser = browsers.removeValue(forKey: query) else { return }
         functions.s_record_browser_free(browser.handle)
         if query.isForAddresses, !browsers.keys.contains(where: { $0.isForAddresses && $0.name == query.name }) {
@@ -194,7 +197,7 @@ final class AvahiServerLibrary: MulticastLibrary {
     private func stateChanged(_ state: AvahiServerState) {
         switch state {
         case AVAHI_SERVER_REGISTERING, AVAHI_SERVER_RUNNING, AVAHI_SERVER_COLLISION:
-            // The state is about the server's own host name, which is random and not published.
+            // The state describes the server's own host name, which is random and not published.
             events.append(.running)
         case AVAHI_SERVER_FAILURE:
             events.append(.lost("the responder failed"))
@@ -223,7 +226,7 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     private static func load() -> cavahicore? {
         withUnsafeTemporaryAllocation(of: cavahicore.self, capacity: 1) { functions in
-            // A table that was not filled wholly is not read.
+            // Do not read a table that was not filled completely.
             guard let table = functions.baseAddress, cavahicore_load(table) != 0 else { return nil }
             return table.pointee
         }
@@ -234,7 +237,7 @@ final class AvahiServerLibrary: MulticastLibrary {
     }
 
     private static func text(of code: Int32) -> String {
-        // Avahi's texts are sentences without an end.
+        // Avahi's messages are sentences without a period.
         avahi_strerror(code).map { String(cString: $0).lowercased() } ?? "error \(code)"
     }
 
@@ -242,7 +245,8 @@ final class AvahiServerLibrary: MulticastLibrary {
 }
 
 extension AvahiServerLibrary.Context {
-    /// A report of the browser. The record lives no longer than the callback, so its data is copied, in wire form.
+    /// Handles a browser report. The record is valid only during the callback, so its data is
+    /// copied in wire form.
     fileprivate func browsed(
         _ event: AvahiBrowserEvent, interface: AvahiIfIndex, transport: AvahiProtocol,
         record: UnsafeMutablePointer<AvahiRecord>?
@@ -261,12 +265,12 @@ extension AvahiServerLibrary.Context {
         }
     }
 
-    /// Nil for data larger than any that is taken.
+    /// Returns nil for data larger than the accepted maximum.
     private func data(of record: UnsafeMutablePointer<AvahiRecord>?) -> [UInt8]? {
         guard let record, let functions = library.functions else { return nil }
         let data = [UInt8](unsafeUninitializedCapacity: TextData.maxByteCount) { buffer, count in
             let size = functions.rdata_serialize(record, buffer.baseAddress, buffer.count)
-            // It says (size_t) -1 when there is not enough room.
+            // The function returns (size_t) -1 if the buffer is too small.
             count = (0...buffer.count).contains(size) ? size : 0
         }
         return data.isEmpty ? nil : data
@@ -282,17 +286,19 @@ extension AvahiServerLibrary.Context {
     }
 }
 
-/// Takes what libavahi-core says, which would go to stderr, into our log at debug.
+/// Forwards libavahi-core's messages, which would go to stderr, to this process's log at debug
+/// level.
 enum AvahiLog {
-    /// The library has one log function without a context for the whole process, hence one logger for all servers.
+    /// The library has one log function without a context for the whole process, so all servers
+    /// share one logger.
     private static let logger = Locked<Logger?>(nil)
 
     static func forward(to logger: Logger, _ functions: cavahicore) {
         self.logger.withLock { $0 = logger }
         functions.set_log_function { _, text in
             guard let text, let logger = AvahiLog.logger.withLock({ $0 }) else { return }
-            // Texts may quote names from the network.
-            logger.debug("Avahi says something", ["text": String(cString: text)])
+            // Messages may quote names from the network.
+            logger.debug("Avahi logged a message", ["text": String(cString: text)])
         }
     }
 }

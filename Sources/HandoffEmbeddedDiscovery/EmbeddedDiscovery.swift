@@ -2,11 +2,12 @@ package import HandoffDiscovery
 package import HandoffLog
 package import LoopIO
 
-/// Discovery by Avahi's responder inside this process: without a daemon and without D-Bus. It is the way where no
-/// avahi-daemon runs, and on the loopback interface alone (`interfaces == ["lo"]`) for demonstrations and tests.
+/// Discovery through Avahi's responder inside this process, without a daemon or D-Bus. It is used
+/// if no avahi-daemon runs, and on the loopback interface only (`interfaces == ["lo"]`) for
+/// demonstrations and tests.
 ///
-/// Only an orderly `stop` sends goodbyes. Beside another responder of this machine it would take that one's unicast
-/// answers, so whoever runs both should not do so for long.
+/// Only an orderly `stop` sends goodbye packets. If another responder runs on this machine, this
+/// one would take its unicast responses, so do not run both for long.
 package final class EmbeddedDiscovery: Discovery {
     private let thread = DiscoveryThread<DiscoveryCommand>(name: "avahi-core")
     private let options: DiscoveryOptions
@@ -25,7 +26,7 @@ package final class EmbeddedDiscovery: Discovery {
             let library = AvahiServerLibrary(loop: loop, options: options, logger: logger)
             return MulticastDriver(loop: loop, library: library, options: options, logger: logger, onEvent: onEvent)
         }
-        if !isStarted { report("no thread for it") }
+        if !isStarted { report("cannot create a thread") }
     }
 
     package var ownAddresses: [IPAddress] { options.presentAddresses }

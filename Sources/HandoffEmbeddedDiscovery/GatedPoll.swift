@@ -4,16 +4,16 @@ import Glibc
 import HandoffDiscovery
 import LoopIO
 
-/// The poll functions of a discovery loop, with a gate before the sockets that libavahi-core opens: a packet that the gate
-/// refuses is thrown away before the library reads it. Lives on the discovery thread.
+/// The poll functions of a discovery loop, with a packet gate in front of the sockets that
+/// libavahi-core opens. A packet that the gate rejects is discarded before the library reads it. It
+/// must be used on the discovery thread.
 final class GatedPoll {
-    /// What the library gets: its functions find this object behind them.
+    /// The table passed to the library. Its functions find this object in it.
     private struct Table {
         var poll: AvahiPoll
         let owner: Unmanaged<GatedPoll>
     }
 
-    /// A watch of the library.
     private final class Watch {
         unowned let owner: GatedPoll
         let callback: AvahiWatchCallback
@@ -24,21 +24,21 @@ final class GatedPoll {
         }
     }
 
-    /// Packets that are thrown away before the loop may do something else.
+    /// The maximum number of packets to discard before the loop may do other work.
     private static let maxInTurn = 64
-    /// The largest packet of multicast DNS (RFC 6762 section 17).
+    /// The maximum size of a multicast DNS packet (RFC 6762 section 17).
     private static let maxPacket = 9000
-    /// Where whoever speaks multicast DNS sends from.
+    /// The source port of multicast DNS.
     private static let port = UInt16(5353)
 
     private let original: UnsafePointer<AvahiPoll>
     private let table: UnsafeMutablePointer<Table>
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: GatedPoll.maxPacket, alignment: 8)
     private var watches: [Watch] = []
-    /// Says whether a packet is to be read; it owns this object.
+    /// Decides whether a packet is read. It owns this object.
     private unowned let library: AvahiServerLibrary
 
-    /// - Parameter original: the loop's own functions, which outlive this object.
+    /// - Parameter original: The loop's own functions, which outlive this object.
     init(_ original: UnsafePointer<AvahiPoll>, library: AvahiServerLibrary) {
         self.original = original
         self.library = library
@@ -59,13 +59,13 @@ final class GatedPoll {
         buffer.deallocate()
     }
 
-    /// What a new server gets; valid as long as this object.
+    /// The table for a new server, valid as long as this object.
     var poll: UnsafePointer<AvahiPoll> {
         // The poll is the table's first member, so both have one address.
         UnsafeRawPointer(table).assumingMemoryBound(to: AvahiPoll.self)
     }
 
-    /// The server is freed, and all of its watches with it.
+    /// The server has been freed, together with all its watches.
     func serverFreed() { watches = [] }
 
     private func watch(
@@ -76,7 +76,8 @@ final class GatedPoll {
             return original.pointee.watch_new(original, descriptor, events, callback, context)
         }
         let watch = Watch(self, callback, context)
-        // Unretained: it is let go once the library has freed the watch with its server.
+        // Unretained is safe: the watch is released only after the library has freed its handle
+        // with the server.
         watches.append(watch)
         return original.pointee.watch_new(
             original, descriptor, events,
@@ -90,27 +91,29 @@ final class GatedPoll {
     private func ready(_ watch: Watch, _ handle: OpaquePointer?, _ descriptor: Int32, _ events: AvahiWatchEvent) {
         guard events == AVAHI_WATCH_IN else { return watch.callback(handle, descriptor, events, watch.context) }
         for _ in 0..<Self.maxInTurn {
-            var way = clinux_datagram_way()
-            let count = clinux_datagram_peek(descriptor, buffer.baseAddress, buffer.count, &way)
+            var origin = clinux_datagram_way()
+            let count = clinux_datagram_peek(descriptor, buffer.baseAddress, buffer.count, &origin)
             guard count >= 0 else { return }
-            // The library reads one packet each time.
+            // The library reads one packet per call.
             if let packet = library.admit(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
                 watch.callback(handle, descriptor, events, watch.context)
-                return tell(packet, way)
+                return report(packet, origin)
             }
             _ = recv(descriptor, buffer.baseAddress, 0, Int32(MSG_DONTWAIT))
         }
     }
 
-    /// Has what others say taken in, by the rules for answers that the library has too (RFC 6762 sections 6 and 11).
-    private func tell(_ packet: MulticastPacket, _ way: clinux_datagram_way) {
-        guard packet.isResponse, way.port == Self.port, way.interface != 0 else { return }
-        let bytes = withUnsafeBytes(of: way.address) { [UInt8]($0.prefix(way.is_ipv6 != 0 ? 16 : 4)) }
+    /// Passes a packet to the library under the rules for responses that the library also applies
+    /// (RFC 6762 sections 6 and 11).
+    private func report(_ packet: MulticastPacket, _ origin: clinux_datagram_way) {
+        guard packet.isResponse, origin.port == Self.port, origin.interface != 0 else { return }
+        let bytes = withUnsafeBytes(of: origin.address) { [UInt8]($0.prefix(origin.is_ipv6 != 0 ? 16 : 4)) }
         guard let source = IPAddress(bytes: bytes) else { return }
-        library.heard(packet, on: RecordLink(interface: way.interface, isIPv6: way.is_ipv6 != 0), from: source)
+        library.received(packet, on: RecordLink(interface: origin.interface, isIPv6: origin.is_ipv6 != 0), from: source)
     }
 
-    /// Whether it is a socket for packets of the network, and not the one by which the kernel tells of links.
+    /// Returns whether a descriptor is a network socket, and not the socket on which the kernel
+    /// reports links.
     private static func isDatagrams(_ descriptor: Int32) -> Bool {
         var domain: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

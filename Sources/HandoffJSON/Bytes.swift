@@ -1,12 +1,13 @@
 import Glibc
 
 extension [UInt8] {
-    /// Where a byte occurs first, from a position on (memchr(3)).
+    /// Returns the index of the first occurrence of `byte` at or after `start` (memchr(3)).
     package func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         withUnsafeBufferPointer { $0.firstIndex(of: byte, from: start) }
     }
 
-    /// Lower-case hexadecimal digits, two for each byte, written into the text itself.
+    /// The bytes as lower-case hexadecimal, two digits per byte, written directly into the string's
+    /// storage.
     package var hexadecimal: String {
         String(unsafeUninitializedCapacity: 2 * count) { digits in
             for position in indices {
@@ -21,14 +22,14 @@ extension [UInt8] {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
-    /// Feeds the bytes to a hasher, all at once: the array's own `hash` takes them one by one.
+    /// Feeds all bytes to a hasher in one call. The array's own `hash` feeds them one by one.
     package func hashBytes(into hasher: inout Hasher) {
         withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Where a byte occurs first, from a position on (memchr(3)).
+    /// Returns the index of the first occurrence of `byte` at or after `start` (memchr(3)).
     func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         guard let base = baseAddress, start < count else { return nil }
         let found = memchr(base + start, Int32(byte), count - start)

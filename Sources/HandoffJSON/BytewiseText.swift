@@ -1,11 +1,10 @@
 import Glibc
 
-/// A text that is equal to another only when their UTF-8 bytes are: the key type for dictionaries of such texts.
+/// A string whose equality and hash use its UTF-8 bytes. It serves as a dictionary key.
 package struct BytewiseText: Hashable, Sendable {
-    /// The text itself.
     package let text: String
 
-    /// Wraps a text.
+    /// Wraps a string.
     package init(_ text: String) {
         self.text = text
     }
@@ -20,28 +19,28 @@ package struct BytewiseText: Hashable, Sendable {
 }
 
 extension String {
-    /// The text of bytes, or nil when they are not UTF-8: `String(validating:as:)`, whose generic way takes several times as long for
-    /// the short texts of messages.
+    /// Creates a string from bytes, or nil if they are not valid UTF-8. The generic
+    /// `String(validating:as:)` takes several times as long for the short strings in messages.
     init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
         self.init(copying: text)
     }
 
-    /// The text of bytes of a string in JSON that mean themselves; nil when one of them is part of an escape, or no string may
-    /// have it, or they are not UTF-8.
+    /// Creates a string from the contents of a JSON string without escapes. Returns nil if the
+    /// bytes contain a backslash or a control character, or are not valid UTF-8.
     init?(plain bytes: UnsafeBufferPointer<UInt8>) {
-        // No early exit, so that the compiler can look at many bytes at once.
+        // No early exit, so that the compiler can vectorize the loop.
         var special: UInt8 = 0
         for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0) }
         guard special == 0 else { return nil }
         self.init(utf8: bytes)
     }
 
-    /// Whether both texts are the same UTF-8 bytes.
+    /// Returns whether both strings have the same UTF-8 bytes.
     ///
-    /// `==` is canonical equivalence, which would make one key of two that differ only in composition.
+    /// `==` is canonical equivalence, which would merge two keys that differ only in composition.
     package func hasSameBytes(as other: String) -> Bool {
-        // Most texts that differ differ in length, which needs no look at the bytes.
+        // Most unequal strings differ in length, so their bytes need not be compared.
         guard utf8.count == other.utf8.count else { return false }
         return lendBytes { left in
             other.lendBytes { right in
@@ -51,8 +50,8 @@ extension String {
         }
     }
 
-    /// Lends the UTF-8 bytes, without the copy of the text that `withUTF8` needs. Texts of Swift always have them in one piece;
-    /// of others there are none here.
+    /// Lends the UTF-8 bytes without the copy of the string that `withUTF8` requires. Native Swift
+    /// strings always store them contiguously, and no other strings occur here.
     @inline(__always)
     func lendBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -66,14 +65,14 @@ extension String {
         hasher.combine(0xFF as UInt8)
     }
 
-    /// Whether the UTF-8 bytes of this text sort before those of the other.
+    /// Returns whether the UTF-8 bytes of this string sort before those of `other`.
     package func precedesInBytes(_ other: String) -> Bool {
         utf8.lexicographicallyPrecedes(other.utf8)
     }
 }
 
 extension String? {
-    /// Whether both texts are the same UTF-8 bytes, or both are missing.
+    /// Returns whether both strings have the same UTF-8 bytes, or both are nil.
     package func hasSameBytes(as other: String?) -> Bool {
         switch (self, other) {
         case (nil, nil): true

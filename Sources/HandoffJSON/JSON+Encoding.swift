@@ -1,15 +1,16 @@
 extension JSON {
-    /// The compact text, with every number in its shortest form that reads back as the same number.
+    /// Returns the compact JSON encoding. Each number has the shortest form that reads back as the
+    /// same number.
     ///
-    /// A real always has a fraction or an exponent, so that it stays a real; NaN and the infinities, which JSON lacks
-    /// and the parser never makes, become `null`.
+    /// A real always has a fraction or an exponent, so that it is read back as a real. NaN and the
+    /// infinities, which JSON lacks and the parser never produces, become `null`.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         write(to: &writer)
         return writer.lend { Array($0) }
     }
 
-    /// How many bytes ``encoded()`` has.
+    /// The number of bytes that ``encoded()`` returns.
     package var encodedCount: Int {
         switch self {
         case .null, .bool(true): 4
@@ -22,7 +23,8 @@ extension JSON {
         }
     }
 
-    /// Appends the compact text to bytes that may already hold something, such as a frame's header.
+    /// Appends the compact encoding to bytes that may already contain something, such as a frame
+    /// header.
     package func encode(into output: inout [UInt8]) {
         var writer = JSONWriter()
         write(to: &writer)
@@ -36,7 +38,8 @@ extension JSON {
         case .bool(false): writer.put(plain: "false")
         case .integer(let value): writer.put(plain: value.description)
         case .real(let value):
-            // Swift's description is the shortest form, and always valid JSON: "1.0", "-0.0", "5e-324", "1e+308".
+            // Swift's description is the shortest form, and always valid JSON: "1.0", "-0.0",
+            // "5e-324", "1e+308".
             writer.put(plain: value.isFinite ? value.description : "null")
         case .string(let value): JSON.write(value, to: &writer)
         case .array(let elements):
@@ -52,7 +55,8 @@ extension JSON {
 
     fileprivate static func write(_ text: String, to writer: inout JSONWriter) {
         text.lendBytes { bytes in
-            // The whole of most texts, and most pieces of the others.
+            // Handles most strings as a whole. The loop below handles longer or escaped ones in
+            // pieces.
             if bytes.count <= pieceSize, !hasEscapes(bytes) { return writer.put(quoted: bytes) }
             writer.put(UInt8(ascii: "\""))
             var start = 0
@@ -79,10 +83,11 @@ extension JSON {
         }
     }
 
-    /// How much of a text is looked at before it is copied: most pieces of it have nothing to escape.
+    /// The number of bytes that are checked for escapes before they are copied. Most pieces need no
+    /// escapes.
     private static let pieceSize = 1024
 
-    /// No early exit, so that the compiler can look at many bytes at once.
+    /// No early exit, so that the compiler can vectorize the loop.
     private static func hasEscapes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var found: UInt8 = 0
         for byte in bytes {
@@ -123,22 +128,22 @@ extension JSON {
 }
 
 extension JSONObject {
-    /// The compact text of the object; see `JSON.encoded()`.
+    /// Returns the compact encoding of the object; see `JSON.encoded()`.
     package func encoded() -> [UInt8] {
         JSON.object(self).encoded()
     }
 
-    /// How many bytes ``encoded()`` has.
+    /// The number of bytes that ``encoded()`` returns.
     package var encodedCount: Int {
         var total = 2 + Swift.max(0, count - 1)
-        // By position, here and below: an iterator hands out copies.
+        // This loop and the one in `write(to:)` use indices because an iterator returns copies.
         for position in members.indices {
             total += JSON.encodedCount(members[position].key) + 1 + members[position].value.encodedCount
         }
         return total
     }
 
-    /// Appends the compact text; see `JSON.encode(into:)`.
+    /// Appends the compact encoding; see `JSON.encode(into:)`.
     package func encode(into output: inout [UInt8]) {
         JSON.object(self).encode(into: &output)
     }

@@ -1,15 +1,16 @@
 extension JSON {
-    /// Parses a text: RFC 8259, strict UTF-8, any value at the top.
+    /// Parses a JSON document: RFC 8259, strict UTF-8, any value at the top level.
     ///
-    /// Refused beyond that: a key that occurs twice in an object, a NUL in a key (in strings it is kept), integers
-    /// beyond 64 bits, reals beyond the range of `Double`, and whatever exceeds the limits.
+    /// In addition, it rejects duplicate keys in an object, NUL in keys (strings may contain it),
+    /// integers beyond 64 bits, reals beyond the range of `Double`, and anything that exceeds the
+    /// limits.
     package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { (text) throws(JSONError) in
             try JSON.parse(text, limits: limits)
         }
     }
 
-    /// Parses a part of an array, such as a message inside a receive buffer, without copying it.
+    /// Parses part of an array, such as a message inside a receive buffer, without copying it.
     package init(parsing bytes: ArraySlice<UInt8>, limits: JSONLimits) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { (text) throws(JSONError) in
             try JSON.parse(text, limits: limits)
@@ -30,21 +31,23 @@ extension JSON {
     }
 }
 
-/// What a JSON text may cost; checked before anything beyond it is allocated, or any recursion goes deeper.
+/// The resource limits for parsing one JSON document. The parser checks them before it allocates
+/// memory or recurses further.
 package struct JSONLimits: Sendable, Equatable {
-    /// The longest text, in bytes.
+    /// The maximum length of the document, in bytes.
     package var bytes: Int
-    /// How many arrays and objects may enclose a value.
+    /// The maximum number of arrays and objects that enclose a value.
     package var depth: Int
-    /// How many members one array or object may have.
+    /// The maximum number of members in one array or object.
     package var members: Int
-    /// How many values there may be in all, where an empty array or object counts as two: a value costs some 100 to
-    /// 300 bytes of memory, whatever its text is.
+    /// The maximum number of values in total, where an empty array or object counts as two. A value
+    /// costs about 100 to 300 bytes of memory, however short its text is.
     package var values: Int
 
-    /// Limits for one source of texts.
+    /// Creates the limits for one source of documents.
     ///
-    /// The defaults hold everywhere: a tagged `userInfo` takes 28 levels of JSON, and its envelopes take four more.
+    /// The defaults suit every source: a tagged `userInfo` takes 28 levels of JSON, and its
+    /// envelopes take four more.
     package init(bytes: Int, depth: Int = 32, members: Int = 4096, values: Int = 65_536) {
         self.bytes = bytes
         self.depth = depth
@@ -53,17 +56,14 @@ package struct JSONLimits: Sendable, Equatable {
     }
 }
 
-/// Why a text is no JSON that is accepted here.
+/// A reason for rejecting a JSON document.
 package enum JSONError: Error, Equatable, Sendable {
-    /// The text is longer than the limit.
     case tooLarge
-    /// A value is enclosed by more arrays and objects than the limit.
     case tooDeep
-    /// An array or an object has more members than the limit.
     case tooManyMembers
-    /// There are more values in all than the limit.
     case tooManyValues
-    /// The text breaks the grammar or a rule of ours. The message never quotes the text; position is a byte offset.
+    /// The document violates the grammar or one of this parser's additional rules. The message
+    /// never quotes the document. The position is a byte offset.
     case syntax(message: String, position: Int)
 }
 

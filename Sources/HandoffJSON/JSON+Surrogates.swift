@@ -1,6 +1,6 @@
 extension JSON {
-    /// A text in which each escape of half a surrogate pair is one of U+FFFD. JavaScript writes such escapes for a string that was
-    /// cut inside a character.
+    /// Returns a copy of `text` with each escaped unpaired surrogate replaced by an escaped U+FFFD.
+    /// JavaScript writes such escapes for a string that was cut inside a character.
     package static func replacingHalfSurrogates(in text: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
@@ -26,11 +26,12 @@ extension JSON {
         return result
     }
 
-    /// The surrogate that an escape at the beginning of a text names; nil when it names none.
+    /// Returns the surrogate that an escape at the start of `text` encodes, or nil if there is
+    /// none.
     private static func surrogate(_ text: ArraySlice<UInt8>) -> UInt16? {
         guard text.starts(with: "\\u".utf8), text.count >= 6 else { return nil }
         let digits = String(decoding: text.dropFirst(2).prefix(4), as: UTF8.self)
-        // No sign, which the initialiser accepts as well.
+        // The initializer also accepts a sign, so reject it here.
         guard let code = UInt16(digits, radix: 16), digits.utf8.first != UInt8(ascii: "+") else { return nil }
         return (0xD800..<0xE000).contains(code) ? code : nil
     }

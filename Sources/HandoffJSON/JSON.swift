@@ -1,17 +1,18 @@
-/// A JSON value that keeps integers and reals apart.
+/// A JSON value that distinguishes integers from reals.
 ///
-/// Equality is exact: strings are compared as UTF-8 bytes (`String ==` would make composed and decomposed forms equal),
-/// reals by their bit pattern (so `-0.0` differs from `0.0`), and an integer never equals a real.
+/// Equality is exact. Strings are compared as UTF-8 bytes (`String ==` would make composed and
+/// decomposed forms equal) and reals by their bit pattern (so `-0.0` differs from `0.0`). An
+/// integer never equals a real.
 package enum JSON: Sendable {
     /// The literal `null`.
     case null
     /// The literal `true` or `false`.
     case bool(Bool)
-    /// A number written without fraction and exponent.
+    /// A number written without a fraction or an exponent.
     case integer(Int64)
     /// A number written with a fraction or an exponent.
     case real(Double)
-    /// A text; it may hold NUL.
+    /// A string, which may contain NUL.
     case string(String)
     /// Values in order.
     case array([JSON])
@@ -47,27 +48,26 @@ extension JSON: Hashable {
 }
 
 extension JSON {
-    /// Whether this is `null`.
     package var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
-    /// The Boolean, or nil when this is something else.
     package var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The integer, or nil when this is something else; a real of integral value is something else.
+    /// The integer, or nil if this is not an integer. A real with an integral value is not one.
     package var integer: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }
 
-    /// The real, or nil when this is something else; an integer is something else.
+    /// The real, or nil if this is not a real. An integer is not one.
     package var real: Double? {
         if case .real(let value) = self { value } else { nil }
     }
 
-    /// The number, whether it was written as an integer or as a real; integers beyond 2^53 are rounded.
+    /// The number, written as an integer or as a real, or nil if this is neither. Integers beyond
+    /// 2^53 are rounded.
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -76,23 +76,20 @@ extension JSON {
         }
     }
 
-    /// The text, or nil when this is something else.
     package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements, or nil when this is something else.
     package var array: [JSON]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    /// The object, or nil when this is something else.
     package var object: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }
 }
 
-// Values are written in the source as Swift literals, so that fixed messages read like JSON.
+// Literals allow fixed messages in the source to read like JSON.
 
 extension JSON: ExpressibleByNilLiteral {
     package init(nilLiteral: ()) {

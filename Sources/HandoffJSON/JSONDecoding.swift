@@ -1,14 +1,14 @@
 extension JSONObject {
-    /// The value whose properties are the members; null is as good as a member that is missing, and unknown members are
-    /// ignored. It never recurses further than the type does.
-    /// - Throws: where the first member is that is missing, or of another kind than its property.
+    /// Decodes a value whose properties are the members. Null is equivalent to a missing member,
+    /// and unknown members are ignored. The recursion is never deeper than the type.
+    /// - Throws: The path of the first member that is missing or has the wrong type.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPlace) -> Value {
         try JSON.object(self).decoded(as: type)
     }
 }
 
 extension JSON {
-    /// The value as a property would be read; see `JSONObject.decoded(as:)`.
+    /// Decodes this value as a property would be decoded; see `JSONObject.decoded(as:)`.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPlace) -> Value {
         do {
             return try JSONDecoding(json: self).decode(type)
@@ -18,12 +18,13 @@ extension JSON {
     }
 }
 
-/// Where in a JSON value something else was expected, such as `peers[1].device`; empty for the value itself.
+/// The path of an unexpected value inside a JSON value, such as `peers[1].device`. It is empty for
+/// the value itself.
 package struct JSONPlace: Error, Equatable, Sendable {
-    /// Members and positions, from the outside in.
+    /// Keys and indices, from the outermost to the innermost.
     package let path: String
 
-    /// The place that an error tells; an error of somebody else does, that the value itself is wrong.
+    /// The path of a `JSONPlace` error. Any other error refers to the value itself.
     init(_ error: any Error) {
         path = (error as? JSONPlace)?.path ?? ""
     }
@@ -35,13 +36,13 @@ package struct JSONPlace: Error, Equatable, Sendable {
     /// The value itself.
     static let here = JSONPlace(path: "")
 
-    /// The place as it is called outside of a member.
+    /// Returns the path as seen from the object that contains this value as the member `key`.
     package func inside(_ key: String) -> JSONPlace {
         JSONPlace(path: path.isEmpty || path.hasPrefix("[") ? key + path : "\(key).\(path)")
     }
 }
 
-/// Reads one JSON value. No path is kept meanwhile: an error gathers it on its way out.
+/// Decodes one JSON value. It does not track the path: an error collects it while it propagates.
 private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     let json: JSON
 
@@ -72,7 +73,6 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// The members of an object.
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: JSONObject
 
@@ -104,7 +104,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    // The protocol has these for each type, and its own look for the member three times.
+    // The protocol's default implementations look up the member three times.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try scalar(key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try scalar(key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try scalar(key) }
@@ -134,7 +134,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) -> any Decoder { JSONDecoding(json: present(key) ?? .null) }
 
-    /// The member; nil also when it is null.
+    /// Returns the member, or nil if it is missing or null.
     private func present(_ key: Key) -> JSON? {
         guard let json = object[key.stringValue], !json.isNull else { return nil }
         return json
@@ -151,7 +151,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private static func place(_ key: Key) -> JSONPlace { .here.inside(key.stringValue) }
 }
 
-/// The elements of an array, one after another.
+/// The elements of an array, read in order.
 private struct Elements: UnkeyedDecodingContainer {
     let array: [JSON]
     private(set) var currentIndex = 0
@@ -203,7 +203,7 @@ private struct Elements: UnkeyedDecodingContainer {
 }
 
 extension JSON: Decodable {
-    /// Any value is one; only JSON has them.
+    /// Accepts any value, but only from `JSONDecoding`.
     package init(from decoder: any Decoder) throws {
         guard let decoding = decoder as? JSONDecoding else { throw JSONPlace.here }
         self = decoding.json

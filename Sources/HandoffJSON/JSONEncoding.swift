@@ -1,53 +1,51 @@
-/// What becomes of a property that is nil.
+/// The encoding of a property that is nil.
 package enum JSONNil: Sendable {
-    /// A member that is null.
     case null
-    /// Nothing.
     case leftOut
 }
 
 extension JSONObject {
-    /// The object whose members are the properties of a value, in their order.
+    /// Creates an object whose members are the properties of `value`, in their order.
     ///
-    /// - Parameter absent: what becomes of properties that are nil, also of values inside.
+    /// - Parameter absent: The encoding of properties that are nil, including those of nested
+    ///   values.
     package init(encoding value: some Encodable, absent: JSONNil) {
         self = JSON(encoding: value, absent: absent).object ?? [:]
     }
 }
 
 extension JSON {
-    /// A value as a property would be written; see `JSONObject`.
+    /// Encodes a value as a property would be encoded; see `JSONObject`.
     package init(encoding value: some Encodable, absent: JSONNil) {
         let encoding = JSONEncoding(absent: absent)
         do {
             try value.encode(to: encoding)
         } catch {
-            // Our own values alone are written, and none of them has a number that JSON lacks, or throws by itself.
+            // Only values of this project are encoded. None of them contains a number that JSON
+            // lacks, and none of their encoders throws.
             preconditionFailure("a value that JSON does not have: \(error)")
         }
         self = encoding.json
     }
 }
 
-/// Collects one JSON value.
 private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
     let absent: JSONNil
-    /// Gets the value in the end, when the place for it is in another one.
-    private let whenOver: ((JSON) -> Void)?
+    /// Receives the finished value if it belongs inside another one.
+    private let onFinish: ((JSON) -> Void)?
     fileprivate var single = JSON.null
     fileprivate var elements: [JSON]?
     fileprivate var members: JSONObject?
 
-    init(absent: JSONNil, whenOver: ((JSON) -> Void)? = nil) {
+    init(absent: JSONNil, onFinish: ((JSON) -> Void)? = nil) {
         self.absent = absent
-        self.whenOver = whenOver
+        self.onFinish = onFinish
     }
 
     deinit {
-        whenOver?(json)
+        onFinish?(json)
     }
 
-    /// What was encoded.
     var json: JSON {
         members.map(JSON.object) ?? elements.map(JSON.array) ?? single
     }
@@ -73,20 +71,18 @@ private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws { single = try json(of: value) }
 
-    /// A value inside this one.
+    /// Encodes a value inside this one.
     func json<Value: Encodable>(of value: Value) throws -> JSON {
         let inner = JSONEncoding(absent: absent)
         try value.encode(to: inner)
         return inner.json
     }
 
-    /// An encoder for a member.
     func inner(_ key: String) -> JSONEncoding {
         members?[key] = .null
         return JSONEncoding(absent: absent) { self.members?[key] = $0 }
     }
 
-    /// An encoder for a further element.
     func innerElement() -> JSONEncoding {
         let position = elements?.count ?? 0
         elements?.append(.null)
@@ -94,7 +90,6 @@ private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// Writes the members of an object.
 private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: JSONEncoding
 
@@ -111,14 +106,14 @@ private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { leave(key) }
+        if let value { try encode(value, forKey: key) } else { encodeAbsent(key) }
     }
 
     private func scalar(_ value: (some JSONScalar)?, _ key: Key) {
-        if let value { encode(value, forKey: key) } else { leave(key) }
+        if let value { encode(value, forKey: key) } else { encodeAbsent(key) }
     }
 
-    // The protocol has these for each type, and its own leave nil out.
+    // The protocol's default implementations omit nil.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) { scalar(value, key) }
@@ -148,12 +143,11 @@ private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder { encoding.inner(key.stringValue) }
 
-    private func leave(_ key: Key) {
+    private func encodeAbsent(_ key: Key) {
         if encoding.absent == .null { encodeNil(forKey: key) }
     }
 }
 
-/// Writes the elements of an array.
 private struct NewElements: UnkeyedEncodingContainer {
     let encoding: JSONEncoding
 
@@ -176,7 +170,7 @@ private struct NewElements: UnkeyedEncodingContainer {
 }
 
 extension JSON: Encodable {
-    /// Only JSON has these values.
+    /// Encodes the value with `JSONEncoding` only.
     package func encode(to encoder: any Encoder) throws {
         guard let encoding = encoder as? JSONEncoding else {
             throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: [], debugDescription: "not JSON"))

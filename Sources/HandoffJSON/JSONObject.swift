@@ -1,30 +1,30 @@
 /// The members of a JSON object, in the order in which they were written.
 ///
-/// Keys are compared as UTF-8 bytes. Equality and hash ignore the order.
+/// Keys are compared as UTF-8 bytes. Equality and hashing ignore the order.
 package struct JSONObject: Sendable {
-    /// One member.
     package typealias Element = (key: String, value: JSON)
 
-    /// Above this many members an index is kept; below it, a walk is faster than hashing.
+    /// The number of members above which an index is kept. Below it, a linear search is faster than
+    /// hashing.
     private static let indexThreshold = 16
 
     private(set) var members: [Element]
-    /// Positions in `members`; nil while the object is small.
+    /// Indices into `members`; nil while the object is small.
     private var index: [BytewiseText: Int]?
 
-    /// An object without members.
     package init() {
         members = []
     }
 
-    /// The members in order; of several with one key, the last one's value holds.
+    /// Creates an object with the members in order. For a repeated key, the last value is used.
     package init(_ elements: some Sequence<(String, JSON)>) {
         self.init()
         members.reserveCapacity(elements.underestimatedCount)
         for (key, value) in elements { self[key] = value }
     }
 
-    /// Takes members whose keys are known to differ, such as the parser's, which refuses duplicates.
+    /// Creates an object from members whose keys are known to differ, such as those of the parser,
+    /// which rejects duplicates.
     package init(distinct members: [Element]) {
         self.members = members
         rebuildIndex()
@@ -35,7 +35,7 @@ package struct JSONObject: Sendable {
         Set(members.lazy.map { BytewiseText($0.key) }).count == members.count
     }
 
-    /// Adds a member whose key is known to be new, without looking for it.
+    /// Appends a member without a lookup. The key must be new.
     mutating func append(_ key: String, _ value: JSON) {
         assert(position(of: key) == nil, "one key has two values")
         members.append((key, value))
@@ -46,12 +46,10 @@ package struct JSONObject: Sendable {
         }
     }
 
-    /// The number of members.
     package var count: Int {
         members.count
     }
 
-    /// Whether there is no member.
     package var isEmpty: Bool {
         members.isEmpty
     }
@@ -61,12 +59,12 @@ package struct JSONObject: Sendable {
         members.map(\.key)
     }
 
-    /// The first member, or nil when there is none.
     package var first: Element? {
         members.first
     }
 
-    /// The value of a key; setting nil removes the member, setting a value keeps the member's place or appends it.
+    /// The value of a key. Setting nil removes the member. Setting a value replaces the value in
+    /// place or appends a member.
     package subscript(_ key: String) -> JSON? {
         get {
             position(of: key).map { members[$0].value }
@@ -88,7 +86,7 @@ package struct JSONObject: Sendable {
 
     private func position(of key: String) -> Int? {
         if let index { return index[BytewiseText(key)] }
-        // By position: a closure would be given copies.
+        // This loop uses indices because a closure would receive copies.
         for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
         return nil
     }
@@ -126,7 +124,7 @@ extension JSONObject: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // A sum of the members' hashes does not depend on their order.
+        // The sum of the members' hashes does not depend on their order.
         var sum = 0
         for member in members {
             var own = Hasher()

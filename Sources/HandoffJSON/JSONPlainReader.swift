@@ -1,17 +1,21 @@
-/// Reads a text in one pass as long as it is written as programs write messages: objects and arrays of plain texts, short numbers and
-/// literals, far from every limit.
+/// A fast one-pass reader for the JSON that programs usually write: objects and arrays of strings
+/// without escapes, short numbers and literals, well within every limit.
 ///
-/// What it accepts, jansson accepts too and reads in the same way. For everything else, whether that is valid or not, it
-/// gives nil: an escape, an exponent, a key that occurs twice, a limit, bytes that are no JSON. `JSONScan` and jansson then say what it
-/// is. So the grammar and its errors stay theirs; what they cost, a tenth of a continuation, is spent only where it has to be.
+/// Jansson accepts everything that this reader accepts and reads it in the same way. The reader
+/// returns nil for all other input, valid or not: an escape, an exponent, a duplicate key, an
+/// exceeded limit, or malformed JSON. `JSONScan` and jansson then handle that input, so they remain
+/// the only source of grammar rules and errors. Their cost, a tenth of a continuation, is paid only
+/// where necessary.
 struct JSONPlainReader {
-    /// How many arrays and objects may enclose a value here; each is a call of the reader by itself.
+    /// The maximum number of arrays and objects that enclose a value. Each level is a recursive
+    /// call.
     private static let maxDepth = 32
-    /// How many members an object may have here: each key is compared with those before it.
+    /// The maximum number of members in an object. Each key is compared with all preceding keys.
     private static let maxMembers = 32
-    /// How many digits a whole number may have here, none of which can be too large for 64 bits.
+    /// The maximum number of digits of an integer. No integer of this length overflows 64 bits.
     private static let maxDigits = 18
-    /// How many digits a number with a fraction may have here: without its point, it is below 2^53.
+    /// The maximum number of digits of a number with a fraction. Without its point, it is below
+    /// 2^53.
     private static let maxRealDigits = 15
     private static let powersOfTen: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -21,7 +25,7 @@ struct JSONPlainReader {
     private let limits: JSONLimits
     private var position = 0
     private var depth = 0
-    /// As `JSONScan` counts them.
+    /// Counted as in `JSONScan`.
     private var values = 1
 
     private init(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
@@ -29,7 +33,8 @@ struct JSONPlainReader {
         self.limits = limits
     }
 
-    /// The value of a whole text that is an object; nil when it is not as plain as that.
+    /// Returns the value of a document that is an object, or nil if this reader does not support
+    /// it.
     static func read(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) -> JSON? {
         guard text.count <= limits.bytes else { return nil }
         var reader = JSONPlainReader(text, limits: limits)
@@ -37,7 +42,7 @@ struct JSONPlainReader {
         return object
     }
 
-    /// The next byte that is no blank; nil at the end of the text.
+    /// Returns the next byte that is not whitespace, or nil at the end.
     private mutating func next() -> UInt8? {
         while position < text.count {
             let byte = text[position]
@@ -64,7 +69,8 @@ struct JSONPlainReader {
         }
     }
 
-    /// The rest of a word; what follows it must be a bracket, a comma or a blank, which the caller sees to.
+    /// Reads the rest of a literal. The caller checks that a bracket, a comma or whitespace
+    /// follows.
     private mutating func literal(_ rest: StaticString, _ value: JSON) -> JSON? {
         let count = rest.utf8CodeUnitCount
         guard text.count - position >= count else { return nil }
@@ -73,7 +79,7 @@ struct JSONPlainReader {
         return value
     }
 
-    /// An object behind its opening brace.
+    /// Reads an object after its opening brace.
     private mutating func object() -> JSON? {
         guard open() else { return nil }
         var members: [JSONObject.Element] = []
@@ -96,7 +102,7 @@ struct JSONPlainReader {
         return .object(JSONObject(distinct: members))
     }
 
-    /// An array behind its opening bracket.
+    /// Reads an array after its opening bracket.
     private mutating func array() -> JSON? {
         guard open() else { return nil }
         var elements: [JSON] = []
@@ -121,30 +127,30 @@ struct JSONPlainReader {
         return depth <= min(limits.depth, Self.maxDepth) && values <= limits.values
     }
 
-    /// Counts a comma, behind so many elements or members.
+    /// Counts a comma after `count` elements or members.
     private mutating func separate(_ count: Int) -> Bool {
         values += 1
         return count < limits.members && values <= limits.values
     }
 
-    /// A text behind its opening quote.
+    /// Reads a string after its opening quote.
     private mutating func string() -> String? {
         guard let end = text.firstIndex(of: UInt8(ascii: "\""), from: position) else { return nil }
         defer { position = end + 1 }
         return String(plain: UnsafeBufferPointer(rebasing: text[position..<end]))
     }
 
-    /// A number of which one byte is passed already. What follows it must be a bracket, a comma or a blank, and so no exponent,
-    /// which the caller sees to.
+    /// Reads a number whose first byte has been consumed. The caller checks that a bracket, a comma
+    /// or whitespace follows, which excludes an exponent.
     private mutating func number() -> JSON? {
         let isNegative = text[position - 1] == UInt8(ascii: "-")
         if !isNegative { position -= 1 }
         let start = position
         let whole = digits(atMost: Self.maxDigits)
-        // No digit, or a zero in front of others.
+        // Reject a number without digits or with a leading zero.
         guard position > start, text[start] != UInt8(ascii: "0") || position == start + 1 else { return nil }
         guard position < text.count, text[position] == UInt8(ascii: ".") else {
-            // Jansson's reader says what a zero behind a sign is.
+            // Jansson decides how to read a negative zero.
             return isNegative && whole == 0 ? nil : .integer(isNegative ? -whole : whole)
         }
         let wholeCount = position - start
@@ -152,13 +158,14 @@ struct JSONPlainReader {
         let point = position
         let fraction = digits(atMost: max(0, Self.maxRealDigits - wholeCount))
         guard position > point else { return nil }
-        // Both are whole and below 2^53, and so their quotient is the double that is nearest to the number (Clinger, 1990).
+        // Both are integers below 2^53, so their quotient is the double nearest to the number
+        // (Clinger, 1990).
         let scale = Self.powersOfTen[position - point]
         let value = (Double(whole) * scale + Double(fraction)) / scale
         return .real(isNegative ? -value : value)
     }
 
-    /// The number that the next digits are; those beyond so many are left.
+    /// Reads up to `count` digits and returns their number.
     private mutating func digits(atMost count: Int) -> Int64 {
         let start = position
         var number: Int64 = 0

@@ -1,9 +1,8 @@
-/// A type of the standard library that is one JSON value without members.
+/// A standard library type that is encoded as one JSON value without members.
 package protocol JSONScalar: Codable {
-    /// The value; nil when the JSON is of another kind, or out of range.
+    /// Returns the value, or nil if the JSON has the wrong type or is out of range.
     static func value(of json: JSON) -> Self?
 
-    /// The value in JSON.
     var json: JSON { get }
 }
 
@@ -18,19 +17,19 @@ extension Bool: JSONScalar {
 }
 
 extension BinaryFloatingPoint where Self: JSONScalar {
-    /// A number may be written without a fraction.
+    /// Accepts a number written without a fraction.
     package static func value(of json: JSON) -> Self? { json.number.map { Self($0) } }
     package var json: JSON { .real(Double(self)) }
 }
 
 extension FixedWidthInteger where Self: JSONScalar {
     package static func value(of json: JSON) -> Self? { json.integer.flatMap { Self(exactly: $0) } }
-    /// Beyond the 64 bits of an integer in JSON it is the nearest of those.
+    /// The value as a JSON integer, clamped to 64 bits.
     package var json: JSON { .integer(Int64(clamping: self)) }
 }
 
-// All that a container of `Codable` must name: one that is left out would be asked to code itself without end. Integers of 128
-// bits are refused.
+// All types that a container of `Codable` must support: for a missing one, the default
+// implementation would recurse without end. 128-bit integers are rejected.
 extension Double: JSONScalar {}
 extension Float: JSONScalar {}
 extension Int: JSONScalar {}

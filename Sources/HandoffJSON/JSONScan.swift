@@ -1,33 +1,34 @@
-/// A pass over a text that knows no more grammar than strings and brackets, before jansson recurses into it.
+/// A pass over a document that recognizes only strings and brackets, before jansson recurses into
+/// it.
 ///
-/// It checks depth and numbers of members and values, exactly for every prefix that jansson accepts, so whatever is
-/// built is within the limits. And it takes long plain strings out of the text: jansson looks at every byte of a
-/// string several times, and they are most of a payload.
+/// It checks the depth and the numbers of members and values. The checks are exact for every prefix
+/// that jansson accepts, so everything that is built is within the limits. It also removes long
+/// strings without escapes from the document: jansson examines every byte of a string several
+/// times, and strings make up most of a payload.
 struct JSONScan {
-    /// A string that was taken out; the text for jansson has an empty one in its place.
+    /// A string that was removed. The document for jansson has an empty string in its place.
     struct Cut {
-        /// How many string values come before it.
+        /// The number of string values before it.
         let ordinal: Int
-        /// Where its first byte is in the original text.
+        /// The position of its first byte in the original document.
         let position: Int
-        /// What it says.
         let text: String
     }
 
-    /// Shorter strings are not worth it, in bytes.
-    private static let shortestCut = 16
+    /// The minimum length of a string to remove, in bytes. Shorter strings are not worth the
+    /// effort.
+    private static let minCutLength = 16
 
-    /// The strings that were taken out, in the order of the text.
+    /// The removed strings, in document order.
     private(set) var cuts: [Cut] = []
-    /// The text without them; empty when there are none.
+    /// The document without the removed strings; empty if there are none.
     private(set) var reduced: [UInt8] = []
     private var copied = 0
     private var stringValues = 0
 
-    /// Scans a whole text.
     init(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) {
         guard text.count <= limits.bytes else { throw .tooLarge }
-        // Separators seen so far in each open array or object.
+        // The number of separators seen so far in each open array or object.
         var separators: [Int] = []
         separators.reserveCapacity(limits.depth)
         var current = 0
@@ -36,7 +37,7 @@ struct JSONScan {
         while position < text.count {
             switch text[position] {
             case UInt8(ascii: "\""):
-                position = passString(in: text, from: position + 1)
+                position = skipString(in: text, from: position + 1)
                 continue
             case UInt8(ascii: "["), UInt8(ascii: "{"):
                 guard separators.count < limits.depth else { throw .tooDeep }
@@ -53,7 +54,7 @@ struct JSONScan {
                 values += 1
                 guard current < limits.members else { throw .tooManyMembers }
             case 0:
-                // jansson overlooks a NUL after a number or a literal.
+                // Jansson ignores a NUL after a number or a literal.
                 throw .syntax(message: "NUL", position: position)
             default:
                 break
@@ -64,18 +65,19 @@ struct JSONScan {
         if !cuts.isEmpty { reduced.append(contentsOf: text[copied...]) }
     }
 
-    /// Where a byte of the reduced text is in the original.
+    /// Returns the position in the original document of a byte of the reduced document.
     func originalPosition(_ position: Int) -> Int {
         var original = position
         for cut in cuts where cut.position <= original { original += cut.text.utf8.count }
         return original
     }
 
-    /// Passes a string that begins after its opening quote; returns the position after the closing one.
-    private mutating func passString(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    /// Skips a string that starts after its opening quote and returns the position after the
+    /// closing quote.
+    private mutating func skipString(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let end = Self.closingQuote(in: text, from: start) else { return text.count }
         guard !Self.isKey(endingAt: end, in: text) else { return end + 1 }
-        if end - start >= Self.shortestCut, let plain = String(plain: UnsafeBufferPointer(rebasing: text[start..<end]))
+        if end - start >= Self.minCutLength, let plain = String(plain: UnsafeBufferPointer(rebasing: text[start..<end]))
         {
             cuts.append(Cut(ordinal: stringValues, position: start, text: plain))
             reduced.append(contentsOf: text[copied..<start])
@@ -85,7 +87,8 @@ struct JSONScan {
         return end + 1
     }
 
-    /// A quote after an odd number of backslashes is part of the string. Each byte is looked at twice at most.
+    /// Finds the closing quote. A quote after an odd number of backslashes is part of the string.
+    /// Each byte is examined at most twice.
     private static func closingQuote(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var position = start
         while let quote = text.firstIndex(of: UInt8(ascii: "\""), from: position) {

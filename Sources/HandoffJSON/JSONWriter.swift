@@ -1,14 +1,13 @@
-/// Gathers the bytes of a text in memory of its own: an array asks at each byte whether it is shared, and messages have hundreds of
-/// pieces of a few bytes.
+/// A buffer for encoded JSON that manages its own memory. An array would check at each byte whether
+/// its storage is shared, and messages consist of hundreds of pieces of a few bytes.
 ///
-/// Every `put` makes room first for what it writes, so that nothing that is written decides where.
+/// Every `put` reserves memory before it writes, so the contents never determine a write position.
 struct JSONWriter: ~Copyable {
     private var memory: UnsafeMutableRawBufferPointer
     private var count = 0
 
-    /// A writer that has written nothing.
     init() {
-        // More than most messages have.
+        // Larger than most messages.
         memory = .allocate(byteCount: 4096, alignment: 1)
     }
 
@@ -16,19 +15,18 @@ struct JSONWriter: ~Copyable {
         memory.deallocate()
     }
 
-    /// Lends what was written.
+    /// Lends the bytes written so far.
     func lend<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
-    /// Writes one byte.
     mutating func put(_ byte: UInt8) {
         makeRoom(1)
         memory[count] = byte
         count += 1
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
         makeRoom(bytes.count)
         guard let source = bytes.baseAddress, let target = memory.baseAddress else { return }
@@ -36,13 +34,13 @@ struct JSONWriter: ~Copyable {
         count += bytes.count
     }
 
-    /// Writes the bytes of a text as they are.
+    /// Writes the UTF-8 bytes of a string unchanged.
     mutating func put(plain text: String) {
         var text = text
         text.withUTF8 { put($0) }
     }
 
-    /// Writes bytes between quotes that need no escape.
+    /// Writes bytes that need no escapes, in quotes.
     mutating func put(quoted bytes: UnsafeBufferPointer<UInt8>) {
         makeRoom(bytes.count + 2)
         guard let target = memory.baseAddress else { return }

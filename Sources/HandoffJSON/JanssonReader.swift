@@ -1,19 +1,18 @@
 private import CJansson
 
-/// Has jansson parse a scanned text, and copies its values into ours.
+/// Parses a scanned document with jansson and copies the result into `JSON` values.
 struct JanssonReader {
     private let scan: JSONScan
-    /// The first cut that was not put back yet.
+    /// The index of the first cut that has not been restored yet.
     private var nextCut = 0
-    /// String values copied so far; jansson keeps the order of the text.
+    /// The number of string values copied so far. Jansson keeps document order.
     private var stringValues = 0
 
-    /// A reader for one text.
     init(_ scan: JSONScan) {
         self.scan = scan
     }
 
-    /// Parses the text, or what the scan has left of it.
+    /// Parses the document, or its reduced form.
     mutating func read(_ text: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSON {
         guard let base = text.baseAddress, !text.isEmpty else {
             throw .syntax(message: "empty text", position: 0)
@@ -33,7 +32,7 @@ struct JanssonReader {
         return try copy(root)
     }
 
-    /// Copies one value; the scan has bounded the depth.
+    /// Copies one value. The scan has limited the depth.
     private mutating func copy(_ value: UnsafeMutablePointer<json_t>) throws(JSONError) -> JSON {
         switch json_type(UInt32(bitPattern: cjansson_type(value))) {
         case JSON_OBJECT:
@@ -81,7 +80,8 @@ struct JanssonReader {
 
     private static func text(_ characters: UnsafePointer<CChar>?, count: Int) throws(JSONError) -> String {
         guard let characters, count > 0 else { return "" }
-        // jansson has checked the encoding; checked again, since a repaired string would be a different key.
+        // Jansson has checked the encoding. Check it again, because a repaired string would be a
+        // different key.
         let text = characters.withMemoryRebound(to: UInt8.self, capacity: count) {
             String(utf8: UnsafeBufferPointer(start: $0, count: count))
         }
@@ -89,7 +89,8 @@ struct JanssonReader {
         return text
     }
 
-    /// Words for `enum json_error_code`; jansson's own would quote the text, which may be private.
+    /// Returns the message for an `enum json_error_code`. Jansson's own messages quote the
+    /// document, which may be private.
     private static func message(forCode code: UInt32, isHalfSurrogate: Bool) -> String {
         switch code {
         case _ where isHalfSurrogate: "half of a surrogate pair in a string"

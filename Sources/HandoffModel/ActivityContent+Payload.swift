@@ -1,9 +1,9 @@
 package import HandoffJSON
 
 extension ActivityContent {
-    /// The payload that crosses the network; absent fields and defaults are left out.
+    /// Returns the payload that is sent over the network. Absent fields and defaults are omitted.
     package func encodedPayload(origin: PayloadOrigin = PayloadOrigin()) -> JSONObject {
-        // As a list, which needs no look for a key at each of them.
+        // A list avoids a key lookup for each member.
         var payload: [JSONObject.Element] = []
         payload.reserveCapacity(10)
         payload.append((PayloadKey.type, .string(type.text)))
@@ -23,9 +23,11 @@ extension ActivityContent {
         return JSONObject(distinct: payload)
     }
 
-    /// Reads and checks a payload from another device: every field but its size, which the frame has bounded.
+    /// Reads and validates a payload from another device: every field except its size, which the
+    /// frame has limited.
     ///
-    /// A key that is not known is ignored, and a null is an absent field; a known key of another type is an error.
+    /// Unknown keys are ignored, and null means an absent field. A known key with a value of
+    /// another type is an error.
     package init(payload: JSONObject) throws(ActivityError) {
         guard let type = try Self.text(payload, PayloadKey.type).flatMap(ActivityType.init) else {
             throw .invalid(field: PayloadKey.type, message: "missing, or not an activity type")
@@ -78,21 +80,20 @@ extension ActivityContent {
     }
 }
 
-/// The app that an activity comes from, as its payload names it: claims of a process, good for display and for
-/// telling versions apart, never for trust.
+/// The app at the origin, as named in a payload. These are unverified claims of a process. Use them
+/// for display and to distinguish versions, never for trust.
 package struct PayloadOrigin: Sendable, Equatable {
-    /// The app's identifier.
     package var app: String?
-    /// The app's version, in whatever form it has.
+    /// The app's version, in any format.
     package var appVersion: String?
 
-    /// An origin of which nothing or something is known.
+    /// Creates an origin in which any part may be unknown.
     package init(app: String? = nil, appVersion: String? = nil) {
         self.app = app
         self.appVersion = appVersion
     }
 
-    /// What a payload says; a field that is missing or of another type is not known.
+    /// Reads the origin from a payload. A field that is missing or has the wrong type is unknown.
     package init(payload: JSONObject) {
         self.init(
             app: payload[PayloadKey.app]?.string.flatMap(Self.bounded),
@@ -104,7 +105,7 @@ package struct PayloadOrigin: Sendable, Equatable {
     }
 }
 
-/// The keys of a payload, as they cross the network.
+/// The keys of a payload on the network.
 enum PayloadKey {
     static let type = "type"
     static let title = "title"

@@ -1,29 +1,28 @@
 package import HandoffJSON
 
-/// An activity as its app describes it; what a continuation carries to the other device.
+/// An activity as described by its app, and as transferred to the continuing device.
 package struct ActivityContent: Sendable, Equatable {
-    /// What kind of activity it is.
     package var type: ActivityType
-    /// What the user is doing, in words.
+    /// A description of what the user is doing.
     package var title: String?
-    /// What the other app needs to continue, in the tagged form that `UserInfo` describes.
+    /// The data that the other app needs to continue, in the tagged form that `UserInfo` describes.
     package var userInfo: JSONObject
-    /// A web page that continues the activity where no app does.
+    /// A web page that continues the activity if no app does.
     package var webpageURL: String?
-    /// The team of the app; nil only matches nil.
+    /// The team of the app. Nil matches only nil.
     package var team: String?
-    /// The keys of `userInfo` without which the activity cannot be continued.
+    /// The keys of `userInfo` that are required to continue the activity.
     package var requiredUserInfoKeys: [String]
-    /// Whether the continuing app may ask for continuation streams.
+    /// True if the continuing app may request continuation streams.
     package var supportsStreams: Bool
-    /// Whether the activity is offered to other devices at all; stays on the device.
+    /// True if the activity is offered to other devices. It is not sent.
     package var isEligibleForHandoff: Bool
-    /// When the activity ends by itself, in seconds since 2001-01-01 UTC; stays on the device.
+    /// The expiration time, in seconds since 2001-01-01 UTC. It is not sent.
     package var expiration: Double?
-    /// Which content it is about, by which the other app finds the window for it.
+    /// The identifier of the content, which the other app uses to find the window for it.
     package var targetContentIdentifier: String?
 
-    /// An activity with Apple's defaults for what is not said.
+    /// Creates an activity with Apple's defaults for omitted values.
     package init(
         type: ActivityType, title: String? = nil, userInfo: JSONObject = [:], webpageURL: String? = nil,
         team: String? = nil, requiredUserInfoKeys: [String] = [], supportsStreams: Bool = false,
@@ -41,8 +40,8 @@ package struct ActivityContent: Sendable, Equatable {
         self.targetContentIdentifier = targetContentIdentifier
     }
 
-    /// Checks every field, and that the encoded payload has at most so many bytes; returns how many it has, which is
-    /// what the 3 KiB advice is about.
+    /// Checks every field and the size of the encoded payload, and returns that size in bytes. The
+    /// 3 KiB advice refers to it.
     @discardableResult
     package func validate(
         origin: PayloadOrigin = PayloadOrigin(), maxPayload: Int = Limits.payloadDefault
@@ -51,7 +50,8 @@ package struct ActivityContent: Sendable, Equatable {
         return try checkSize(origin: origin, maxPayload: maxPayload)
     }
 
-    /// Checks that the encoded payload has at most so many bytes; returns how many it has. For who has checked the fields.
+    /// Checks the size of the encoded payload and returns it in bytes. The caller has already
+    /// checked the fields.
     @discardableResult
     package func checkSize(origin: PayloadOrigin, maxPayload: Int) throws(ActivityError) -> Int {
         let count = encodedPayload(origin: origin).encodedCount
@@ -59,7 +59,8 @@ package struct ActivityContent: Sendable, Equatable {
         return count
     }
 
-    /// The required keys that `userInfo` has not: with one of them missing the activity cannot be continued.
+    /// The required keys that `userInfo` lacks. If any is missing, the activity cannot be
+    /// continued.
     package var missingRequiredKeys: [String] {
         guard !requiredUserInfoKeys.isEmpty else { return [] }
         guard userInfo.count == 1, case .array(let pairs)? = userInfo["$dict"] else {
@@ -75,7 +76,7 @@ package struct ActivityContent: Sendable, Equatable {
         try Self.check(
             targetContentIdentifier, field: "targetContentIdentifier", maximum: Limits.targetContentIdentifier)
         if let problem = webpageURL.flatMap(WebURL.problem) {
-            throw .invalid(field: "webpageURL", message: "not an address of a page: \(problem)")
+            throw .invalid(field: "webpageURL", message: "not a valid web page address: \(problem)")
         }
         guard requiredUserInfoKeys.count <= Limits.requiredKeys else {
             throw .invalid(field: "requiredUserInfoKeys", message: "more than \(Limits.requiredKeys) keys")
@@ -100,16 +101,15 @@ package struct ActivityContent: Sendable, Equatable {
     }
 }
 
-/// What is wrong with an activity that an app described or another device sent.
+/// An error in an activity that an app described or another device sent.
 package enum ActivityError: Error, Equatable, Sendable {
-    /// A field breaks a rule; the field is a path such as `userInfo.photo.$data`.
+    /// A field violates a rule. The field is a path such as `userInfo.photo.$data`.
     case invalid(field: String, message: String)
-    /// The encoded payload is too large; both in bytes.
+    /// The encoded payload is too large. Both values are in bytes.
     case tooLarge(bytes: Int, limit: Int)
 }
 
 extension ActivityError: CustomStringConvertible {
-    /// The path of the field that is wrong.
     package var field: String {
         switch self {
         case .invalid(let field, _): field
@@ -117,15 +117,15 @@ extension ActivityError: CustomStringConvertible {
         }
     }
 
-    /// What is wrong with the field, as a fragment.
+    /// The problem with the field, as a sentence fragment.
     package var message: String {
         switch self {
         case .invalid(_, let message): message
-        case .tooLarge(let bytes, let limit): "the payload has \(bytes) bytes, \(limit) are allowed"
+        case .tooLarge(let bytes, let limit): "the payload has \(bytes) bytes; the limit is \(limit)"
         }
     }
 
-    /// Apple's code: 4611 when the payload is too large, otherwise 4608.
+    /// Apple's code: 4611 if the payload is too large, otherwise 4608.
     package var code: Int {
         switch self {
         case .invalid: HandoffFailure.failedCode
@@ -133,7 +133,7 @@ extension ActivityError: CustomStringConvertible {
         }
     }
 
-    /// Field and message, for a log or an error line.
+    /// The field and the message, for a log or an error line.
     package var description: String {
         "\(field): \(message)"
     }

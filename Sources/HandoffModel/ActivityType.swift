@@ -1,21 +1,22 @@
-/// What kind of activity it is, such as `com.example.editing`.
+/// The type of an activity, such as `com.example.editing`.
 package struct ActivityType: Hashable, Sendable, TextValue {
-    /// What a text must be to be a type, as messages say it.
+    /// The format of a type, for error messages.
     package static let rule = "1 to 255 visible ASCII characters"
 
-    /// The longest type, in bytes: an advert carries it behind a length byte.
+    /// The maximum length of a type, in bytes. An advert stores the length in one byte.
     package static let maxByteCount = 255
 
-    /// A file, a folder or standard input that `handoffctl publish` offers; the content moves by a continuation stream.
+    /// A file, a folder or standard input that `handoffctl publish` offers. A continuation stream
+    /// transfers the content.
     package static let content = ActivityType(checked: "dev.handoff1.content")
 
-    /// The type that crosses teams: whatever page a browser shows (`NSUserActivityTypeBrowsingWeb`).
+    /// The page that a browser shows (`NSUserActivityTypeBrowsingWeb`). This type crosses teams.
     package static let browsingWeb = ActivityType(checked: "NSUserActivityTypeBrowsingWeb")
 
-    /// The type as it was given.
     package let text: String
 
-    /// Nil unless it is 1 to 255 bytes of 0x21 to 0x7E: no blanks, and nothing that looks like something else.
+    /// Returns nil unless the text is 1 to 255 bytes of 0x21 to 0x7E, which excludes blanks and
+    /// look-alike characters.
     package init?(_ text: String) {
         let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         guard isVisible, (1...Self.maxByteCount).contains(text.utf8.count) else { return nil }

@@ -1,21 +1,21 @@
-/// The version of an app as far as two can be compared: numbers with dots between them, such as 2.10.1.
+/// A comparable app version: numbers separated by dots, such as 2.10.1.
 package struct AppVersion: Hashable, Sendable, TextValue {
-    /// What a text must be to be a version, as messages say it.
+    /// The format of a version, for error messages.
     package static let rule = "1 to 8 numbers of up to 9 digits with dots between them"
 
-    private static let mostNumbers = 8
-    private static let mostDigits = 9
+    private static let maxNumbers = 8
+    private static let maxDigits = 9
 
-    /// The version as it was given.
+    /// The version as given.
     package let description: String
     private let numbers: [Int]
 
-    /// Nil for what cannot be compared.
+    /// Returns nil if the text cannot be compared as a version.
     package init?(_ text: String) {
         var numbers: [Int] = []
         for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
             let isNumber = part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard isNumber, (1...Self.mostDigits).contains(part.count), numbers.count < Self.mostNumbers else {
+            guard isNumber, (1...Self.maxDigits).contains(part.count), numbers.count < Self.maxNumbers else {
                 return nil
             }
             numbers.append(part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
@@ -24,10 +24,11 @@ package struct AppVersion: Hashable, Sendable, TextValue {
         description = text
     }
 
-    /// Whether it is before a bound, of which only as many numbers count as that has: 2.9 is not after 2.
+    /// Returns whether this version is before `bound`. Only as many numbers count as `bound` has:
+    /// 2.9 is not after 2.
     fileprivate func isBefore(_ bound: AppVersion) -> Bool { upTo(bound).lexicographicallyPrecedes(bound.numbers) }
 
-    /// Whether it is after a bound; see `isBefore`.
+    /// Returns whether this version is after `bound`; see `isBefore`.
     fileprivate func isAfter(_ bound: AppVersion) -> Bool { bound.numbers.lexicographicallyPrecedes(upTo(bound)) }
 
     private func upTo(_ bound: AppVersion) -> [Int] {
@@ -36,20 +37,20 @@ package struct AppVersion: Hashable, Sendable, TextValue {
     }
 }
 
-/// From which versions of the app at the origin an app continues activities of a type.
+/// The versions of the app at the origin whose activities of a type an app continues.
 package struct VersionRange: Hashable, Sendable {
-    /// The first one; nil: from any on.
+    /// The first version, or nil if there is no lower bound.
     package var minimum: AppVersion?
-    /// The last one; of it only as many numbers count as there are, so that 2 includes 2.9. Nil: up to any.
+    /// The last version, or nil if there is no upper bound. Only the numbers that it has count, so
+    /// 2 includes 2.9.
     package var maximum: AppVersion?
 
-    /// A range with these ends.
     package init(minimum: AppVersion? = nil, maximum: AppVersion? = nil) {
         self.minimum = minimum
         self.maximum = maximum
     }
 
-    /// Reads `TYPE MINIMUM MAXIMUM`, as files have it, with `-` for an end that is open.
+    /// Parses `TYPE MINIMUM MAXIMUM`, as written in files. `-` means no bound.
     package static func declared(_ text: String) -> (type: ActivityType, range: VersionRange)? {
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 3, let type = ActivityType(words[0]) else { return nil }
@@ -58,7 +59,8 @@ package struct VersionRange: Hashable, Sendable {
         return (type, VersionRange(minimum: minimum, maximum: maximum))
     }
 
-    /// Whether what an app says of its version is within the range. What cannot be compared is in no range that has an end.
+    /// Returns whether the version reported by an app is within the range. A version that cannot be
+    /// compared is outside every range with a bound.
     package func contains(_ version: String?) -> Bool {
         guard minimum != nil || maximum != nil else { return true }
         guard let version = version.flatMap({ AppVersion($0) }) else { return false }

@@ -1,12 +1,13 @@
-/// Base 32 of RFC 4648 section 6, in lower case and without padding: fits in DNS labels, which ignore case.
+/// Base32 (RFC 4648 section 6) in lower case and without padding. It fits in DNS labels, which
+/// ignore case.
 package enum Base32 {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    /// The digits of bytes: 16 bytes are 26 digits.
+    /// Encodes bytes; 16 bytes give 26 digits.
     package static func encode(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity((bytes.count * 8 + 4) / 5)
-        // At most 4 bits wait between bytes, so 12 are held at most.
+        // At most 4 bits are pending between bytes, so at most 12 are held.
         var pending: UInt16 = 0
         var pendingBits: UInt16 = 0
         for byte in bytes {
@@ -23,8 +24,8 @@ package enum Base32 {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The bytes of digits in either case; nil for other characters, for a length that no encoder makes, and when
-    /// bits that stand for nothing are set (so that bytes have one text).
+    /// Decodes digits in either case. Returns nil for other characters, for a length that no
+    /// encoder produces, and if unused bits are set, so that each sequence of bytes has one text.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var pending: UInt16 = 0

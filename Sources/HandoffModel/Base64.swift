@@ -1,15 +1,15 @@
-/// Base 64 of RFC 4648 section 4, with padding, in the one canonical text of each sequence of bytes.
+/// Base64 (RFC 4648 section 4) with padding. Each sequence of bytes has one canonical text.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
-    /// The value of each character; 0xFF for those outside the alphabet.
+    /// The value of each character; 0xFF for characters outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
         return values
     }()
 
-    /// The text of bytes, without line breaks.
+    /// Encodes bytes without line breaks.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -27,19 +27,20 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; nil for anything that `encode` does not make.
+    /// Decodes a text. Returns nil for anything that `encode` does not produce.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 4 * 3)
         return walk(text.utf8[...]) { bytes.append($0) } ? bytes : nil
     }
 
-    /// Whether `decode` takes the text, much faster and without keeping the bytes.
+    /// Returns whether `decode` accepts the text. It is much faster and does not store the bytes.
     package static func isValid(_ text: String) -> Bool {
         let count = text.utf8.count
         guard count.isMultiple(of: 4) else { return false }
         guard count > 0 else { return true }
-        // All but the last group: only digits. No early exit, so that the compiler can look at many bytes at once.
+        // All groups but the last contain only digits. No early exit, so that the compiler can
+        // vectorize the loop.
         let characters = text.utf8.span
         var areDigits = true
         for position in 0..<(count - 4) { areDigits = isDigit(characters[position]) && areDigits }
@@ -73,7 +74,7 @@ package enum Base64 {
             take(UInt8(truncatingIfNeeded: pending))
             pending = 0
         }
-        // The bits of the last digit that stand for nothing must be clear.
+        // The unused bits of the last digit must be clear.
         switch (digits % 4, paddings) {
         case (0, 0):
             return true

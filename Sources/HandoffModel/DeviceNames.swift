@@ -1,63 +1,63 @@
-/// The names of the live devices of an account, this one included: how each is shown, and which device a text means. All commands,
-/// windows and messages follow these rules.
+/// The names of the live devices of an account, including this one. It determines how each name is
+/// displayed and which device a text refers to. All commands, windows and messages use these rules.
 ///
-/// A name is a claim of its device. Where two devices have the same name, or names that a reader takes for one another, each is shown
-/// with the beginning of its id, whether or not it offers anything: `Laptop (3f9c2ab)`. A name that fits two devices means neither.
+/// A name is an unverified claim of its device. Devices with equal or confusable names are shown
+/// with a prefix of their id, whether or not they offer anything: `Laptop (3f9c2ab)`. A name that
+/// matches two devices selects neither.
 package struct DeviceNames: Sendable {
-    /// The meaning of a text.
+    /// The result of looking up a text.
     package enum Choice: Equatable, Sendable {
-        /// Exactly this device.
         case one(DeviceID)
-        /// No device fits.
         case nothing
-        /// Several fit, ascending.
+        /// Several devices match, in ascending order.
         case ambiguous([DeviceID])
     }
 
-    /// The fewest digits of an id that mean a device.
+    /// The minimum number of digits of an id prefix that selects a device.
     package static let minDigits = 4
 
     private let names: [DeviceID: String]
-    /// Devices that are shown with the beginning of their ids.
+    /// Devices that are shown with a prefix of their id.
     private let confusable: Set<DeviceID>
-    /// Digits that differ between all ids; at least seven.
+    /// The prefix length at which all ids differ; at least seven digits.
     private let idLength: Int
 
-    /// - Parameter names: of all live devices; empty for one without a name.
+    /// - Parameter names: The names of all live devices, empty for one without a name.
     package init(_ names: [DeviceID: String]) {
         self.names = names
         let alike = ConfusableNames.groups(names.filter { !$0.value.isEmpty }).keys
-        // A name in the form of a label could be taken for another device with that id.
+        // A name in the form of a label could be mistaken for another device with that id.
         let labels = names.filter { Self.parts(of: $0.value) != nil }.keys
         confusable = Set(alike).union(labels)
         idLength = DeviceID.distinctLength(names.keys)
     }
 
-    /// The label of a device, not yet escaped; the beginning of its id for a device without a name.
+    /// Returns the label of a device, not yet escaped. For a device without a name, it is a prefix
+    /// of the id.
     package func label(of device: DeviceID) -> String {
         guard let name = names[device], !name.isEmpty else { return beginning(of: device) }
         return confusable.contains(device) ? "\(name) (\(beginning(of: device)))" : name
     }
 
-    /// The beginning of the id of a device, which no other one shares.
+    /// Returns the prefix of a device's id that no other device shares.
     package func beginning(of device: DeviceID) -> String { String(device.hex.prefix(idLength)) }
 
-    /// The name of a device with the beginning of its id, not yet escaped.
+    /// Returns the name of a device with a prefix of its id, not yet escaped.
     package func fullLabel(of device: DeviceID) -> String {
         let name = names[device] ?? ""
         return "\(name.isEmpty ? "unnamed" : name) (\(beginning(of: device)))"
     }
 
-    /// Whether a name that is shown ends with the beginning of this id already.
+    /// Returns whether a displayed name already ends with a prefix of this id.
     package static func isLabel(_ name: String, of device: DeviceID) -> Bool {
         parts(of: name).map { begins(device, with: $0.digits) } ?? false
     }
 
-    /// The device that a text means: by its whole name, by the beginning of its id in either case and with or without groups, or by
-    /// both as ``label(of:)`` shows them.
+    /// Finds the device that a text refers to: by its full name, by an id prefix in either case and
+    /// with or without groups, or by both as shown by ``label(of:)``.
     ///
-    /// A whole id means its device alone: names are claims, and one that reads like the id of another device must not keep a user from
-    /// removing either.
+    /// A full id selects only its own device. Names are unverified, and a name that looks like
+    /// another device's id must not prevent the user from removing either device.
     package func choose(_ text: String) -> Choice {
         if let whole = DeviceID(hex: Self.digits(text)) { return names[whole] == nil ? .nothing : .one(whole) }
         let fitting = names.filter { means(text, $0.key, $0.value) }.keys.sorted()
@@ -71,15 +71,15 @@ package struct DeviceNames: Sendable {
         return parts.name == name && Self.begins(device, with: parts.digits)
     }
 
-    /// Whether the id of a device begins with these digits, and there are enough of them.
+    /// Returns whether the id of a device starts with these digits and there are enough of them.
     private static func begins(_ device: DeviceID, with digits: String) -> Bool {
         digits.utf8.count >= minDigits && device.hex.utf8.starts(with: digits.utf8)
     }
 
-    /// Lower case without the separators of groups.
+    /// Returns the text in lower case without group separators.
     package static func digits(_ text: String) -> String { text.lowercased().filter { !" -:".contains($0) } }
 
-    /// The name and the digits of a text in the form of a label; nil for any other text.
+    /// Returns the name and the digits of a text in the form of a label, or nil for any other text.
     private static func parts(of text: String) -> (name: String, digits: String)? {
         guard text.last == ")", let open = text.lastIndex(of: "("), open != text.startIndex,
             text[text.index(before: open)] == " "
@@ -90,12 +90,13 @@ package struct DeviceNames: Sendable {
     }
 }
 
-/// Finds devices whose names a person could take for one another.
+/// Finds devices whose names could be confused by a reader.
 ///
-/// Names count as equal here when they differ in nothing but case, spaces and invisible characters. Letters of different
-/// scripts that look alike are told apart by the ids beside the names, not by this.
+/// Names count as equal if they differ only in case, spaces and invisible characters. Similar
+/// letters from different scripts are not detected. The ids shown with the names distinguish those
+/// devices.
 package enum ConfusableNames {
-    /// For each device whose name is like that of others, those others.
+    /// Returns, for each device with a confusable name, the other devices with such a name.
     package static func groups(_ names: [DeviceID: String]) -> [DeviceID: [DeviceID]] {
         var alike: [String: [DeviceID]] = [:]
         for (device, name) in names { alike[skeleton(name), default: []].append(device) }
@@ -106,8 +107,8 @@ package enum ConfusableNames {
         return result
     }
 
-    /// What remains of a name without what a reader overlooks. Characters that are composed and such that are equal to
-    /// them as a whole are the same to `String`.
+    /// Returns a name without the differences that a reader overlooks. `String` comparison treats
+    /// composed characters and their canonical equivalents as equal.
     package static func skeleton(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.lowercased().unicodeScalars {

@@ -1,25 +1,26 @@
 import HandoffJSON
 
-/// An identifier that is a fixed number of bytes, printed as lower-case hexadecimal.
+/// An identifier with a fixed number of bytes, printed as lower-case hexadecimal.
 package protocol FixedBytes: Hashable, Comparable, Sendable, TextValue {
-    /// How many bytes every value has.
+    /// The number of bytes in every value.
     static var byteCount: Int { get }
 
-    /// The bytes, exactly `byteCount` of them.
+    /// The bytes, of which there are exactly `byteCount`.
     var bytes: [UInt8] { get }
 
-    /// Wraps bytes whose number was checked; only for the initialisers below.
+    /// Wraps bytes whose count has been checked. Only the initializers below call it.
     init(checked bytes: [UInt8])
 }
 
 extension FixedBytes {
-    /// Nil when the number of bytes is wrong.
+    /// Returns nil if the number of bytes is not `byteCount`.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.init(checked: Array(bytes))
     }
 
-    /// Reads hexadecimal, in either case and with or without groups; nil when it is no identifier of this length.
+    /// Parses hexadecimal in either case, with or without groups. Returns nil if it is not an
+    /// identifier of this length.
     package init?(hex: String) {
         guard let bytes = Hex.decode(hex), bytes.count == Self.byteCount else { return nil }
         self.init(checked: bytes)
@@ -29,12 +30,12 @@ extension FixedBytes {
         self.init(hex: description)
     }
 
-    /// Lower-case hexadecimal without groups: the form on sockets and in JSON.
+    /// Lower-case hexadecimal without groups, as used on sockets and in JSON.
     package var hex: String {
         Hex.encode(bytes)
     }
 
-    /// Whether ``hex`` begins with these digits, which are not made for that.
+    /// Returns whether ``hex`` starts with these digits, without building that string.
     package func begins(with digits: [UInt8]) -> Bool {
         let bytes = bytes
         guard digits.count <= 2 * bytes.count else { return false }
@@ -45,12 +46,12 @@ extension FixedBytes {
         return true
     }
 
-    /// The first seven digits, for lists that people read.
+    /// The first seven digits, for display in lists.
     package var short: String {
         String(hex.prefix(7))
     }
 
-    /// How long the beginnings of these ids must be so that all of them differ; at least seven digits.
+    /// The prefix length, at least seven digits, at which all of the ids differ.
     package static func distinctLength(_ ids: some Sequence<Self>) -> Int {
         let all = Set(ids.map(\.hex))
         var length = 7
@@ -58,7 +59,7 @@ extension FixedBytes {
         return length
     }
 
-    /// Hexadecimal in groups of eight digits, for people who compare two screens.
+    /// Hexadecimal in groups of eight digits, for comparison by eye between two screens.
     package var grouped: String {
         stride(from: 0, to: bytes.count, by: 4)
             .map { Hex.encode(Array(bytes[$0..<min($0 + 4, bytes.count)])) }
@@ -69,7 +70,8 @@ extension FixedBytes {
         hex
     }
 
-    /// All bytes at once: the array's own takes them one by one, which tables of devices spend most of their time on.
+    /// Feeds all bytes in one call. The array's own `hash` feeds them one by one, which took most
+    /// of the time of device tables.
     package func hash(into hasher: inout Hasher) {
         bytes.hashBytes(into: &hasher)
     }

@@ -1,14 +1,17 @@
-/// Why a continuation failed: one of Apple's codes, a stable reason for programs, and words for people.
+/// The reason why a continuation failed: one of Apple's codes, a stable identifier for programs,
+/// and a message for people.
 package struct HandoffFailure: Error, Sendable, Equatable, Codable {
-    /// `NSUserActivityHandoffFailedError` 4608, `…ConnectionUnavailableError` 4609, `…RemoteApplicationTimedOutError`
-    /// 4610, `…HandoffUserInfoTooLargeError` 4611, or `NSFeatureUnsupportedError` 3328.
+    /// `NSUserActivityHandoffFailedError` 4608, `…ConnectionUnavailableError` 4609,
+    /// `…RemoteApplicationTimedOutError` 4610, `…HandoffUserInfoTooLargeError` 4611, or
+    /// `NSFeatureUnsupportedError` 3328.
     package let code: Int
     /// A stable identifier in camelCase, such as `ownerGone`.
     package let reason: String
-    /// A lower-case fragment that names the cause and the device.
+    /// A lower-case sentence fragment that names the cause and the device.
     package let message: String
 
-    /// A failure that another device or the daemon reported; its code becomes 4608 when it is none of Apple's.
+    /// Creates a failure that another device or the daemon reported. A code that is not one of
+    /// Apple's becomes 4608.
     package init(code: Int, reason: String, message: String) {
         self.code = Self.codes.contains(code) ? code : Self.failedCode
         self.reason = reason
@@ -26,11 +29,10 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
     package static let failedCode = 4608
     /// The other device cannot be reached, or the connection to it was lost.
     package static let connectionUnavailableCode = 4609
-    /// The app on the other device did not answer in time.
+    /// The app on the other device did not respond in time.
     package static let timedOutCode = 4610
-    /// The payload is larger than the origin allows.
     package static let tooLargeCode = 4611
-    /// What was asked is not supported by this activity.
+    /// The activity does not support the request.
     package static let unsupportedCode = 3328
 
     private static let codes: Set<Int> = [
@@ -39,175 +41,172 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
 }
 
 extension HandoffFailure {
-    /// The origin does not know the activity, or withdrew it.
     package static func unknownActivity(device: String) -> HandoffFailure {
         HandoffFailure(
-            code: failedCode, reason: "unknownActivity", message: "the activity is no longer on offer by \(device)")
+            code: failedCode, reason: "unknownActivity", message: "\(device) no longer offers the activity")
     }
 
-    /// The app that owns the activity ended before it answered.
     package static func ownerGone(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "ownerGone", message: "the app that owns the activity on \(device) has ended")
     }
 
-    /// No connection could be made, or it was lost before the answer.
+    /// The connection failed, or it was lost before the response.
     package static func peerUnreachable(device: String, cause: String) -> HandoffFailure {
         HandoffFailure(
             code: connectionUnavailableCode, reason: "peerUnreachable", message: "cannot reach \(device): \(cause)")
     }
 
-    /// Nothing answers at any address of the other device: it is off or asleep, and has not said so.
+    /// No address of the other device responds. It is off or asleep and did not announce it.
     package static func peerSilent(device: String) -> HandoffFailure {
         HandoffFailure(
-            code: connectionUnavailableCode, reason: "peerUnreachable", message: "\(device) does not answer (asleep?)")
+            code: connectionUnavailableCode, reason: "peerUnreachable",
+            message: "\(device) is not responding and may be asleep")
     }
 
-    /// Datagrams of the other device arrive, and nothing answers a call to it: it runs, and TCP is blocked.
+    /// Datagrams from the other device arrive, but no connection to it succeeds. It is running, and
+    /// TCP is blocked.
     package static func connectionsBlocked(device: String) -> HandoffFailure {
         HandoffFailure(
             code: connectionUnavailableCode, reason: "peerUnreachable",
             message:
                 "announcements of \(device) arrive, but connections to it fail: a firewall on one of the two devices "
-                + "probably blocks TCP")
+                + "is probably blocking TCP")
     }
 
-    /// The other device has said that it goes to sleep; the moment is as a person reads it.
+    /// The other device announced that it is going to sleep. `since` is formatted for display.
     package static func peerAsleep(device: String, since: String) -> HandoffFailure {
         HandoffFailure(
-            code: connectionUnavailableCode, reason: "peerAsleep", message: "\(device) is asleep since \(since)")
+            code: connectionUnavailableCode, reason: "peerAsleep", message: "\(device) has been asleep since \(since)")
     }
 
-    /// The other device was removed from the account, or this one was.
+    /// The other device or this one was removed from the account.
     package static func notMember(device: String) -> HandoffFailure {
         HandoffFailure(
             code: connectionUnavailableCode, reason: "notMember",
-            message: "this device and \(device) are no longer in one account")
+            message: "this device and \(device) are no longer in the same account")
     }
 
-    /// The user gave it up before the payload came.
+    /// The user cancelled the continuation before the payload arrived.
     package static func cancelled(device: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "cancelled", message: "continuing from \(device) was cancelled")
     }
 
-    /// The other device did not answer in time.
     package static func timedOut(device: String) -> HandoffFailure {
         HandoffFailure(code: timedOutCode, reason: "timedOut", message: "\(device) did not answer in time")
     }
 
-    /// The payload exceeds the origin's limit; sizes in bytes.
+    /// The payload exceeds the origin's limit. Sizes are in bytes.
     package static func tooLarge(device: String, bytes: Int, limit: Int) -> HandoffFailure {
         HandoffFailure(
             code: tooLargeCode, reason: "tooLarge",
-            message: "the payload on \(device) has \(bytes) bytes, \(limit) are allowed")
+            message: "the payload on \(device) has \(bytes) bytes; the limit is \(limit)")
     }
 
-    /// Nothing on this device opens the activity; the cause is a fragment.
+    /// Nothing on this device opens the activity. The cause is a sentence fragment.
     package static func noHandler(type: ActivityType, cause: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "noHandler",
             message: "nothing on this device opens activities of type \(type.text): \(cause)")
     }
 
-    /// The app that was to continue the activity could not be started; the cause is a fragment.
+    /// The app for the activity could not be started. The cause is a sentence fragment.
     package static func launchFailed(app: String, cause: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "launchFailed", message: "cannot start \(app): \(cause)")
     }
 
-    /// The app was started, and did not say within its time that it is there.
+    /// The app was started but did not attach in time.
     package static func appNotAttached(app: String) -> HandoffFailure {
         HandoffFailure(
             code: timedOutCode, reason: "appNotAttached",
-            message: "\(app) was started, but did not ask for its activity in time")
+            message: "\(app) was started, but did not request its activity in time")
     }
 
-    /// The activity's page could not be opened. The message names the page, so that its user can open it by hand.
+    /// The activity's page could not be opened. The message contains the address, so that the user
+    /// can open it manually.
     ///
     /// - Parameters:
-    ///   - page: its address, or nil when it has none that can be used.
-    ///   - cause: a fragment.
+    ///   - page: The address, or nil if there is no usable one.
+    ///   - cause: A sentence fragment.
     package static func pageNotOpened(_ page: String?, cause: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "pageNotOpened",
             message: "cannot open the activity's web page\(page.map { " \($0)" } ?? ""): \(cause)")
     }
 
-    /// The handling app ended before it took the activity over.
     package static func handlerGone(app: String) -> HandoffFailure {
         HandoffFailure(
-            code: failedCode, reason: "handlerGone", message: "\(app) ended before it took the activity over")
+            code: failedCode, reason: "handlerGone", message: "\(app) ended before it accepted the activity")
     }
 
-    /// The handling app did not answer in time.
     package static func handlerTimedOut(app: String) -> HandoffFailure {
         HandoffFailure(
-            code: timedOutCode, reason: "handlerTimedOut", message: "\(app) did not take the activity over in time")
+            code: timedOutCode, reason: "handlerTimedOut", message: "\(app) did not accept the activity in time")
     }
 
-    /// The handling app answered that it does not take the activity.
     package static func handlerRefused(app: String) -> HandoffFailure {
-        HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) refused to take the activity over")
+        HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) declined the activity")
     }
 
-    /// The origin refuses, whatever the activity; the cause is its own.
+    /// The origin refuses any activity. It supplies the cause.
     package static func rejected(device: String, cause: String) -> HandoffFailure {
         HandoffFailure(
-            code: failedCode, reason: "rejected", message: "\(device) refused to hand the activity over: \(cause)")
+            code: failedCode, reason: "rejected", message: "\(device) refused to hand over the activity: \(cause)")
     }
 
-    /// Handoff is switched off where this was asked.
     package static func paused(device: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "paused", message: "Handoff is paused on \(device)")
     }
 
-    /// The origin knows of a newer account key than it holds, and hands nothing over before it has that.
+    /// The origin knows of a newer account key that it does not have yet. It hands off nothing
+    /// until it receives that key.
     package static func accountKeyMissing(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "accountKeyMissing",
-            message: "the account key in force has not reached \(device) yet")
+            message: "\(device) has not received the current account key yet")
     }
 
-    /// The payload that arrived breaks a rule; the cause names the field.
+    /// The received payload violates a rule. The cause names the field.
     package static func invalidPayload(device: String, cause: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "invalidPayload",
             message: "the activity that \(device) sent cannot be used: \(cause)")
     }
 
-    /// The activity lacks keys of `userInfo` that it requires. Some of them are named: the message has a limit.
+    /// The activity lacks required keys of `userInfo`. The message names only some of them, because
+    /// its length is limited.
     package static func requiredKeysMissing(_ keys: [String], device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "requiredKeysMissing",
             message: "the activity on \(device) cannot be continued: \(lacks(keys))")
     }
 
-    /// That `userInfo` lacks keys, as a fragment.
+    /// A sentence fragment that names missing keys of `userInfo`.
     package static func lacks(_ keys: [String]) -> String {
         let named = keys.prefix(3).map { $0.count > 40 ? "\($0.prefix(40))…" : $0 }
         let others = keys.count > named.count ? " and \(keys.count - named.count) more" : ""
         return "its userInfo lacks \(named.joined(separator: ", "))\(others)"
     }
 
-    /// The app at the origin is none of the versions that the app which continues it takes.
+    /// The version of the app at the origin is outside the range that the continuing app accepts.
     package static func otherVersion(_ version: String?, device: String, takes range: VersionRange) -> HandoffFailure {
-        let actual = version.map { "has version \($0)" } ?? "names no version"
+        let actual = version.map { "has version \($0)" } ?? "reports no version"
         return HandoffFailure(
             code: failedCode, reason: "otherVersion",
-            message: "the app on \(device) \(actual), and the app that continues the activity takes \(range)")
+            message: "the app on \(device) \(actual), but the app that continues the activity requires \(range)")
     }
 
-    /// The activity has no continuation streams.
     package static func streamsUnsupported(device: String) -> HandoffFailure {
         HandoffFailure(
             code: unsupportedCode, reason: "streamsUnsupported",
             message: "the activity on \(device) has no continuation streams")
     }
 
-    /// Streams belong to a continuation, and this one is none of this app, or is long over.
+    /// Streams belong to a continuation. This one does not belong to the app, or ended long ago.
     package static let notContinued = HandoffFailure(
-        code: unsupportedCode, reason: "notContinued", message: "this app does not continue that activity")
+        code: unsupportedCode, reason: "notContinued", message: "this app is not continuing that activity")
 
-    /// A limit of open streams was reached on one of the two devices.
+    /// One of the two devices has reached its limit of open streams.
     package static func tooManyStreams(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "tooManyStreams", message: "too many streams are open to \(device)")
@@ -215,19 +214,20 @@ extension HandoffFailure {
 }
 
 extension HandoffFailure {
-    /// Reasons that arise on the device that continues, and are none of another device's to give.
+    /// Reasons that occur only on the continuing device, so another device must not report them.
     private static let ownReasons: Set<String> = [
         "peerUnreachable", "peerAsleep", "notMember", "cancelled", "timedOut", "noHandler", "launchFailed",
         "appNotAttached",
         "pageNotOpened", "handlerGone", "handlerTimedOut", "handlerRefused", "invalidPayload", "notContinued",
-        // What the log of continuations says where nothing has failed.
+        // Used in the continuation log for successful continuations.
         "continued", "given",
     ]
 
-    /// What another device answered instead of what it was asked for, as this device passes it on: what it may say of itself in
-    /// our words, everything else as its own. So nobody takes the advice of another device for that of this one.
+    /// The failure that this device reports for another device's error response. Reasons that the
+    /// other device may report get this device's wording. Other messages are quoted as the other
+    /// device's own, so that its advice is not mistaken for this device's.
     ///
-    /// - Parameter device: what the device is called here.
+    /// - Parameter device: The local name of the device.
     package func told(by device: String) -> HandoffFailure {
         switch reason {
         case "unknownActivity": .unknownActivity(device: device)
@@ -236,14 +236,15 @@ extension HandoffFailure {
         case "accountKeyMissing": .accountKeyMissing(device: device)
         case "streamsUnsupported": .streamsUnsupported(device: device)
         case "tooManyStreams": .tooManyStreams(device: device)
-        case _ where Self.ownReasons.contains(reason) || !Self.isWord(reason):
-            .rejected(device: device, cause: "it says: \(message)")
-        default: HandoffFailure(code: code, reason: reason, message: "\(device) says: \(message)")
+        case _ where Self.ownReasons.contains(reason) || !Self.isIdentifier(reason):
+            .rejected(device: device, cause: "it reported: \(message)")
+        default: HandoffFailure(code: code, reason: reason, message: "\(device) reported: \(message)")
         }
     }
 
-    /// Whether a reason is a word as programs know them: a log shows it beside words of this device.
-    private static func isWord(_ reason: String) -> Bool {
+    /// Returns whether a reason consists of ASCII letters. A log shows it next to this device's own
+    /// reasons.
+    private static func isIdentifier(_ reason: String) -> Bool {
         !reason.isEmpty && reason.utf8.allSatisfy { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }
     }
 }

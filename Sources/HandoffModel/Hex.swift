@@ -1,14 +1,14 @@
 import HandoffJSON
 
-/// Hexadecimal, as ids are written.
+/// Hexadecimal encoding, as used for ids.
 package enum Hex {
-    /// Lower-case digits, two for each byte.
+    /// Returns two lower-case digits per byte.
     package static func encode(_ bytes: [UInt8]) -> String {
         bytes.hexadecimal
     }
 
-    /// The bytes of digits in either case; spaces, `-` and `:` between digits are ignored. Nil when anything else
-    /// occurs, or when half a byte is left.
+    /// Decodes digits in either case and ignores spaces, `-` and `:` between them. Returns nil for
+    /// any other character or an odd number of digits.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
@@ -32,7 +32,7 @@ package enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// The lower-case digit of a value below 16.
+    /// Returns the lower-case digit of a value below 16.
     static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
@@ -42,7 +42,8 @@ package enum Hex {
 package enum UUIDText {
     private static let groups = [4, 2, 2, 2, 6]
 
-    /// Upper case, as Foundation prints it; the bytes must be 16, others are left out or missing.
+    /// Returns upper case, as Foundation does. Pass 16 bytes: extra bytes are dropped and missing
+    /// ones are omitted.
     package static func encode(_ bytes: [UInt8]) -> String {
         var rest = bytes[...]
         return groups.map { count in
@@ -51,11 +52,12 @@ package enum UUIDText {
         }.joined(separator: "-")
     }
 
-    /// The 16 bytes; nil unless the text has exactly this form, in either case.
+    /// Returns the 16 bytes, or nil unless the text has exactly this form, in either case.
     package static func decode(_ text: String) -> [UInt8]? {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == groups.map({ $0 * 2 }) else { return nil }
-        // The lengths leave no room for what Hex.decode would ignore, except a space or colon: then bytes are missing.
+        // The lengths exclude everything that Hex.decode ignores, except a space or colon in place
+        // of a digit. Then bytes are missing.
         guard let bytes = Hex.decode(text), bytes.count == 16 else { return nil }
         return bytes
     }

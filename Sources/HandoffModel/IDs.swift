@@ -1,4 +1,4 @@
-/// An account: the beginning of the hash of its founder's key and a nonce.
+/// The identifier of an account: a prefix of the hash of its founder's key and a nonce.
 package struct AccountID: FixedBytes {
     package static let byteCount = 16
 
@@ -9,7 +9,7 @@ package struct AccountID: FixedBytes {
     }
 }
 
-/// A device: SHA-256 of the subject public key info of its Ed25519 key.
+/// The identifier of a device: SHA-256 of the subject public key info of its Ed25519 key.
 package struct DeviceID: FixedBytes {
     package static let byteCount = 32
 
@@ -20,7 +20,7 @@ package struct DeviceID: FixedBytes {
     }
 }
 
-/// An activity, from publication to withdrawal: random, never used again.
+/// The identifier of an activity from publication to withdrawal: random, never reused.
 package struct ActivityID: FixedBytes {
     package static let byteCount = 16
 
@@ -31,7 +31,7 @@ package struct ActivityID: FixedBytes {
     }
 }
 
-/// One continuation, on the receiving device: random.
+/// The random identifier of one continuation, on the receiving device.
 package struct ContinuationID: FixedBytes {
     package static let byteCount = 16
 
@@ -42,7 +42,8 @@ package struct ContinuationID: FixedBytes {
     }
 }
 
-/// One stream between the apps of a continuation, as this device calls it: random, and unknown to the other device.
+/// The random identifier of one stream between the apps of a continuation. It is local to this
+/// device and unknown to the other device.
 package struct StreamID: FixedBytes {
     package static let byteCount = 16
 
@@ -53,16 +54,15 @@ package struct StreamID: FixedBytes {
     }
 }
 
-/// What a continuation stream is for, when it is not the apps' own: a name that the app which opens it and the app which
-/// takes it agree on, such as `document/3`. Means nothing to the daemons.
+/// The purpose of a continuation stream that the apps' own protocol does not define: a name that
+/// both apps agree on, such as `document/3`. It has no meaning to the daemons.
 package struct StreamResource: Hashable, Sendable, TextValue {
-    /// The longest name, in bytes.
+    /// The maximum length of a name, in bytes.
     package static let maxByteCount = 128
 
-    /// The name.
     package let text: String
 
-    /// Nil unless it is 1 to 128 characters of ASCII that can be seen, without a space.
+    /// Returns nil unless the text is 1 to 128 visible ASCII characters without a space.
     package init?(_ text: String) {
         guard (1...Self.maxByteCount).contains(text.utf8.count) else { return nil }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }

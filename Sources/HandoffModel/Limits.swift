@@ -1,34 +1,36 @@
-/// The sizes that bound an activity, each in one place.
 package enum Limits {
-    /// Bytes of encoded payload above which a developer is warned: Apple's advice for a quick handoff.
+    /// The encoded payload size in bytes above which the developer gets a warning: Apple's advice
+    /// for a quick handoff.
     package static let payloadAdvice = 3072
-    /// Bytes of encoded payload above which an origin refuses, unless configured otherwise.
+    /// The maximum encoded payload size in bytes that an origin sends, unless configured otherwise.
     package static let payloadDefault = 65_536
-    /// The highest value that the payload limit can be configured to, in bytes: a message of the control socket
-    /// (1 MiB) must still hold it with its envelope.
+    /// The maximum configurable payload limit, in bytes. A message on the control socket (1 MiB)
+    /// must have room for the payload and its envelope.
     package static let payloadMaximum = 983_040
-    /// Arrays, sets and dictionaries that may enclose a value of `userInfo`, the outermost dictionary included.
+    /// The maximum number of arrays, sets and dictionaries that enclose a value of `userInfo`,
+    /// including the outermost dictionary.
     package static let userInfoDepth = 24
-    /// Levels of JSON that a tagged `userInfo` may have: a set takes two, a dictionary with keys other than strings
-    /// three. With what stands around it in a message it stays within the 32 that every parser here allows.
+    /// The maximum number of JSON levels of a tagged `userInfo`. A set takes two, a dictionary with
+    /// non-string keys three. With the enclosing message, this stays within the 32 levels that
+    /// every parser here allows.
     package static let userInfoJSONDepth = 28
-    /// Members of one array, set or dictionary, as `JSONLimits` has them.
+    /// The maximum number of members of one array, set or dictionary, as in `JSONLimits`.
     package static let userInfoMembers = 4096
-    /// Values of a tagged `userInfo` in all, counted by its brackets and commas. With what stands around it in a message it stays
-    /// within the 65,536 that every parser here allows.
+    /// The maximum number of values of a tagged `userInfo`, counted by its brackets and commas.
+    /// With the enclosing message, this stays within the 65,536 that every parser here allows.
     package static let userInfoValues = 65_000
-    /// Bytes of a title: more than any list can show.
+    /// The maximum length of a title in bytes, more than any list can show.
     package static let title = 1024
-    /// Bytes of a team identifier; an advert carries it behind a length byte.
+    /// The maximum length of a team identifier in bytes. An advert stores the length in one byte.
     package static let team = 255
-    /// Bytes of a web page's URL, as browsers and servers still accept it.
+    /// The maximum length of a web page URL in bytes that browsers and servers still accept.
     package static let webpageURL = 2048
-    /// Bytes of what says which content an activity is about.
+    /// The maximum length of a target content identifier, in bytes.
     package static let targetContentIdentifier = 1024
-    /// Keys that an activity may name as required.
+    /// The maximum number of required keys of an activity.
     package static let requiredKeys = 256
-    /// Bytes of one required key.
+    /// The maximum length of a required key, in bytes.
     package static let requiredKey = 1024
-    /// Bytes of an app's identifier or version.
+    /// The maximum length of an app's identifier or version, in bytes.
     package static let appName = 255
 }

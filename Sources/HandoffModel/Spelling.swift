@@ -1,30 +1,33 @@
-/// Finds the right word that someone probably meant.
+/// Suggests corrections for misspelled words.
 package enum Spelling {
-    /// Characters of a word that may be a misspelt one.
-    private static let longest = 64
+    /// The maximum number of characters of a word to correct.
+    private static let maxLength = 64
 
-    /// The candidate nearest to a word, or nil when none is near enough to be worth suggesting. Of two equally near
-    /// ones the first in the list wins.
+    /// Returns the candidate nearest to a word, or nil if none is near enough to suggest. Of two
+    /// equally near candidates, the first one is returned.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let typed = Array(word.lowercased())
-        // One with which the word begins or which begins with the word is almost surely meant, however long.
-        if typed.count >= 3, let begun = candidates.first(where: { $0.lowercased().hasPrefix(word.lowercased()) }) {
-            return begun
+        // If one is a prefix of the other, it is almost certainly the intended word, however long
+        // it is.
+        if typed.count >= 3, let match = candidates.first(where: { $0.lowercased().hasPrefix(word.lowercased()) }) {
+            return match
         }
-        // A whole file may stand where a word is expected: nobody meant a short one, and looking would take long.
-        guard typed.count <= longest else { return nil }
+        // The input may be a whole file. It is then not a misspelled word, and the comparison would
+        // take too long.
+        guard typed.count <= maxLength else { return nil }
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let distance = distance(typed, Array(candidate.lowercased()))
             if distance < best?.distance ?? .max { best = (candidate, distance) }
         }
-        // Two slips are likely in any word that is not very short; beyond half of the word it is another word.
+        // Up to three typos are plausible in any word that is not very short. Beyond half of the
+        // word, it is a different word.
         guard let best, best.distance <= max(1, min(3, typed.count / 2)) else { return nil }
         return best.candidate
     }
 
-    /// How many letters were left out, added, changed or swapped with their neighbour: the optimal string alignment
-    /// distance.
+    /// The number of letters that were omitted, added, changed or swapped with their neighbor
+    /// (optimal string alignment distance).
     package static func distance(_ first: [Character], _ second: [Character]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...second.count)

@@ -1,32 +1,36 @@
-/// What this device is in its account, as far as it knows; the raw values are the words of the control interface.
+/// The status of this device in its account, as far as it knows. The raw values are those of the
+/// control protocol.
 package enum Standing: String, Codable, Sendable, CaseIterable {
-    /// A member like any other.
+    /// An ordinary member.
     case member
-    /// It has imported an exported file, and no member has let it in yet. If that lasts while members are in reach, the file was
-    /// used or closed before: to them this device is a stranger, and nobody can tell it so.
+    /// The device has imported an exported file, and no member has admitted it yet. If this lasts
+    /// while members are reachable, the file was used or closed before. The members then treat this
+    /// device as unknown and cannot notify it.
     case joining
-    /// It joined by an exported file that another device has used too, so neither is admitted.
+    /// It joined with an exported file that another device also used, so neither is admitted.
     case fileUsedTwice
-    /// It joined by an exported file that was closed and does not admit it.
+    /// It joined with an exported file that was closed and does not admit it.
     case fileClosed
     /// A member removed it.
     case removed
-    /// A device that it has removed has removed it, too: neither is a member, as nothing shows which of them is the stolen one.
+    /// A device that it removed has also removed it. Neither is a member, because nothing shows
+    /// which of them was stolen.
     case removedMutually
 
-    /// Why the device can hand nothing over for good, in a sentence for people; nil where it can, or may soon.
+    /// The reason why the device is permanently unable to hand off anything, as a sentence fragment
+    /// for people; nil if it can or may soon.
     package var problem: String? {
         switch self {
         case .member, .joining: nil
         case .fileUsedTwice:
             """
-            another device joined with the same account file, so neither is a member: leave the account, and join with \
-            a new file
+            another device joined with the same account file, so neither is a member: leave the account and join with a \
+            new file
             """
         case .fileClosed:
             """
-            the account file that this device joined with was closed, so it is no member: leave the account, and join \
-            with a new file
+            the account file that this device used was closed, so this device is not a member: leave the account and \
+            join with a new file
             """
         case .removed: "this device was removed from its account"
         case .removedMutually:

@@ -1,15 +1,15 @@
-/// A device's address as a person writes it: `host:port`, `address:port` or `[IPv6 address]:port`.
+/// A device address as the user writes it: `host:port`, `address:port` or `[IPv6 address]:port`.
 package struct StaticAddress: Sendable, Hashable {
-    /// Host name or address, without brackets.
+    /// The host name or address, without brackets.
     package let host: String
 
     /// The port, 1 to 65535.
     package let port: UInt16
 
-    /// The greatest length of a host name (RFC 1035, section 2.3.4), in bytes; longer text is no address.
+    /// The maximum length of a host name (RFC 1035, section 2.3.4), in bytes.
     package static let hostByteLimit = 253
 
-    /// The address that `text` says; nil when it says none.
+    /// Parses an address. Returns nil if `text` is not valid.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -20,7 +20,8 @@ package struct StaticAddress: Sendable, Hashable {
         var host = bytes[..<colon]
         let isBracketed = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
         if isBracketed { host = host.dropFirst().dropLast() }
-        // An IPv6 address without brackets: where it ends and the port begins could only be guessed. Nothing else has them.
+        // Reject an IPv6 address without brackets, because the start of its port is ambiguous. Only
+        // IPv6 addresses may have brackets.
         guard isBracketed == host.contains(UInt8(ascii: ":")) else { return nil }
         guard !host.isEmpty, host.count <= Self.hostByteLimit, host.first != UInt8(ascii: "-"),
             host.allSatisfy({ Self.isHostByte($0, inBrackets: isBracketed) }),
@@ -30,13 +31,13 @@ package struct StaticAddress: Sendable, Hashable {
         self.port = port
     }
 
-    /// The address in the form that `init` reads.
+    /// The address in the form that `init` parses.
     package var text: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Whether it is an IPv6 address of one link (`fe80::/10`) without an interface behind a `%`: it cannot be called, since every
-    /// interface has such addresses (RFC 4007).
+    /// True for a link-local IPv6 address (`fe80::/10`) without an interface after a `%`. It cannot
+    /// be connected to, because every interface has such addresses (RFC 4007).
     package var needsZone: Bool {
         let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bare = parts.first, bare.contains(":"), let group = bare.split(separator: ":").first,
@@ -45,7 +46,7 @@ package struct StaticAddress: Sendable, Hashable {
         return parts.count < 2 || parts[1].isEmpty
     }
 
-    /// The advice for an address that needs a zone: the missing part, and the form to write.
+    /// Advice for an address that needs a zone: the missing part, and the form to write.
     package var zoneAdvice: String {
         let bare = host.prefix { $0 != "%" }
         return
@@ -53,7 +54,7 @@ package struct StaticAddress: Sendable, Hashable {
             + "[\(bare)%eth0]:\(port)"
     }
 
-    /// Whether a byte may stand in a host name, or in a bracketed address with its scope.
+    /// Returns whether a byte may occur in a host name, or in a bracketed address with its scope.
     private static func isHostByte(_ byte: UInt8, inBrackets: Bool) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

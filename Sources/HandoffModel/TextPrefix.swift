@@ -1,7 +1,8 @@
 extension String {
-    /// The beginning of the text with at most so many bytes of UTF-8, which ends between two scalars.
+    /// Returns the longest prefix of whole scalars with at most `limit` bytes of UTF-8.
     ///
-    /// Scalars, not characters: a single character may be as long as one likes.
+    /// It cuts between scalars rather than characters because the length of a character is
+    /// unlimited.
     package func prefix(utf8Count limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var kept = String.UnicodeScalarView()

@@ -1,16 +1,16 @@
 package import HandoffJSON
 
-/// A value that is written as one text, its description: in JSON a string.
+/// A value that is written as its description: in JSON, a string.
 package protocol TextValue: LosslessStringConvertible, Codable {}
 
 extension TextValue {
-    /// The text in JSON.
+    /// The value as a JSON string.
     package var json: JSON { .string(description) }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no \(Self.self)")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "invalid \(Self.self)")
         }
         self = value
     }

@@ -1,21 +1,23 @@
 package import HandoffJSON
 
-/// The rules of the tagged form of `userInfo`, checked without building its values: the daemons pass it on unchanged.
+/// Validates the tagged form of `userInfo` without building its values. The daemons forward it
+/// unchanged.
 package enum UserInfo {
-    /// Checks a whole `userInfo`: a dictionary in the tagged form, that is a plain object or one with `$dict`.
+    /// Validates a whole `userInfo`: a dictionary in the tagged form, either a plain object or one
+    /// with `$dict`.
     ///
-    /// Throws `invalid` with the path of what is wrong, such as `userInfo.photo.$data`.
+    /// Throws `invalid` with the path of the error, such as `userInfo.photo.$data`.
     package static func validate(_ object: JSONObject) throws(ActivityError) {
         if object.count == 1, let (key, _) = object.first, UserInfoTag.isTagLike(key), UserInfoTag(key: key) != .dict {
             throw .invalid(field: "userInfo.\(VisibleText.escape(key))", message: "userInfo must be a dictionary")
         }
         try validate(value: .object(object))
         guard count(.object(object)) <= Limits.userInfoValues else {
-            throw .invalid(field: "userInfo", message: "more than \(Limits.userInfoValues) values in all")
+            throw .invalid(field: "userInfo", message: "more than \(Limits.userInfoValues) values in total")
         }
     }
 
-    /// The brackets that a value opens, and its commas: what the scan before the parser counts.
+    /// Counts the opening brackets and the commas of a value, as the scan before the parser does.
     private static func count(_ value: JSON) -> Int {
         switch value {
         case .null, .bool, .integer, .real, .string: 0
@@ -24,7 +26,7 @@ package enum UserInfo {
         }
     }
 
-    /// True if a value in the tagged form has a `file:` URL at any depth.
+    /// Returns whether a value in the tagged form contains a `file:` URL at any depth.
     package static func hasFileURL(_ value: JSON) -> Bool {
         switch value {
         case .object(let object):
@@ -34,12 +36,12 @@ package enum UserInfo {
         }
     }
 
-    /// By bytes: the character after the colon may combine with it.
+    /// Compares bytes, because the character after the colon may combine with it.
     private static func isFileURL(_ text: String) -> Bool {
         String(decoding: text.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }
 
-    /// Checks one value in the tagged form, of any type.
+    /// Validates one value in the tagged form, of any type.
     package static func validate(value: JSON) throws(ActivityError) {
         do throws(Problem) {
             try check(value, depth: 1, jsonDepth: 1)
@@ -49,7 +51,7 @@ package enum UserInfo {
         }
     }
 
-    /// What is wrong; the path is built from the inside out, so that valid values cost nothing.
+    /// A rule violation. The path is built from the inside out, so that valid values cost nothing.
     private struct Problem: Error {
         var path: [String] = []
         let message: String
@@ -59,7 +61,8 @@ package enum UserInfo {
         }
     }
 
-    /// `depth` and `jsonDepth` count the containers that a container at this place would make.
+    /// Checks a value. `depth` and `jsonDepth` are the nesting levels that a container at this
+    /// position would have.
     private static func check(_ value: JSON, depth: Int, jsonDepth: Int) throws(Problem) {
         switch value {
         case .null, .bool, .integer, .string: break
@@ -141,7 +144,8 @@ package enum UserInfo {
         }
     }
 
-    /// A dictionary as pairs is three levels of JSON: the object, the list, and the pair.
+    /// Checks a dictionary written as pairs. It takes three levels of JSON: the object, the list,
+    /// and the pair.
     private static func check(pairs: [JSON], depth: Int, jsonDepth: Int) throws(Problem) {
         try checkLevel(depth: depth, jsonDepth: jsonDepth + 2, members: pairs.count)
         var keys = Set<JSON>(minimumCapacity: pairs.count)

@@ -1,16 +1,18 @@
 package import HandoffJSON
 
 extension UserInfoValue {
-    /// Reads the tagged form; throws `invalid` with the path of what is wrong.
+    /// Reads the tagged form. Throws `invalid` with the path of the first error.
     ///
-    /// Integers after `$date` and `$double` are taken too, since other languages write 0.0 so.
+    /// It also accepts integers after `$date` and `$double`, because other languages write 0.0 as
+    /// an integer.
     package init(tagged: JSON) throws(ActivityError) {
         try UserInfo.validate(value: tagged)
         self = try Self.read(tagged)
     }
 
-    /// The tagged form. Values that Foundation cannot make (a date that is not finite, a key that occurs twice, nesting
-    /// beyond the limits) come out in a form that `UserInfo.validate` refuses.
+    /// Returns the tagged form. A value that Foundation cannot produce (a non-finite date, a
+    /// duplicate key, nesting beyond the limits) is written in a form that `UserInfo.validate`
+    /// rejects.
     package func tagged() -> JSON {
         switch self {
         case .null: .null
@@ -41,12 +43,12 @@ extension UserInfoValue {
         return object(.dict, .array(members.map { .array([$0.key.tagged(), $0.value.tagged()]) }))
     }
 
-    /// The members as a plain object, or nil when that would be read as something else.
+    /// Returns the members as a plain object, or nil if the object would be read as something else.
     private static func plainObject(_ members: [(key: UserInfoValue, value: UserInfoValue)]) -> JSONObject? {
         var texts: [(String, UserInfoValue)] = []
         texts.reserveCapacity(members.count)
         for (key, value) in members {
-            // A NUL is allowed in strings, but the parser takes none in keys.
+            // Strings may contain NUL, but the parser rejects it in keys.
             guard case .string(let text) = key, !text.utf8.contains(0) else { return nil }
             texts.append((text, value))
         }
@@ -55,7 +57,7 @@ extension UserInfoValue {
         return object.count == members.count ? object : nil
     }
 
-    /// Reads what `UserInfo.validate` has passed; it still throws rather than trusts.
+    /// Reads a value that `UserInfo.validate` has accepted. It still throws instead of trusting it.
     private static func read(_ json: JSON) throws(ActivityError) -> UserInfoValue {
         switch json {
         case .null: return .null
@@ -112,33 +114,33 @@ extension UserInfoValue {
     }
 }
 
-/// The `$` keys of the tagged form, by which `userInfo` keeps types that JSON lacks.
+/// The `$` keys of the tagged form, which preserves `userInfo` types that JSON lacks.
 ///
-/// An object is tagged when it has exactly one member and the key begins with `$`.
+/// An object is tagged if it has exactly one member and its key starts with `$`.
 enum UserInfoTag: String {
-    /// Base 64 of bytes.
+    /// Bytes in Base64.
     case data = "$data"
     /// Seconds since 2001-01-01 UTC.
     case date = "$date"
-    /// The text of a URL.
     case url = "$url"
-    /// The text of a UUID.
     case uuid = "$uuid"
     /// The elements of a set, each once.
     case set = "$set"
-    /// `nan`, `inf` or `-inf`, which JSON numbers cannot say; or a real that a language writes as an integer.
+    /// `nan`, `inf` or `-inf`, which JSON numbers cannot represent; or a real that a language
+    /// writes as an integer.
     case double = "$double"
     /// The decimal text of an integer above `Int64.max`.
     case uint = "$uint"
-    /// Pairs of key and value, where a plain object would not do.
+    /// Pairs of keys and values, where a plain object is not sufficient.
     case dict = "$dict"
 
-    /// The tag of a key, which may be none of them; compared as bytes, which for ASCII `==` is.
+    /// The tag of a key, or nil if it is unknown. Keys are compared as bytes; for ASCII, `==` does
+    /// this.
     init?(key: String) {
         self.init(rawValue: key)
     }
 
-    /// Whether a key, as the only one of its object, makes the object a tagged one.
+    /// Returns whether an object with `key` as its only key is tagged.
     static func isTagLike(_ key: String) -> Bool {
         key.utf8.first == UInt8(ascii: "$")
     }

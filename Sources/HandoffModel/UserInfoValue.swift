@@ -1,8 +1,10 @@
 import HandoffJSON
 
-/// A value of `userInfo`: exactly the property list types, NSNull, NSSet, NSURL and NSUUID that Apple allows.
+/// A value of `userInfo`: exactly the property list types, NSNull, NSSet, NSURL and NSUUID, as
+/// Apple allows.
 ///
-/// `tagged()` and `init(tagged:)` are exact inverses, bit patterns of doubles other than NaN included.
+/// `tagged()` and `init(tagged:)` are exact inverses, and preserve the bit patterns of doubles
+/// other than NaN.
 package indirect enum UserInfoValue: Sendable {
     /// NSNull.
     case null
@@ -10,9 +12,10 @@ package indirect enum UserInfoValue: Sendable {
     case bool(Bool)
     /// An integer NSNumber.
     case integer(Int64)
-    /// An integer NSNumber above `Int64.max`; a smaller one comes back as `integer`.
+    /// An integer NSNumber above `Int64.max`. A smaller one is read back as `integer`.
     case unsigned(UInt64)
-    /// A floating point NSNumber, also when its value is integral; every NaN comes back as the quiet one.
+    /// A floating-point NSNumber, even with an integral value. Every NaN is read back as the quiet
+    /// NaN.
     case double(Double)
     /// NSString.
     case string(String)
@@ -20,7 +23,7 @@ package indirect enum UserInfoValue: Sendable {
     case data([UInt8])
     /// NSDate: finite seconds since 2001-01-01 UTC.
     case date(Double)
-    /// NSURL: its absolute text.
+    /// NSURL: its absolute string.
     case url(String)
     /// NSUUID: 16 bytes.
     case uuid([UInt8])
@@ -33,7 +36,8 @@ package indirect enum UserInfoValue: Sendable {
 }
 
 extension UserInfoValue: Hashable {
-    /// Exact equality: texts as bytes, doubles as bit patterns (all NaN alike); sets and dictionaries in any order.
+    /// Compares values exactly: strings as bytes, doubles as bit patterns (all NaNs are equal),
+    /// sets and dictionaries in any order.
     package static func == (left: UserInfoValue, right: UserInfoValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true

@@ -1,7 +1,7 @@
-/// The version of the project, in one place: a test compares all other files that have it with this one.
+/// The version of the project. A test compares all other files that contain it with this one.
 package enum Version {
-    /// The number, as in the change log: major, minor, patch.
+    /// The version as in the change log: major, minor, patch.
     package static let number = "0.9.0"
-    /// Name and number of the daemon, as other devices and clients are told.
+    /// The name and version of the daemon, as reported to other devices and clients.
     package static let daemon = "handoffd/" + number
 }

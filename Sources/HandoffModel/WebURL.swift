@@ -1,37 +1,39 @@
-/// Which addresses may be opened in a browser on the word of another device.
+/// The rules for web addresses from other devices that may be opened in a browser.
 package enum WebURL {
-    /// Why an address is not accepted.
+    /// A reason for rejecting an address.
     package enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
         /// It is longer than `Limits.webpageURL`.
         case tooLong
-        /// It has no scheme, or another one.
+        /// It has no scheme, or one other than http and https.
         case scheme
-        /// It holds a space, a backslash (which browsers read as a slash), or a control or invisible character.
+        /// It contains a space, a backslash (which browsers read as a slash), or a control or
+        /// invisible character.
         case characters
-        /// It holds the name of a user, or a percent sign that could hide one.
+        /// It contains a user name, or a percent sign that could hide one.
         case credentials
         /// Its host or its port is missing or invalid.
         case host
-        /// Its host is this machine, one of its network, or none on the Internet.
+        /// Its host is this machine, a machine on the local network, or not on the Internet.
         case local
 
         package var description: String {
             switch self {
             case .tooLong: "it has more than \(Limits.webpageURL) bytes"
-            case .scheme: "it does not begin with http:// or https://"
+            case .scheme: "it does not start with http:// or https://"
             case .characters: "it contains a space, a backslash or an invisible character"
             case .credentials: "it contains a user name or password before the host, or a percent sign in the host"
             case .host: "it has no valid host or port"
-            case .local: "its host is a local name or address, which is another machine on another network"
+            case .local: "its host is a local name or address, which refers to a different machine on another network"
             }
         }
     }
 
-    /// Whether this is an absolute http or https URL with a host and without credentials, at most 2 KiB, that holds
-    /// neither control and invisible characters nor spaces nor backslashes, and whose host is not local.
+    /// Returns whether this is an absolute http or https URL of at most 2 KiB that has a host that
+    /// is not local, has no credentials, and contains no control or invisible characters, spaces or
+    /// backslashes.
     package static func isAcceptable(_ text: String) -> Bool { problem(of: text) == nil }
 
-    /// Why an address is not accepted; nil when it is.
+    /// Returns the reason for rejecting an address, or nil if it is acceptable.
     package static func problem(of text: String) -> Problem? {
         guard text.utf8.count <= Limits.webpageURL else { return .tooLong }
         guard let authority = authority(of: text) else { return .scheme }
@@ -39,7 +41,7 @@ package enum WebURL {
             !scalar.properties.isWhitespace && scalar != "\\" && !VisibleText.isHidden(scalar)
         }
         guard isClean else { return .characters }
-        // A percent sign could hide an "@" from this check and show it to a later one.
+        // A percent sign could hide an "@" from this check and reveal it to a later one.
         guard !authority.contains(UInt8(ascii: "@")), !authority.contains(UInt8(ascii: "%")) else {
             return .credentials
         }
@@ -47,13 +49,14 @@ package enum WebURL {
         return LocalHost.contains(host(of: authority)) ? .local : nil
     }
 
-    /// The host with its port as they are shown to people before or after an address is opened; nil for what is not acceptable.
+    /// Returns the host and port for display before or after an address is opened, or nil if the
+    /// address is not acceptable.
     package static func shownHost(of text: String) -> String? {
         guard isAcceptable(text), let authority = authority(of: text) else { return nil }
         return String(Substring(authority)).lowercased()
     }
 
-    /// The host without the port, of an authority that has one.
+    /// Returns the host of an authority, without the port.
     private static func host(of authority: Substring.UTF8View.SubSequence) -> Substring {
         guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else {
             return Substring(authority.prefix { $0 != UInt8(ascii: ":") })
@@ -61,7 +64,7 @@ package enum WebURL {
         return Substring(authority[...end])
     }
 
-    /// The bytes between `//` and the path, or nil when the scheme is not one of the two.
+    /// Returns the bytes between `//` and the path, or nil if the scheme is neither http nor https.
     private static func authority(of text: String) -> Substring.UTF8View.SubSequence? {
         let bytes = text.utf8[...]
         for scheme in ["https://", "http://"] {

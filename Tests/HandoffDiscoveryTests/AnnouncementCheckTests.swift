@@ -13,7 +13,7 @@ struct AnnouncementCheckTests {
         return check
     }
 
-    @Test func `an announcement that does not return in time is hidden, until it returns`() {
+    @Test func `an announcement that is not received in time is hidden until it is received`() {
         var check = check()
         #expect(!check.isHidden && check.deadline == Self.start + AnnouncementCheck.timeout)
         check.update(isEstablished: true, interfaces: [2], at: Self.start + .milliseconds(4999))
@@ -27,7 +27,7 @@ struct AnnouncementCheckTests {
         #expect(!check.isHidden && check.deadline == nil)
     }
 
-    @Test func `one interface is enough, and it has to be one of this device`() {
+    @Test func `one interface of this device is sufficient`() {
         var check = check(interfaces: [2, 3])
         check.echoed(on: 9)
         check.update(isEstablished: true, interfaces: [2, 3], at: Self.start + .seconds(5))
@@ -35,18 +35,18 @@ struct AnnouncementCheckTests {
         check.echoed(on: 3)
         check.update(isEstablished: true, interfaces: [2, 3], at: Self.start + .seconds(5))
         #expect(!check.isHidden)
-        // The other one is unplugged, and then this one.
+        // The other interface is unplugged, and then this one.
         check.update(isEstablished: true, interfaces: [2], at: Self.start + .seconds(6))
         #expect(!check.isHidden && check.deadline == Self.start + .seconds(11))
     }
 
-    @Test func `without an interface nothing is hidden`() {
+    @Test func `nothing is hidden without an interface`() {
         var check = check(interfaces: [])
         check.update(isEstablished: false, interfaces: [], at: Self.start + .seconds(60))
         #expect(!check.isHidden && check.deadline == nil)
     }
 
-    @Test func `a group that is never established is hidden, whether its announcement returns or not`() {
+    @Test func `a group that is never established is hidden even if its announcement is received`() {
         for needsEcho in [false, true] {
             var check = check(needsEcho: needsEcho, isEstablished: false)
             check.echoed(on: 2)

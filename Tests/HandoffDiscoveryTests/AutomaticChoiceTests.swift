@@ -7,7 +7,7 @@ struct AutomaticChoiceTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     private static let gone = DiscoveryState.unavailable("gone")
 
-    @Test func `uses avahi where it runs`() {
+    @Test func `uses avahi if it runs`() {
         var choice = AutomaticChoice(at: Self.start)
         let actions = [
             choice.avahiChanged(.starting, at: Self.start), choice.avahiChanged(.running, at: Self.start),
@@ -18,7 +18,7 @@ struct AutomaticChoiceTests {
         #expect(choice.deadline == nil)
     }
 
-    @Test func `starts embedded at once where there is no avahi`() {
+    @Test func `starts embedded immediately without avahi`() {
         var choice = AutomaticChoice(at: Self.start)
         let actions = [
             choice.avahiChanged(Self.gone, at: Self.start), choice.avahiChanged(Self.gone, at: Self.start),
@@ -28,7 +28,7 @@ struct AutomaticChoiceTests {
         #expect(choice.current == .embedded)
     }
 
-    @Test func `starts embedded when avahi hangs from the start`() {
+    @Test func `starts embedded if avahi hangs from the start`() {
         var choice = AutomaticChoice(at: Self.start)
         #expect(choice.deadline == Self.start + AutomaticChoice.timeout)
         let actions = [
@@ -37,7 +37,7 @@ struct AutomaticChoiceTests {
         #expect(actions == [[], [.startEmbedded]])
     }
 
-    @Test func `starts embedded immediately when avahi announces nothing, until it does`() {
+    @Test func `uses embedded while avahi announces nothing`() {
         let impaired = DiscoveryState.impaired("not permitted")
         for before in [[], [.running], [.running, Self.gone]] as [[DiscoveryState]] {
             var choice = AutomaticChoice(at: Self.start)
@@ -50,7 +50,7 @@ struct AutomaticChoiceTests {
         }
     }
 
-    @Test func `waits out a restart`() {
+    @Test func `waits for a restart of avahi`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(.running, at: Self.start)
         var actions = choice.avahiChanged(Self.gone, at: Self.start + .seconds(100))
@@ -63,7 +63,7 @@ struct AutomaticChoiceTests {
         #expect(choice.deadline == nil)
     }
 
-    @Test func `starts embedded when avahi stays away`() {
+    @Test func `starts embedded if avahi does not return`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(.running, at: Self.start)
         _ = choice.avahiChanged(Self.gone, at: Self.start)
@@ -71,7 +71,7 @@ struct AutomaticChoiceTests {
         #expect(actions == [.startEmbedded])
     }
 
-    @Test func `leaves embedded at once when avahi comes`() {
+    @Test func `stops embedded immediately when avahi starts`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(Self.gone, at: Self.start)
         let actions = [

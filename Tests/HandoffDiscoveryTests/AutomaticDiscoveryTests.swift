@@ -4,7 +4,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// A discovery that does what the test says.
+/// A discovery that the test controls.
 private final class FakeDiscovery: Discovery {
     private struct State {
         var onEvent: (@Sendable (DiscoveryEvent) -> Void)?
@@ -22,7 +22,7 @@ private final class FakeDiscovery: Discovery {
     var isStopped: Bool { state.withLock { $0.isStopped } }
     var refreshed: [String] { state.withLock { $0.refreshed } }
 
-    func tell(_ event: DiscoveryEvent) {
+    func send(_ event: DiscoveryEvent) {
         let onEvent = state.withLock { $0.onEvent }
         onEvent?(event)
     }
@@ -39,86 +39,87 @@ private final class FakeDiscovery: Discovery {
 
 @Suite(.timeLimit(.minutes(5))) struct AutomaticDiscoveryTests {
     private let avahi = FakeDiscovery(.avahi)
-    private let made = Locked<[FakeDiscovery]>([])
+    private let created = Locked<[FakeDiscovery]>([])
     private let collector = EventCollector()
     private let discovery: AutomaticDiscovery
 
     init() async {
-        let made = made
+        let created = created
         discovery = AutomaticDiscovery(
             avahi: avahi,
             embedded: {
                 let embedded = FakeDiscovery(.embedded)
-                made.withLock { $0.append(embedded) }
+                created.withLock { $0.append(embedded) }
                 return embedded
             }, logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
         discovery.start(collector.handler)
         await reachThread()
     }
 
-    /// Waits until the discovery's thread has done what was asked before.
+    /// Waits until the discovery's thread has handled all earlier commands.
     private func reachThread() async {
         let name = "probe-\(collector.events.count)-\(avahi.refreshed.count)"
         discovery.refresh(instance: name)
         while !avahi.refreshed.contains(name) { await Task.yield() }
     }
 
-    private func embedded() throws -> FakeDiscovery { try #require(made.withLock { $0.last }) }
+    private func embedded() throws -> FakeDiscovery { try #require(created.withLock { $0.last }) }
 
-    @Test func `starts the embedded one with what is published`() async throws {
+    @Test func `starts the embedded discovery with the publication`() async throws {
         let publication = Publication(instance: "a", host: "h", port: 1, text: [])
         discovery.publish(publication)
-        avahi.tell(.state(.avahi, .unavailable("none")))
+        avahi.send(.state(.avahi, .unavailable("none")))
         await reachThread()
         #expect(try embedded().publications == [publication])
-        try embedded().tell(.state(.embedded, .running))
+        try embedded().send(.state(.embedded, .running))
         await collector.wait { $0 == .state(.embedded, .running) }
         #expect(discovery.kind == .embedded)
         #expect(collector.events == [.state(.embedded, .running)])
         await discovery.stopped()
     }
 
-    @Test func `removes only what nobody sees`() async throws {
-        avahi.tell(.state(.avahi, .unavailable("none")))
+    @Test func `removes only services that no discovery knows`() async throws {
+        avahi.send(.state(.avahi, .unavailable("none")))
         await reachThread()
         let embedded = try embedded()
-        embedded.tell(.service(DiscoveredService(instance: "a", port: 1)))
-        embedded.tell(.service(DiscoveredService(instance: "b", port: 1)))
-        avahi.tell(.state(.avahi, .running))
+        embedded.send(.service(DiscoveredService(instance: "a", port: 1)))
+        embedded.send(.service(DiscoveredService(instance: "b", port: 1)))
+        avahi.send(.state(.avahi, .running))
         await reachThread()
         #expect(embedded.isStopped)
         #expect(discovery.kind == .avahi)
-        avahi.tell(.service(DiscoveredService(instance: "a", port: 1)))
-        // What an ended one still says does not count.
-        embedded.tell(.removed(instance: "a"))
-        embedded.tell(.service(DiscoveredService(instance: "late")))
-        avahi.tell(.removed(instance: "a"))
+        avahi.send(.service(DiscoveredService(instance: "a", port: 1)))
+        // Events of a stopped discovery are ignored.
+        embedded.send(.removed(instance: "a"))
+        embedded.send(.service(DiscoveredService(instance: "late")))
+        avahi.send(.removed(instance: "a"))
         await reachThread()
-        // The embedded one knew it too and was not asked for its goodbye: the sweep after all-for-now decides.
+        // The embedded discovery also knew it and reported no removal. The sweep after all-for-now
+        // decides.
         #expect(!collector.events.contains(.removed(instance: "a")))
         #expect(!collector.events.contains(.service(DiscoveredService(instance: "late"))))
-        avahi.tell(.allForNow)
+        avahi.send(.allForNow)
         await collector.wait { $0 == .removed(instance: "b") }
         #expect(collector.events.contains(.removed(instance: "a")))
         await discovery.stopped()
     }
 
-    @Test func `avahi tells of the network while it is in use`() async throws {
-        avahi.tell(.state(.avahi, .running))
-        avahi.tell(.networkChanged)
-        avahi.tell(.conflict(instance: "x"))
+    @Test func `network changes are reported by avahi while it is in use`() async throws {
+        avahi.send(.state(.avahi, .running))
+        avahi.send(.networkChanged)
+        avahi.send(.conflict(instance: "x"))
         await collector.wait { $0 == .conflict(instance: "x") }
         #expect(collector.events.count { $0 == .networkChanged } == 1)
         await discovery.stopped()
         #expect(avahi.isStopped)
     }
 
-    @Test func `the embedded one alone tells of the network while it is in use`() async throws {
-        avahi.tell(.state(.avahi, .unavailable("none")))
+    @Test func `network changes are reported only by embedded while it is in use`() async throws {
+        avahi.send(.state(.avahi, .unavailable("none")))
         await reachThread()
-        avahi.tell(.networkChanged)
-        try embedded().tell(.networkChanged)
-        try embedded().tell(.conflict(instance: "x"))
+        avahi.send(.networkChanged)
+        try embedded().send(.networkChanged)
+        try embedded().send(.conflict(instance: "x"))
         await collector.wait { $0 == .conflict(instance: "x") }
         #expect(collector.events.count { $0 == .networkChanged } == 1)
         await discovery.stopped()
@@ -126,7 +127,7 @@ private final class FakeDiscovery: Discovery {
         #expect(try embedded().isStopped)
     }
 
-    @Test func `stops also before it was started`() async {
+    @Test func `can be stopped before it is started`() async {
         let discovery = AvahiDiscovery(
             options: DiscoveryOptions(), logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
         await discovery.stopped()

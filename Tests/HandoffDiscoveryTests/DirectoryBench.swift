@@ -2,12 +2,12 @@ import HandoffDiscovery
 import LoopIO
 import Testing
 
-/// A directory with what Avahi would tell it, in few words.
+/// A directory with short methods for Avahi's reports.
 struct DirectoryBench {
     static let browse = RecordQuery(kind: .instances, name: "_handoff._tcp.local")
 
     var directory: ServiceDirectory
-    /// What browsers run: the last answer of `takeWanted`.
+    /// The queries of running browsers: the last result of `takeWanted`.
     private(set) var wanted: Set<RecordQuery> = []
 
     init(
@@ -20,14 +20,14 @@ struct DirectoryBench {
         _ = settle()
     }
 
-    /// Settles as the driver does.
+    /// Settles in the same way as the driver.
     mutating func settle() -> [DiscoveryEvent] {
         let events = directory.settle()
         wanted = directory.takeWanted() ?? wanted
         return events
     }
 
-    /// The running query of a kind for an instance.
+    /// Returns the running query of a type for an instance.
     func query(_ kind: RecordQuery.Kind, _ instance: String) -> RecordQuery? {
         wanted.first { $0.kind == kind && $0.instance == instance }
     }
@@ -36,8 +36,10 @@ struct DirectoryBench {
         Set(wanted.filter { $0.instance == instance }.map(\.kind))
     }
 
-    /// A packet of another device of the link.
-    mutating func hear(_ packet: PlayedPacket, on link: RecordLink = Fixture.link(2), from source: String = "10.0.0.77")
+    /// Delivers a packet from another device on the link.
+    mutating func receive(
+        _ packet: PlayedPacket, on link: RecordLink = Fixture.link(2), from source: String = "10.0.0.77"
+    )
         throws -> [DiscoveryEvent]
     {
         let packet = try #require(packet.bytes.withUnsafeBytes { MulticastPacket($0) })
@@ -93,7 +95,7 @@ struct DirectoryBench {
         return settle()
     }
 
-    /// Makes an instance known with everything.
+    /// Makes an instance fully known.
     mutating func resolve(_ instance: String, address: String = "10.0.0.77") throws {
         _ = try appear(instance)
         _ = try text(instance, "v=1")
@@ -103,7 +105,7 @@ struct DirectoryBench {
     }
 }
 
-/// An event with all knowledge, in few words.
+/// Returns the event for a service.
 func service(_ instance: String, text: String? = nil, port: UInt16? = nil, _ addresses: [String] = []) throws
     -> DiscoveryEvent
 {
@@ -114,7 +116,7 @@ func service(_ instance: String, text: String? = nil, port: UInt16? = nil, _ add
 }
 
 extension String {
-    /// Interfaces of the fixture have no names that the system knows.
+    /// Replaces the interface name, which does not exist on this system.
     fileprivate func replacingScope() -> String {
         split(separator: "%eth0", omittingEmptySubsequences: false).joined(separator: "%2")
     }

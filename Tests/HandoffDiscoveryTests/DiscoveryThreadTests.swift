@@ -5,7 +5,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// A role that does what closures say.
+/// A role that consists of closures.
 private final class ClosureRole: DiscoveryRole {
     typealias Command = @Sendable (DiscoveryLoop) -> Void
 
@@ -50,7 +50,7 @@ private final class AddressRole: DiscoveryRole {
 @Suite(.timeLimit(.minutes(5))) struct DiscoveryThreadTests {
     private typealias Command = @Sendable (DiscoveryLoop) -> Void
 
-    /// Runs a thread with these commands until it has released its role, and returns what was noted.
+    /// Runs a thread with these commands until it releases its role, and returns the notes.
     private static func run(_ commands: (@escaping @Sendable (String) -> Void) -> [Command]) async -> [String] {
         let notes = Locked<[String]>([])
         let thread = DiscoveryThread<Command>(name: "test")
@@ -66,7 +66,7 @@ private final class AddressRole: DiscoveryRole {
         return notes.withLock { $0 }
     }
 
-    @Test func `takes commands in order and releases the role`() async {
+    @Test func `handles commands in order and releases the role`() async {
         let notes = await Self.run { note in
             [{ _ in note("one") }, { _ in note("two") }, { $0.finish() }, { _ in note("too late") }]
         }
@@ -104,7 +104,7 @@ private final class AddressRole: DiscoveryRole {
             [
                 { loop in
                     let now = loop.now
-                    // More than a dictionary would have in order by chance.
+                    // More than a dictionary would keep in order by chance.
                     let timers = (0..<16).map { number in loop.timer { note("\(number)") } }
                     let stopped = loop.timer { note("stopped") }
                     let stopping = loop.timer { stopped.set(nil) }
@@ -119,7 +119,7 @@ private final class AddressRole: DiscoveryRole {
         #expect(notes == ["started"] + (0..<16).map { "\($0)" } + ["ended", "released"])
     }
 
-    @Test func `a timer may set itself again`() async {
+    @Test func `a timer can set itself again`() async {
         let notes = await Self.run { note in
             [
                 { loop in
@@ -141,7 +141,7 @@ private final class AddressRole: DiscoveryRole {
         #expect(notes == ["started", "fired", "fired", "fired", "ended", "released"])
     }
 
-    @Test func `knows the loopback interface of this machine`() async throws {
+    @Test func `finds the loopback interface of this machine`() async throws {
         let thread = DiscoveryThread<Never>(name: "test")
         let table = await withCheckedContinuation { continuation in
             let isStarted = thread.start { loop in AddressRole(loop) { continuation.resume(returning: $0) } }
@@ -153,7 +153,7 @@ private final class AddressRole: DiscoveryRole {
     }
 }
 
-/// A timer for its own handler.
+/// A reference to a timer for use in its own handler.
 private final class OwnTimer {
     var timer: DiscoveryTimer?
     var count = 0

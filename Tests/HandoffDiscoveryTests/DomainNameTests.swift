@@ -2,7 +2,7 @@ import HandoffDiscovery
 import Testing
 
 struct DomainNameTests {
-    @Test func `survives the wire`() throws {
+    @Test func `survives encoding and decoding`() throws {
         let name = try #require(DomainName("abc._handoff._tcp.local"))
         #expect(
             name.wire == [3] + Array("abc".utf8) + [8] + Array("_handoff".utf8) + [4] + Array("_tcp".utf8) + [5]
@@ -20,31 +20,31 @@ struct DomainNameTests {
         String(repeating: "a", count: 64),
         Array(repeating: String(repeating: "a", count: 63), count: 4).joined(separator: ".") + ".a",
     ])
-    func `refuses text`(_ text: String) {
+    func `rejects invalid text`(_ text: String) {
         #expect(DomainName(text) == nil)
     }
 
     @Test(
         arguments: [
-            [],  // nothing
+            [],  // empty
             [0],  // the root
-            [1, 0x61],  // no end
-            [2, 0x61, 0],  // cut off
-            [1, 0x61, 0, 0],  // more after the end
+            [1, 0x61],  // missing end
+            [2, 0x61, 0],  // truncated
+            [1, 0x61, 0, 0],  // bytes after the end
             [1, 0x61, 0, 1, 0x62, 0],
             [0xc0, 0x0c],  // compression
             [1, 0x61, 0xc0, 0x00],
             [0x40] + Array(repeating: 0x61, count: 64) + [0],  // a label of 64
             [1, 0x2e, 0],  // a dot in a label
             [1, 0x5c, 0],  // a backslash
-            [2, 0xc3, 0x28, 0],  // no UTF-8
+            [2, 0xc3, 0x28, 0],  // not UTF-8
             [1, 0x00, 0],  // NUL in a label
         ] as [[UInt8]])
-    func `refuses wire`(_ wire: [UInt8]) {
+    func `rejects an invalid wire form`(_ wire: [UInt8]) {
         #expect(DomainName(wire: wire[...]) == nil)
     }
 
-    @Test func `takes the longest name and no longer`() {
+    @Test func `accepts the longest name and none longer`() {
         let label = String(repeating: "a", count: 63)
         let longest = [label, label, label, String(repeating: "b", count: 61)]
         #expect(DomainName(labels: longest)?.wire.count == 255)

@@ -5,13 +5,13 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Two real responders on the loopback interface, each on a thread of its own, as two processes would be.
+/// Two real responders on the loopback interface, each on its own thread, like two processes.
 ///
-/// Instance names are random: another run on the same machine hears them too.
+/// Instance names are random, because another run on the same machine receives them, too.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct EmbeddedDiscoveryTests {
     private let one: EmbeddedDiscovery
     private let other: EmbeddedDiscovery
-    private let heard = EventCollector()
+    private let collector = EventCollector()
     private let publication = Publication(
         instance: name(), host: name(), port: 24863, text: [Array("v=1".utf8), Array("first".utf8)])
 
@@ -21,7 +21,7 @@ import Testing
         one = EmbeddedDiscovery(options: options, logger: logger)
         other = EmbeddedDiscovery(options: options, logger: logger)
         for discovery in [one, other] { discovery.setMembership { _ in true } }
-        other.start(heard.handler)
+        other.start(collector.handler)
         one.start { _ in }
     }
 
@@ -33,9 +33,9 @@ import Testing
         service.text?.contains(Array(text.utf8)) == true
     }
 
-    @Test func `tells name port text and loopback address`() async throws {
+    @Test func `reports name, port, text and loopback address`() async throws {
         one.publish(publication)
-        await heard.wait(for: publication.instance) { service in
+        await collector.wait(for: publication.instance) { service in
             Self.contains("first", service) && service.port == 24863
                 && service.addresses.contains { $0.isLoopback && $0.port == 24863 }
         }
@@ -43,65 +43,65 @@ import Testing
         await other.stopped()
     }
 
-    @Test func `tells a new text`() async throws {
+    @Test func `reports a new text`() async throws {
         one.publish(publication)
-        await heard.wait(for: publication.instance) { Self.contains("first", $0) }
+        await collector.wait(for: publication.instance) { Self.contains("first", $0) }
         var changed = publication
         changed.text = [Array("v=1".utf8), Array("second".utf8), Array(repeating: 0xff, count: 250)]
         one.publish(changed)
-        await heard.wait(for: publication.instance) { Self.contains("second", $0) && !Self.contains("first", $0) }
+        await collector.wait(for: publication.instance) { Self.contains("second", $0) && !Self.contains("first", $0) }
         await one.stopped()
         await other.stopped()
     }
 
-    @Test func `says goodbye when it stops`() async throws {
+    @Test func `sends goodbye packets when it stops`() async throws {
         one.publish(publication)
-        await heard.wait(for: publication.instance)
+        await collector.wait(for: publication.instance)
         await one.stopped()
-        let gone = DiscoveryEvent.removed(instance: publication.instance)
-        await heard.wait { $0 == gone }
+        let removal = DiscoveryEvent.removed(instance: publication.instance)
+        await collector.wait { $0 == removal }
         await other.stopped()
     }
 
     @Test func `announces the new before it withdraws the old`() async throws {
         one.publish(publication)
-        await heard.wait(for: publication.instance)
+        await collector.wait(for: publication.instance)
         let next = Publication(instance: Self.name(), host: Self.name(), port: 24863, text: [Array("next".utf8)])
         one.publish(next)
-        let gone = DiscoveryEvent.removed(instance: publication.instance)
-        await heard.wait { $0 == gone }
-        let events = heard.events
+        let removal = DiscoveryEvent.removed(instance: publication.instance)
+        await collector.wait { $0 == removal }
+        let events = collector.events
         let appeared = events.firstIndex {
             if case .service(let service) = $0 { service.instance == next.instance } else { false }
         }
-        #expect(try #require(appeared) < (try #require(events.firstIndex(of: gone))))
+        #expect(try #require(appeared) < (try #require(events.firstIndex(of: removal))))
         await one.stopped()
         await other.stopped()
     }
 
-    @Test func `never hears itself`() async throws {
+    @Test func `never reports itself`() async throws {
         other.publish(publication)
         let second = Publication(instance: Self.name(), host: Self.name(), port: 24863, text: [])
         one.publish(second)
-        await heard.wait(for: second.instance) { !$0.addresses.isEmpty }
+        await collector.wait(for: second.instance) { !$0.addresses.isEmpty }
         #expect(
-            !heard.events.contains {
+            !collector.events.contains {
                 if case .service(let service) = $0 { service.instance == publication.instance } else { false }
             })
         await one.stopped()
         await other.stopped()
     }
 
-    @Test func `answers who comes later`() async throws {
+    @Test func `responds to a device that starts later`() async throws {
         one.publish(publication)
-        await heard.wait(for: publication.instance) { !$0.addresses.isEmpty }
+        await collector.wait(for: publication.instance) { !$0.addresses.isEmpty }
         let late = EmbeddedDiscovery(
             options: DiscoveryOptions(interfaces: ["lo"]),
             logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
-        let lateHeard = EventCollector()
+        let lateCollector = EventCollector()
         late.setMembership { _ in true }
-        late.start(lateHeard.handler)
-        await lateHeard.wait(for: publication.instance) { Self.contains("first", $0) && !$0.addresses.isEmpty }
+        late.start(lateCollector.handler)
+        await lateCollector.wait(for: publication.instance) { Self.contains("first", $0) && !$0.addresses.isEmpty }
         for discovery in [one, other, late] { await discovery.stopped() }
     }
 }

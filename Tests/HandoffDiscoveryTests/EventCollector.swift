@@ -2,7 +2,7 @@ import HandoffDiscovery
 import LoopIO
 import Synchronization
 
-/// Collects the events of a discovery, and lets a test wait for one.
+/// Collects the events of a discovery. Tests can wait for an event.
 final class EventCollector: Sendable {
     private struct State {
         var events: [DiscoveryEvent] = []
@@ -11,7 +11,7 @@ final class EventCollector: Sendable {
 
     private let state = Locked(State())
 
-    /// What to give to `Discovery.start`.
+    /// The handler for `Discovery.start`.
     var handler: @Sendable (DiscoveryEvent) -> Void {
         { event in self.add(event) }
     }
@@ -31,7 +31,7 @@ final class EventCollector: Sendable {
         for continuation in met { continuation.resume() }
     }
 
-    /// Waits until an event was collected that is as wanted; the test's time limit ends a vain wait.
+    /// Waits for a matching event. The test's time limit applies.
     func wait(for isWanted: @escaping @Sendable (DiscoveryEvent) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isMet = state.withLock { state in
@@ -43,7 +43,7 @@ final class EventCollector: Sendable {
         }
     }
 
-    /// Waits for knowledge of an instance.
+    /// Waits for a matching service event of an instance.
     func wait(
         for instance: String, where isWanted: @escaping @Sendable (DiscoveredService) -> Bool = { _ in true }
     ) async {
@@ -55,7 +55,7 @@ final class EventCollector: Sendable {
 }
 
 extension Discovery {
-    /// Waits for the end of `stop`.
+    /// Stops the discovery and waits until it has stopped.
     func stopped() async {
         await withCheckedContinuation { continuation in stop { continuation.resume() } }
     }

@@ -1,20 +1,20 @@
 import HandoffDiscovery
 import LoopIO
 
-/// What a test and a `FakeLibrary` on its discovery thread share.
+/// The state shared by a test and a `FakeLibrary` on its discovery thread.
 final class LibraryScript: Sendable {
     struct State {
-        /// What the library was asked to do, in order.
+        /// The calls to the library, in order.
         var calls: [String] = []
-        /// What it was asked to browse, in order.
+        /// The browsed queries, in order.
         var queries: [RecordQuery] = []
-        /// What it will tell the driver at the next opportunity.
+        /// The events to deliver next to the driver.
         var events: [MulticastEvent] = []
-        /// What it tells when it is opened.
+        /// The events to deliver when the library is opened.
         var onOpen: [MulticastEvent] = [.running]
-        /// What making a group throws.
+        /// The error to throw when a group is created.
         var groupError: MulticastError?
-        /// Who waits until a call was made so often.
+        /// The waits for a number of calls.
         var waiters: [(call: String, count: Int, resume: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -35,7 +35,7 @@ final class LibraryScript: Sendable {
         for continuation in met { continuation.resume() }
     }
 
-    /// Waits until a call that begins so was made so often; the test's time limit ends a vain wait.
+    /// Waits for a number of calls with this prefix. The test's time limit applies.
     func wait(for call: String, count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isMet = state.withLock { state in
@@ -47,10 +47,10 @@ final class LibraryScript: Sendable {
         }
     }
 
-    func tell(_ events: [MulticastEvent]) { state.withLock { $0.events += events } }
+    func queue(_ events: [MulticastEvent]) { state.withLock { $0.events += events } }
 }
 
-/// A library that does nothing but what the test's script says.
+/// A library controlled by the test's script.
 final class FakeLibrary: MulticastLibrary {
     let kind = DiscoveryKind.avahi
     private let script: LibraryScript

@@ -2,7 +2,7 @@ import HandoffDiscovery
 import LoopIO
 import Testing
 
-/// Builds what the kernel and Avahi would tell.
+/// Creates data as reported by the kernel and Avahi.
 enum Fixture {
     static let eth0: UInt32 = 2
     static let wlan0: UInt32 = 3
@@ -32,7 +32,7 @@ enum Fixture {
         RecordLink(interface: interface, isIPv6: isIPv6)
     }
 
-    /// The data of the PTR record of an instance.
+    /// Returns the data of the PTR record of an instance.
     static func pointer(_ instance: String, type: String = "_handoff._tcp") throws -> [UInt8] {
         try #require(DomainName("\(instance).\(type).local")).wire
     }

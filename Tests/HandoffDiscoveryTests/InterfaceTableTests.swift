@@ -12,7 +12,7 @@ struct InterfaceTableTests {
     }
 
     @Test(arguments: [0x40, 0x08, 0x20, 0x40 | 0x80] as [UInt32])
-    func `leaves out tentative failed and deprecated addresses`(_ flags: UInt32) throws {
+    func `omits tentative, failed and deprecated addresses`(_ flags: UInt32) throws {
         var table = try Fixture.table()
         let address = try Fixture.local(2, "fd00::1", 64)
         table.apply(.address(address, flags: flags))
@@ -23,7 +23,7 @@ struct InterfaceTableTests {
         #expect(!table.usable.contains(address))
     }
 
-    @Test func `leaves out links that are down or without carrier`() throws {
+    @Test func `omits links that are down or without a carrier`() throws {
         var table = try Fixture.table()
         table.apply(.link(index: 2, name: "eth0", flags: 0x1))
         #expect(!table.usable.contains { $0.interface == 2 })
@@ -38,7 +38,7 @@ struct InterfaceTableTests {
         arguments: [
             ("10.0.0.77", 2, true),  // on-link
             ("10.9.9.9", 2, true),  // private
-            ("8.8.8.8", 2, false),  // anywhere
+            ("8.8.8.8", 2, false),  // remote
             ("fe80::77", 2, true), ("fe80::77", 3, true), ("169.254.1.1", 2, true), ("fd00::1", 2, true),
             ("2001:db8::1", 2, false), ("127.0.0.1", 2, false), ("::1", 2, false), ("127.0.0.1", 1, true),
             ("::1", 1, true),
@@ -53,7 +53,7 @@ struct InterfaceTableTests {
         table.apply(.address(try Fixture.local(2, "2001:db8:1::1", 64), flags: 0))
         #expect(table.accepts(try Fixture.ip("2001:db8:1::99"), on: 2))
         #expect(!table.accepts(try Fixture.ip("2001:db8:1::99"), on: 3))
-        // A prefix of length 0 makes nothing on-link.
+        // A prefix of length 0 makes no address on-link.
         table.apply(.address(try Fixture.local(3, "9.9.9.9", 0), flags: 0))
         #expect(!table.accepts(try Fixture.ip("8.8.8.8"), on: 3))
     }

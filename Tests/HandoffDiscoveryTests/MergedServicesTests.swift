@@ -5,7 +5,7 @@ import Testing
 struct MergedServicesTests {
     private static let address = SocketAddress(.loopbackIPv4, port: 80)
 
-    @Test func `removes when nobody knows it any more`() {
+    @Test func `removes a service when no source knows it any more`() {
         var services = MergedServices()
         _ = services.add(DiscoveredService(instance: "a"), from: .avahi)
         _ = services.add(DiscoveredService(instance: "a"), from: .embedded)
@@ -16,7 +16,7 @@ struct MergedServicesTests {
         #expect(removals == [false, false, true, false])
     }
 
-    @Test func `drops only what one alone knew`() {
+    @Test func `drops only services that no other source knows`() {
         var services = MergedServices()
         for instance in ["c", "a", "b"] { _ = services.add(DiscoveredService(instance: instance), from: .embedded) }
         _ = services.add(DiscoveredService(instance: "b"), from: .avahi)
@@ -24,10 +24,10 @@ struct MergedServicesTests {
         #expect(dropped == [["a", "c"], [], ["b"]])
     }
 
-    @Test func `fills in what the new source does not know yet`() {
+    @Test func `adds information that the new source lacks`() {
         var services = MergedServices()
         let whole = DiscoveredService(instance: "a", text: [[1]], port: 80, addresses: [Self.address])
-        let told = [
+        let merged = [
             services.add(whole, from: .embedded),
             services.add(DiscoveredService(instance: "a", text: [[2]]), from: .avahi),
             services.add(DiscoveredService(instance: "a", text: [[2]], port: 81), from: .avahi),
@@ -36,19 +36,19 @@ struct MergedServicesTests {
                 from: .avahi),
         ]
         #expect(
-            told == [
+            merged == [
                 whole, DiscoveredService(instance: "a", text: [[2]], port: 80, addresses: [Self.address]),
                 DiscoveredService(instance: "a", text: [[2]], port: 80, addresses: [Self.address]),
                 DiscoveredService(instance: "a", text: [[2]], port: 81, addresses: [Self.address.withPort(81)]),
             ])
     }
 
-    @Test func `fills in nothing of an implementation that is not used any more`() {
+    @Test func `adds no information from a dropped source`() {
         var services = MergedServices()
         _ = services.add(DiscoveredService(instance: "a", text: [[1]]), from: .embedded)
         _ = services.add(DiscoveredService(instance: "a"), from: .avahi)
         _ = services.drop(.embedded)
-        let told = services.add(DiscoveredService(instance: "a"), from: .avahi)
-        #expect(told == DiscoveredService(instance: "a"))
+        let merged = services.add(DiscoveredService(instance: "a"), from: .avahi)
+        #expect(merged == DiscoveredService(instance: "a"))
     }
 }

@@ -29,7 +29,7 @@ struct NetlinkDecoderTests {
         message(type, [2, 24, flags, 0] + bytes(UInt32(5)) + attributes)
     }
 
-    @Test func `reads several messages of one datagram`() throws {
+    @Test func `decodes several messages in one datagram`() throws {
         let datagram =
             Self.link(16) + Self.address(20, Self.attribute(1, [10, 0, 0, 1]))
             + Self.address(21, Self.attribute(1, [10, 0, 0, 2])) + Self.link(17) + Self.message(3, [0, 0, 0, 0])
@@ -43,7 +43,7 @@ struct NetlinkDecoderTests {
             ])
     }
 
-    @Test func `prefers the own end and the long flags`() throws {
+    @Test func `prefers the local address and the long flags`() throws {
         let attributes =
             Self.attribute(1, [10, 0, 0, 9]) + Self.attribute(2, [10, 0, 0, 1])
             + Self.attribute(8, Self.bytes(UInt32(0x300)))
@@ -53,8 +53,9 @@ struct NetlinkDecoderTests {
             ])
     }
 
-    @Test func `reads gateways and neighbours`() throws {
-        // struct rtmsg: family, bits of destination and source, service, table, protocol, scope, type, flags.
+    @Test func `decodes gateways and neighbors`() throws {
+        // struct rtmsg: family, bits of destination and source, service, table, protocol, scope,
+        // type, flags.
         func route(bits: UInt8 = 0, table: UInt8 = 254, type: UInt8 = 1, _ attributes: [UInt8]) -> [UInt8] {
             Self.message(24, [2, bits, 0, 0, table, 3, 0, type] + Self.bytes(UInt32(0)) + attributes)
         }
@@ -80,18 +81,18 @@ struct NetlinkDecoderTests {
         #expect(NetlinkDecoder.decode(Self.link(17, family: 7)[...]) == [])
     }
 
-    @Test func `reads refusals`() {
+    @Test func `decodes refusals`() {
         let refusal = Self.message(2, Self.bytes(UInt32(bitPattern: -16)))
         #expect(NetlinkDecoder.decode(refusal[...]) == [.refused(16, sequence: 7)])
         #expect(NetlinkDecoder.decode(Self.message(2, Self.bytes(UInt32(0)))[...]) == [])
     }
 
-    @Test func `survives every cut`() {
+    @Test func `never traps on truncated messages`() {
         let datagram = Self.link(16) + Self.address(20, Self.attribute(1, [10, 0, 0, 1]))
         for count in 0..<datagram.count {
             #expect(NetlinkDecoder.decode(datagram.prefix(count)).count <= 1)
         }
-        // Lengths that lie.
+        // Incorrect lengths.
         for index in [0, 1, 32, 33, 34] {
             var damaged = datagram
             damaged[index] = 0xff

@@ -3,7 +3,8 @@ import LoopIO
 import Testing
 
 struct NetworkPresenceTests {
-    /// A machine with loopback, a cable with an address, and a radio that is down.
+    /// A machine with loopback, a wired interface with an address, and a wireless interface that is
+    /// down.
     private func presence(_ interfaces: [String], only: String? = nil, cable: Bool = true) throws -> NetworkPresence {
         var table = InterfaceTable()
         table.apply(.link(index: 1, name: "lo", flags: 0x49))
@@ -16,13 +17,13 @@ struct NetworkPresenceTests {
         return NetworkPresence(table, interfaces: interfaces, only: only.flatMap { IPAddress(text: $0) })
     }
 
-    @Test func `any interface besides loopback is a network while it is connected`() throws {
+    @Test func `any connected interface other than loopback is a network`() throws {
         #expect(try presence([]).isPresent)
         #expect(try !presence([], cable: false).isPresent)
-        #expect(try presence([], only: "127.0.0.1", cable: false).isPresent, "wanted so")
+        #expect(try presence([], only: "127.0.0.1", cable: false).isPresent, "loopback is configured")
     }
 
-    @Test func `of named interfaces one has to be up`() throws {
+    @Test func `at least one of the named interfaces must be up`() throws {
         #expect(try presence(["eth0"]).isPresent)
         #expect(try !presence(["wlan0"]).isPresent)
         #expect(try presence(["wlan0", "eth0"]).isPresent)
@@ -39,6 +40,6 @@ struct NetworkPresenceTests {
     @Test func `an interface that does not exist is missing`() throws {
         #expect(try presence(["nope0", "eth0", "nope1"]).missing == ["nope0", "nope1"])
         #expect(try !presence(["nope0"]).isPresent)
-        #expect(try presence(["wlan0"]).missing.isEmpty, "one that is down is there")
+        #expect(try presence(["wlan0"]).missing.isEmpty, "an interface that is down exists")
     }
 }

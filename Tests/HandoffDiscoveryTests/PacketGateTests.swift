@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Which packets of multicast DNS are read.
+/// The multicast DNS packets that the responder reads.
 @Suite struct PacketGateTests {
     private var gate = PacketGate(serviceType: "_handoff._tcp")
 
@@ -18,7 +18,7 @@ import Timing
     }
 
     @Test
-    mutating func `what is about another service is not read`() {
+    mutating func `packets about another service are rejected`() {
         #expect(!admits(.announcement("a", service: "_other._tcp.local")))
         #expect(!admits(.announcement("a", service: "_handoff._tcp.local.example")))
         #expect(!admits(.announcement("a", service: "x_handoff._tcp.local")))
@@ -27,18 +27,18 @@ import Timing
     }
 
     @Test
-    mutating func `strangers are read as far as a budget goes, and a member beside them always`() {
-        var taken = 0
+    mutating func `unknown devices have a shared budget, and members are always admitted`() {
+        var admitted = 0
         for number in 0..<20_000 {
-            if admits(.announcement("stranger\(number)"), at: Double(number) / 2000) { taken += 1 }
+            if admits(.announcement("stranger\(number)"), at: Double(number) / 2000) { admitted += 1 }
             if number % 2000 == 1999 { #expect(admits(.announcement("member\(number)"), at: Double(number) / 2000)) }
         }
-        // 4,096 records at once, and 10 a second; four in each.
-        #expect((1024...1064).contains(taken))
+        // A burst of 4,096 records, and 10 per second; four in each packet.
+        #expect((1024...1064).contains(admitted))
     }
 
     @Test(arguments: ["_handoff._tcp.local", "member1._handoff._tcp.local", "host-of-member1.local", "other.local"])
-    mutating func `a packet with an alias is not read, not even a member's`(owner: String) {
+    mutating func `a packet with an alias is rejected, even from a member`(owner: String) {
         var packet = PlayedPacket.announcement("member1")
         packet.add(owner, .instances, target: owner, isAlias: true)
         #expect(!admits(packet))
@@ -46,22 +46,22 @@ import Timing
     }
 
     @Test
-    mutating func `what is to be kept for long costs more`() {
-        let taken = (0..<1000).count { admits(.announcement("stranger\($0)", lifetime: 9000)) }
-        #expect(taken == 102)
+    mutating func `records with a long lifetime cost more`() {
+        let admitted = (0..<1000).count { admits(.announcement("stranger\($0)", lifetime: 9000)) }
+        #expect(admitted == 102)
         #expect(!admits(.announcement("stranger", lifetime: .max), at: 1_000_000))
     }
 
     @Test
-    mutating func `whoever repeats the records of one member keeps out no other`() {
-        let taken = (0..<5000).count { _ in admits(.announcement("member1")) }
-        #expect(taken == 128)
+    mutating func `repeating the records of one member does not exclude another`() {
+        let admitted = (0..<5000).count { _ in admits(.announcement("member1")) }
+        #expect(admitted == 128)
         #expect(admits(.announcement("member2")))
         #expect(admits(.announcement("member1"), at: 2))
     }
 
     @Test
-    mutating func `addresses are read while they are asked for`() {
+    mutating func `addresses are admitted while they are queried`() {
         var packet = PlayedPacket()
         packet.add("Some-Host.local", .ipv4)
         #expect(!admits(packet))
@@ -72,13 +72,13 @@ import Timing
     }
 
     @Test
-    mutating func `questions are read at a rate`() {
+    mutating func `queries are rate-limited`() {
         #expect((0..<1000).count { _ in admits(PlayedPacket(isResponse: false)) } == 200)
         #expect((0..<1000).count { _ in admits(PlayedPacket(isResponse: false), at: 2) } == 100)
     }
 
     @Test
-    mutating func `a packet that is cut anywhere is not read, and never traps`() {
+    mutating func `a truncated packet is rejected and never traps`() {
         let whole = PlayedPacket.announcement("a").bytes
         for count in whole.indices {
             #expect(Array(whole[..<count]).withUnsafeBytes { MulticastPacket($0) } == nil)
@@ -93,7 +93,7 @@ import Timing
     }
 
     @Test
-    mutating func `names that lead in circles, and more records than anybody needs, are not read`() {
+    mutating func `compression loops and too many records are rejected`() {
         var packet = PlayedPacket.announcement("a").bytes
         packet.replaceSubrange(12..<14, with: [0xc0, 12])
         #expect(packet.withUnsafeBytes { MulticastPacket($0) } == nil)

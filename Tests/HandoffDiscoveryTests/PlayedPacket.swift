@@ -1,7 +1,7 @@
 import HandoffDiscovery
 import LoopIO
 
-/// One packet of multicast DNS, with names as they are given; a name that was written before is pointed to.
+/// A multicast DNS packet with names as given. A repeated name is compressed.
 struct PlayedPacket {
     var bytes: [UInt8]
     private var places: [String: Int] = [:]
@@ -47,7 +47,7 @@ struct PlayedPacket {
         bytes[length + 1] = UInt8(truncatingIfNeeded: count)
     }
 
-    /// Announces an instance with all of its records.
+    /// Returns an announcement of an instance with all of its records.
     static func announcement(_ instance: String, service: String = "_handoff._tcp.local", lifetime: UInt32 = 120)
         -> PlayedPacket
     {
@@ -59,14 +59,15 @@ struct PlayedPacket {
         return packet
     }
 
-    /// Says of an instance what is given: its text, a host with a port, addresses of that host.
-    static func saying(
+    /// Returns the given records of an instance: its text, a host with a port, addresses of that
+    /// host.
+    static func records(
         _ instance: String, text: String? = nil, host: String? = nil, port: UInt16 = 80, addresses: [String] = [],
         lifetime: UInt32 = 120
     ) throws -> PlayedPacket {
         let name = "\(instance)._handoff._tcp.local"
         var packet = PlayedPacket()
-        // Before what they belong to, as any order is allowed.
+        // Addresses precede their host, since any order is allowed.
         for text in addresses {
             let address = try Fixture.ip(text)
             packet.add(

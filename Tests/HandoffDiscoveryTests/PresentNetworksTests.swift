@@ -20,17 +20,17 @@ struct PresentNetworksTests {
             table.present == [
                 PresentNetwork(interface: "eth0", gateway: try address("192.0.2.1"), hardware: hardware),
                 PresentNetwork(interface: "eth0", gateway: try address("fe80::1"), hardware: nil),
-            ], "one that is down is none")
+            ], "an interface that is down has no network")
     }
 
-    @Test func `the kernel tells its tables`() throws {
+    @Test func `the kernel's tables can be read`() throws {
         _ = try NetworkTable.current()
         #expect(try !InterfaceTable.current().usable.isEmpty)
     }
 }
 
-/// A discovery that notes what it is asked for.
-private final class NotedDiscovery: Discovery {
+/// A discovery that records its calls.
+private final class RecordingDiscovery: Discovery {
     struct State {
         var notes: [String] = []
         var onEvent: (@Sendable (DiscoveryEvent) -> Void)?
@@ -41,7 +41,7 @@ private final class NotedDiscovery: Discovery {
 
     var notes: [String] { state.withLock { $0.notes } }
 
-    func tell(_ event: DiscoveryEvent) { state.withLock { $0.onEvent }?(event) }
+    func send(_ event: DiscoveryEvent) { state.withLock { $0.onEvent }?(event) }
 
     private func note(_ text: String) { state.withLock { $0.notes.append(text) } }
 
@@ -59,37 +59,37 @@ private final class NotedDiscovery: Discovery {
 }
 
 struct LimitedDiscoveryTests {
-    @Test func `on other interfaces another discovery takes over what was asked for`() {
-        let made = Locked<[(interfaces: [String]?, discovery: NotedDiscovery)]>([])
+    @Test func `a discovery on other interfaces continues the earlier requests`() {
+        let created = Locked<[(interfaces: [String]?, discovery: RecordingDiscovery)]>([])
         let limited = LimitedDiscovery { interfaces in
-            let discovery = NotedDiscovery()
-            made.withLock { $0.append((interfaces, discovery)) }
+            let discovery = RecordingDiscovery()
+            created.withLock { $0.append((interfaces, discovery)) }
             return discovery
         }
-        func inner(_ index: Int) -> NotedDiscovery { made.withLock { $0[index].discovery } }
-        let told = Locked<[DiscoveryEvent]>([])
-        limited.start { event in told.withLock { $0.append(event) } }
+        func inner(_ index: Int) -> RecordingDiscovery { created.withLock { $0[index].discovery } }
+        let events = Locked<[DiscoveryEvent]>([])
+        limited.start { event in events.withLock { $0.append(event) } }
         limited.setMembership { _ in true }
         limited.publish(Publication(instance: "a", host: "h", port: 1, text: []))
         #expect(inner(0).notes == ["start", "membership", "publish a"])
         let found = DiscoveryEvent.service(DiscoveredService(instance: "b"))
-        inner(0).tell(found)
+        inner(0).send(found)
 
         limited.limit(to: [])
         #expect(limited.kind == .none)
         #expect(inner(0).notes.last == "stop")
-        #expect(told.withLock { $0 } == [found, .removed(instance: "b")])
-        inner(0).tell(found)
-        #expect(told.withLock { $0.count } == 2, "what a former one says is of no use")
+        #expect(events.withLock { $0 } == [found, .removed(instance: "b")])
+        inner(0).send(found)
+        #expect(events.withLock { $0.count } == 2, "events of a former discovery are ignored")
         limited.publish(Publication(instance: "c", host: "h", port: 1, text: []))
         limited.refresh(instance: "x")
 
         limited.limit(to: ["eth0"])
         limited.limit(to: ["eth0"])
-        #expect(made.withLock { $0.map(\.interfaces) } == [nil, ["eth0"]])
+        #expect(created.withLock { $0.map(\.interfaces) } == [nil, ["eth0"]])
         #expect(inner(1).notes == ["membership", "publish c", "start"])
-        inner(1).tell(found)
-        #expect(told.withLock { $0.count } == 3)
+        inner(1).send(found)
+        #expect(events.withLock { $0.count } == 3)
         limited.limit(to: nil)
         #expect(inner(1).notes.last == "stop" && limited.kind == .embedded)
     }

@@ -37,7 +37,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == nil)
     }
 
-    @Test func `makes one group per address and one for the service`() throws {
+    @Test func `creates one group per address and one for the service`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "hhh", port: 24863), &plan)
         let data = try #require(TextData.encode([Array("one".utf8)]))
@@ -97,7 +97,7 @@ struct PublicationPlanTests {
             ])
     }
 
-    @Test func `updates seldom and with the last text`() throws {
+    @Test func `limits updates and uses the last text`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -114,7 +114,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == nil)
     }
 
-    @Test func `announces the new before it withdraws the old`() throws {
+    @Test func `announces the new service before it withdraws the old`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "one"), &plan)
         let old = Self.made(plan.step(at: Self.start))
@@ -124,7 +124,7 @@ struct PublicationPlanTests {
         let new = Self.made(actions)
         #expect(new.count == 4)
         #expect(actions.count == 4)
-        // Not yet announced: the old stays for three seconds at most.
+        // Not announced yet: the old group stays for at most three seconds.
         #expect(plan.step(at: Self.start + .seconds(2)) == [])
         #expect(plan.deadline == Self.start + PublicationPlan.overlap.most)
         for id in new { plan.established(id) }
@@ -132,7 +132,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == nil)
     }
 
-    @Test func `lets the new be seen before it withdraws the old`() throws {
+    @Test func `keeps the old service until the new one has been visible for a while`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "one"), &plan)
         let old = Self.made(plan.step(at: Self.start))
@@ -143,7 +143,7 @@ struct PublicationPlanTests {
         #expect(Set(Self.freed(plan.step(at: Self.start + .seconds(1)))) == Set(old))
     }
 
-    @Test func `frees at last even if nothing is announced`() throws {
+    @Test func `frees the old group eventually, even if nothing is announced`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "one"), &plan)
         let old = Self.made(plan.step(at: Self.start))
@@ -156,7 +156,7 @@ struct PublicationPlanTests {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
-        // The same instance cannot have two SRV records, so the old one goes first.
+        // One instance cannot have two SRV records, so the old one is freed first.
         Self.publish(Self.publication("abc", port: 81), &plan)
         let actions = plan.step(at: Self.start)
         #expect(actions.first == .free(4))
@@ -164,7 +164,7 @@ struct PublicationPlanTests {
         #expect(actions.count == 2)
     }
 
-    @Test func `withdraws everything at once`() throws {
+    @Test func `withdraws everything immediately`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         let made = Self.made(plan.step(at: Self.start))
@@ -187,7 +187,7 @@ struct PublicationPlanTests {
             ])
     }
 
-    @Test func `publishes at most eight addresses of an interface`() throws {
+    @Test func `publishes at most eight addresses per interface`() throws {
         var plan = try Self.plan()
         var table = try Fixture.table()
         for last in 1...100 { table.apply(.address(try Fixture.local(2, "10.0.0.\(last)", 24), flags: 0)) }
@@ -208,7 +208,7 @@ struct PublicationPlanTests {
         #expect(Array(ordered[28...]) == [lan[2], lan[1]])
     }
 
-    @Test func `makes all again after avahi was lost`() throws {
+    @Test func `creates all groups again after avahi was lost`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         let before = Self.made(plan.step(at: Self.start))
@@ -232,7 +232,7 @@ struct PublicationPlanTests {
         #expect(Self.made(plan.step(at: Self.start + .seconds(10))).count == 4)
     }
 
-    @Test func `tries again later`() throws {
+    @Test func `retries later`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -242,7 +242,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == Self.start + PublicationPlan.retryInterval)
         #expect(plan.step(at: Self.start + .milliseconds(4999)) == [])
         #expect(Self.made(plan.step(at: Self.start + .seconds(5))) == [5])
-        // The next attempt is later, and the failure is known until one succeeds.
+        // The next attempt is later. The failure is kept until an attempt succeeds.
         plan.failed(5, "not permitted", at: Self.start + .seconds(5))
         #expect(plan.step(at: Self.start + .seconds(5)) == [.free(5)])
         #expect(plan.deadline == Self.start + .seconds(15))
@@ -253,7 +253,7 @@ struct PublicationPlanTests {
         #expect(plan.failure == nil && plan.isAnnounced)
     }
 
-    @Test func `the failure of one address hides no device, that of all does`() throws {
+    @Test func `the device is hidden if all addresses fail, not if one does`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -265,7 +265,7 @@ struct PublicationPlanTests {
         #expect(plan.failure == nil)
     }
 
-    @Test func `a library that makes no group hides the device, whatever its number of addresses`() throws {
+    @Test func `a library that creates no group hides the device, with any number of addresses`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -287,7 +287,7 @@ struct PublicationPlanTests {
         Publication(
             instance: "a", host: "h", port: 1, text: Array(repeating: [UInt8](repeating: 0, count: 255), count: 6)),
     ])
-    func `refuses what cannot be published`(_ publication: Publication) throws {
+    func `rejects an invalid publication`(_ publication: Publication) throws {
         var plan = try Self.plan()
         let isFit = plan.setPublication(publication)
         #expect(!isFit)

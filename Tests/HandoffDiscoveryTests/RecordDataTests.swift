@@ -4,7 +4,7 @@ import Testing
 
 struct RecordDataTests {
     @Test(arguments: [[], [[1]], [[1, 2], [3]], [Array(repeating: 7, count: 255)]] as [[[UInt8]]])
-    func `text survives the wire`(_ strings: [[UInt8]]) throws {
+    func `text survives encoding and decoding`(_ strings: [[UInt8]]) throws {
         let data = try #require(TextData.encode(strings))
         #expect(TextData.decode(data) == strings)
     }
@@ -15,7 +15,7 @@ struct RecordDataTests {
         #expect(TextData.decode([0, 1, 5, 0]) == [[5]])
     }
 
-    @Test func `refuses text that is cut off or too long`() {
+    @Test func `rejects text that is truncated or too long`() {
         #expect(TextData.decode([2, 1]) == nil)
         #expect(TextData.decode([1, 1, 255]) == nil)
         #expect(TextData.decode([UInt8](repeating: 0, count: 1301)) == nil)
@@ -23,14 +23,14 @@ struct RecordDataTests {
         #expect(TextData.encode(Array(repeating: Array(repeating: 7, count: 255), count: 6)) == nil)
     }
 
-    @Test func `takes text up to the limit`() throws {
+    @Test func `accepts text up to the limit`() throws {
         let strings = Array(repeating: [UInt8](repeating: 7, count: 255), count: 5) + [Array(repeating: 8, count: 19)]
         let data = try #require(TextData.encode(strings))
         #expect(data.count == TextData.maxByteCount)
         #expect(TextData.decode(data) == strings)
     }
 
-    @Test func `target survives the wire`() throws {
+    @Test func `target survives encoding and decoding`() throws {
         let target = ServiceTarget(host: try #require(DomainName("host.local")), port: 24863)
         #expect(target.data.prefix(6) == [0, 0, 0, 0, 0x61, 0x1f])
         #expect(ServiceTarget(data: target.data) == target)
@@ -42,7 +42,7 @@ struct RecordDataTests {
     }
 
     @Test(arguments: [[], [0, 0, 0, 0, 0, 80], [0, 0, 0, 0, 0, 80, 0], [0, 0, 0, 0, 0, 0, 1, 0x61, 0]] as [[UInt8]])
-    func `refuses target without host or port`(_ data: [UInt8]) {
+    func `rejects a target without host or port`(_ data: [UInt8]) {
         #expect(ServiceTarget(data: data) == nil)
     }
 
@@ -61,7 +61,7 @@ struct RecordDataTests {
         ("10.1.2.3", true), ("0.0.0.0", false), ("0.1.2.3", false), ("224.0.0.251", false), ("255.255.255.255", false),
         ("240.0.0.1", false), ("fe80::1", true), ("::", false), ("::1", true), ("ff02::fb", false),
     ])
-    func `knows unicast`(_ text: String, _ expected: Bool) throws {
+    func `recognizes unicast addresses`(_ text: String, _ expected: Bool) throws {
         #expect(try #require(IPAddress(text: text)).isUnicast == expected)
     }
 }

@@ -1,7 +1,7 @@
 import HandoffDiscovery
 import Testing
 
-/// A network full of names that somebody made up.
+/// A network with a large number of unknown instances.
 struct ServiceDirectoryCrowdTests {
     @Sendable private static func isMember(_ name: String) -> Bool { name.hasPrefix("m") }
 
@@ -13,22 +13,22 @@ struct ServiceDirectoryCrowdTests {
         Set(bench.wanted.filter { $0.kind == .target }.map(\.instance))
     }
 
-    private static func crowd(strangers: Int, members: Int) throws -> DirectoryBench {
+    private static func crowd(unknown: Int, members: Int) throws -> DirectoryBench {
         var bench = try DirectoryBench(members: isMember)
-        for number in 0..<strangers { _ = try bench.appear("s\(number)") }
+        for number in 0..<unknown { _ = try bench.appear("s\(number)") }
         for number in 0..<members { _ = try bench.appear("m\(number)") }
         return bench
     }
 
-    @Test func `up to sixty four are browsed alike`() throws {
-        let bench = try Self.crowd(strangers: 60, members: 4)
+    @Test func `up to 64 instances are browsed in the same way`() throws {
+        let bench = try Self.crowd(unknown: 60, members: 4)
         #expect(!bench.directory.isCrowded)
         #expect(Self.browsed(bench).count == 64)
         #expect(Self.resolving(bench).count == 64)
     }
 
-    @Test func `above that members come first`() throws {
-        var bench = try Self.crowd(strangers: 300, members: 20)
+    @Test func `above that limit members have priority`() throws {
+        var bench = try Self.crowd(unknown: 300, members: 20)
         #expect(bench.directory.isCrowded)
         bench.directory.rotate()
         _ = bench.settle()
@@ -37,8 +37,8 @@ struct ServiceDirectoryCrowdTests {
         #expect(browsed.count { $0.hasPrefix("s") } == ServiceDirectory.strangerCap)
     }
 
-    @Test func `others are browsed in turn`() throws {
-        var bench = try Self.crowd(strangers: 100, members: 0)
+    @Test func `unknown instances are browsed in turn`() throws {
+        var bench = try Self.crowd(unknown: 100, members: 0)
         var seen = Self.browsed(bench)
         for _ in 0..<4 {
             bench.directory.rotate()
@@ -49,8 +49,8 @@ struct ServiceDirectoryCrowdTests {
         #expect(seen.count == 100)
     }
 
-    @Test func `a stranger is told when its turn comes though new ones keep coming`() throws {
-        var bench = try Self.crowd(strangers: 300, members: 3)
+    @Test func `an unknown instance gets its turn although new ones keep appearing`() throws {
+        var bench = try Self.crowd(unknown: 300, members: 3)
         for number in 0..<3 {
             _ = try bench.text("m\(number)", "x")
             _ = try bench.target("m\(number)", "host")
@@ -65,7 +65,7 @@ struct ServiceDirectoryCrowdTests {
             _ = bench.settle()
             rounds += 1
             try #require(rounds <= 10)
-            // As many as there are turns in a round.
+            // As many as there are places in a round.
             for number in 0..<ServiceDirectory.strangerCap where rounds < 6 {
                 _ = try bench.appear("n\(rounds)-\(number)")
             }
@@ -76,7 +76,7 @@ struct ServiceDirectoryCrowdTests {
             try bench.address(sought, "10.0.0.78") == [
                 try service(sought, text: "v=1", port: 80, ["10.0.0.78:80"])
             ])
-        // Members are not disturbed: all is known of them, and it stays so.
+        // Members are unaffected: they stay fully known.
         for number in 0..<3 {
             #expect(bench.queries(for: "m\(number)") == [.text])
             #expect(try bench.text("m\(number)", "y").count == 1)
@@ -85,13 +85,13 @@ struct ServiceDirectoryCrowdTests {
         #expect(bench.settle().contains(.removed(instance: sought)))
     }
 
-    @Test func `who found no room is found when the crowd is gone`() throws {
-        var bench = try Self.crowd(strangers: ServiceDirectory.instanceCap, members: 0)
+    @Test func `a dropped instance is found after the others disappear`() throws {
+        var bench = try Self.crowd(unknown: ServiceDirectory.instanceCap, members: 0)
         _ = try bench.appear("s-late")
         for number in 0..<ServiceDirectory.instanceCap - ServiceDirectory.alikeCap {
             _ = try bench.vanish("s\(number)")
         }
-        // A new browser tells of it.
+        // A new browser reports it.
         let browse = try #require(bench.wanted.first { $0.kind == .instances })
         bench.directory.vanished(browse, on: Fixture.link(2), data: try Fixture.pointer("s500"))
         #expect(browse.round != 0)
@@ -100,8 +100,8 @@ struct ServiceDirectoryCrowdTests {
         #expect(bench.query(.text, "s-late") != nil)
     }
 
-    @Test func `strangers are taken back when it gets crowded`() throws {
-        var bench = try Self.crowd(strangers: 60, members: 3)
+    @Test func `unknown instances are removed when the network becomes crowded`() throws {
+        var bench = try Self.crowd(unknown: 60, members: 3)
         for number in 0..<60 { _ = try bench.text("s\(number)", "x") }
         _ = try bench.text("m0", "x")
         #expect(try bench.appear("s60") == [])
@@ -109,32 +109,32 @@ struct ServiceDirectoryCrowdTests {
         // The last two may be among those that are browsed.
         #expect((60 - ServiceDirectory.strangerCap...62 - ServiceDirectory.strangerCap).contains(removed.count))
         #expect(removed.allSatisfy { if case .removed(let name) = $0 { name.hasPrefix("s") } else { false } })
-        // Of the others it is told what they say while they are browsed.
+        // The others are reported while they are browsed.
         #expect(Self.browsed(bench).count { $0.hasPrefix("s") } == ServiceDirectory.strangerCap)
         #expect(try bench.text("m0", "y") == [try service("m0", text: "y")])
     }
 
-    @Test func `a new member is resolved at once in a crowd`() throws {
-        var bench = try Self.crowd(strangers: 500, members: 0)
+    @Test func `a new member is resolved immediately in a crowd`() throws {
+        var bench = try Self.crowd(unknown: 500, members: 0)
         _ = try bench.appear("m")
         #expect(bench.queries(for: "m") == [.text, .target])
     }
 
     @Test func `never keeps more than the cap and makes room for members`() throws {
-        var bench = try Self.crowd(strangers: 600, members: 0)
+        var bench = try Self.crowd(unknown: 600, members: 0)
         for number in 0..<10 {
             _ = try bench.appear("m\(number)")
             #expect(bench.query(.text, "m\(number)") != nil)
         }
-        // Strangers that found no room leave no trace, so a full house of members has the cap's size.
-        var members = try Self.crowd(strangers: 0, members: 600)
+        // Dropped instances leave no trace, so members can fill all places.
+        var members = try Self.crowd(unknown: 0, members: 600)
         #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
         #expect(try members.appear("m9999") == [])
         #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
     }
 
-    @Test func `resolves at most sixty four at a time and then the next`() throws {
-        var bench = try Self.crowd(strangers: 0, members: 100)
+    @Test func `resolves at most 64 at a time and then the next`() throws {
+        var bench = try Self.crowd(unknown: 0, members: 100)
         #expect(Self.browsed(bench).count == 100)
         #expect(Self.resolving(bench).count == ServiceDirectory.resolvingCap)
         let one = try #require(Self.resolving(bench).first)
@@ -145,8 +145,8 @@ struct ServiceDirectoryCrowdTests {
         #expect(!Self.resolving(bench).contains(one))
     }
 
-    @Test func `unresolvable ones give way`() throws {
-        var bench = try Self.crowd(strangers: 0, members: 100)
+    @Test func `unresolvable instances are preempted`() throws {
+        var bench = try Self.crowd(unknown: 0, members: 100)
         let first = Self.resolving(bench)
         bench.directory.rotate()
         _ = bench.settle()
@@ -155,37 +155,37 @@ struct ServiceDirectoryCrowdTests {
         #expect(first.union(second).count == 100)
     }
 
-    @Test func `new membership is judged for all`() throws {
-        var bench = try Self.crowd(strangers: 300, members: 0)
+    @Test func `a new membership predicate applies to all instances`() throws {
+        var bench = try Self.crowd(unknown: 300, members: 0)
         let chosen = try #require(Set((0..<300).map { "s\($0)" }).subtracting(Self.browsed(bench)).first)
         bench.directory.setMembership { $0 == chosen }
         _ = bench.settle()
         #expect(bench.query(.text, chosen) != nil)
     }
 
-    @Test func `browses anew when overlooked names may be members`() throws {
-        var bench = try Self.crowd(strangers: 513, members: 0)
+    @Test func `browses again when dropped names may be members`() throws {
+        var bench = try Self.crowd(unknown: 513, members: 0)
         bench.directory.setMembership { _ in true }
         _ = bench.settle()
         let browse = try #require(bench.wanted.first { $0.kind == .instances })
         #expect(browse.round != 0)
-        // Reports of the browser before it are not heard any more.
+        // Reports of the previous browser are ignored.
         #expect(try bench.vanish("s0") == [])
         #expect(bench.query(.text, "s0") != nil)
     }
 
-    @Test func `a crowd that goes leaves nothing`() throws {
-        var bench = try Self.crowd(strangers: 300, members: 2)
+    @Test func `a crowd that disappears leaves nothing behind`() throws {
+        var bench = try Self.crowd(unknown: 300, members: 2)
         for number in 0..<300 { _ = try bench.vanish("s\(number)") }
         #expect(Self.browsed(bench) == ["m0", "m1"])
         #expect(!bench.directory.isCrowded)
     }
 
-    @Test func `keeps few records of one instance`() throws {
+    @Test func `limits the records of one instance`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         for number in 0..<1000 { _ = try bench.text("a", "\(number)") }
-        // The oldest are forgotten: taking the newest sixteen back leaves the last.
+        // The oldest are dropped: withdrawing the newest sixteen leaves the last one.
         for number in (985..<1000).reversed() { _ = try bench.textVanishes("a", "\(number)") }
         #expect(try bench.textVanishes("a", "984") == [])
     }

@@ -1,7 +1,7 @@
 import HandoffDiscovery
 import Testing
 
-/// What happens when Avahi goes and comes back: no removals are reported then.
+/// Avahi stops and returns without reporting removals.
 struct ServiceDirectoryLossTests {
     @Test func `keeps everything while avahi is away`() throws {
         var bench = try DirectoryBench()
@@ -11,12 +11,12 @@ struct ServiceDirectoryLossTests {
         #expect(bench.wanted == [DirectoryBench.browse])
     }
 
-    @Test func `confirms what is seen again`() throws {
+    @Test func `confirms instances that reappear`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         bench.directory.libraryLost()
         _ = bench.settle()
-        // Told again, since whoever merges several sources needs to know.
+        // It is reported again, because a merge of several sources needs the confirmation.
         let known = try service("a", text: "v=1", port: 80, ["10.0.0.77:80"])
         #expect(try bench.appear("a") == [known])
         #expect(bench.queries(for: "a") == [.text, .target, .ipv4, .ipv6])
@@ -24,7 +24,7 @@ struct ServiceDirectoryLossTests {
         #expect(bench.settle() == [])
     }
 
-    @Test func `sweeps what is not seen again`() throws {
+    @Test func `sweeps instances that do not reappear`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         try bench.resolve("b")
@@ -35,7 +35,7 @@ struct ServiceDirectoryLossTests {
         #expect(bench.settle() == [.removed(instance: "a")])
     }
 
-    @Test func `tells all for now after the services`() throws {
+    @Test func `reports all-for-now after the services`() throws {
         var bench = try DirectoryBench()
         bench.directory.appeared(DirectoryBench.browse, on: Fixture.link(2), data: try Fixture.pointer("a"))
         _ = bench.settle()

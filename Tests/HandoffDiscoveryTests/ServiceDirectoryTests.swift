@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 
 struct ServiceDirectoryTests {
-    @Test func `asks for instances for ever`() throws {
+    @Test func `queries instances permanently`() throws {
         var bench = try DirectoryBench()
         #expect(bench.wanted == [DirectoryBench.browse])
         try bench.resolve("a")
@@ -11,7 +11,7 @@ struct ServiceDirectoryTests {
         #expect(bench.wanted == [DirectoryBench.browse])
     }
 
-    @Test func `asks step by step and keeps only the text query`() throws {
+    @Test func `queries step by step and keeps only the text query`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         #expect(bench.queries(for: "a") == [.text, .target])
@@ -26,7 +26,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func `goes on asking without an address`() throws {
+    @Test func `keeps querying without an address`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -37,7 +37,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func `tells every gain of knowledge`() throws {
+    @Test func `reports every new piece of information`() throws {
         var bench = try DirectoryBench()
         #expect(try bench.appear("a") == [])
         #expect(try bench.text("a", "one") == [try service("a", text: "one")])
@@ -46,23 +46,23 @@ struct ServiceDirectoryTests {
         #expect(
             try bench.address("a", "fe80::7")
                 == [try service("a", text: "one", port: 80, ["10.0.0.77:80", "[fe80::7%eth0]:80"])])
-        // The same again is no news.
+        // A repetition is not a change.
         #expect(try bench.address("a", "fe80::7", on: Fixture.link(2, isIPv6: true)) == [])
         #expect(try bench.noMore("a") == [])
     }
 
-    @Test func `takes the newest text whatever the order of removals`() throws {
+    @Test func `uses the newest text in any order of removals`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.text("a", "one")
         _ = try bench.text("a", "one", on: Fixture.link(2, isIPv6: true))
         #expect(try bench.text("a", "two") == [try service("a", text: "two")])
-        // The old record is taken back a second after the new one came.
+        // The old record is withdrawn a second after the new one arrived.
         #expect(try bench.textVanishes("a", "one") == [])
         #expect(try bench.textVanishes("a", "one", on: Fixture.link(2, isIPv6: true)) == [])
         #expect(try bench.text("a", "three") == [try service("a", text: "three")])
         #expect(try bench.textVanishes("a", "three") == [try service("a", text: "two")])
-        // The last one is kept while the instance is there.
+        // The last one is kept while the instance exists.
         #expect(try bench.textVanishes("a", "two") == [])
     }
 
@@ -76,20 +76,20 @@ struct ServiceDirectoryTests {
         #expect(try bench.vanish("a") == [])
     }
 
-    @Test func `removes nothing that was never told`() throws {
+    @Test func `does not report the removal of an unreported instance`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         #expect(try bench.vanish("a") == [])
     }
 
-    @Test func `starts anew when an instance comes back at once`() throws {
+    @Test func `starts again when an instance returns immediately`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         let before = bench.query(.text, "a")
         bench.directory.vanished(DirectoryBench.browse, on: Fixture.link(2), data: try Fixture.pointer("a"))
         bench.directory.appeared(DirectoryBench.browse, on: Fixture.link(2), data: try Fixture.pointer("a"))
         #expect(bench.settle() == [.removed(instance: "a")])
-        // Another query, so that the driver makes a browser that reports all again.
+        // The query differs, so the driver creates a browser that reports everything again.
         #expect(bench.query(.text, "a") != nil)
         #expect(bench.query(.text, "a") != before)
     }
@@ -106,7 +106,7 @@ struct ServiceDirectoryTests {
         #expect(bench.query(.text, "other") != nil)
     }
 
-    @Test func `forgets an instance that turns out to be ours`() throws {
+    @Test func `removes an instance that becomes this device's own`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         bench.directory.setOwnInstance("a")
@@ -149,7 +149,7 @@ struct ServiceDirectoryTests {
         #expect(try bench.address("a", "10.0.0.78") == [try service("a", port: 81, ["10.0.0.78:81"])])
     }
 
-    @Test func `refresh replaces what is not confirmed`() throws {
+    @Test func `refresh replaces unconfirmed records`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a", address: "10.0.0.77")
         bench.directory.refresh("a")
@@ -162,7 +162,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func `refresh lets a young round run`() throws {
+    @Test func `refresh does not restart a new round`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         let before = bench.wanted
@@ -181,7 +181,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a").isSuperset(of: [.text, .target]))
     }
 
-    @Test func `tells at most eight addresses on link first`() throws {
+    @Test func `reports at most eight addresses, on-link ones first`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -195,7 +195,7 @@ struct ServiceDirectoryTests {
         #expect(!service.addresses.map(\.host).contains("172.16.0.1"))
     }
 
-    @Test func `loopback counts on loopback only`() throws {
+    @Test func `loopback addresses are accepted only on loopback`() throws {
         var bench = try DirectoryBench(options: DiscoveryOptions(interfaces: ["lo"]))
         let browse = RecordQuery(kind: .instances, name: "_handoff._tcp.local", interface: 1)
         #expect(bench.wanted == [browse])
@@ -210,7 +210,7 @@ struct ServiceDirectoryTests {
             try bench.address("a", "127.0.0.1", on: Fixture.link(1)) == [try service("a", port: 80, ["127.0.0.1:80"])])
     }
 
-    @Test func `asks nobody while the named interface is missing`() throws {
+    @Test func `sends no queries while the named interface is missing`() throws {
         var bench = try DirectoryBench(options: DiscoveryOptions(interfaces: ["nosuch"]))
         #expect(bench.wanted == [])
         var table = try Fixture.table()
@@ -220,7 +220,7 @@ struct ServiceDirectoryTests {
         #expect(bench.wanted.map(\.interface) == [9])
     }
 
-    @Test func `without i pv6 asks for i pv4 only`() throws {
+    @Test func `queries only IPv4 if IPv6 is disabled`() throws {
         var bench = try DirectoryBench(options: DiscoveryOptions(useIPv6: false))
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -230,7 +230,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func `judges addresses anew when the interfaces change`() throws {
+    @Test func `reevaluates addresses when the interfaces change`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         var table = try Fixture.table()

@@ -10,7 +10,7 @@ import Testing
         ("Host.Example.org:24863", "host.example.org:24863"), ("host:1", "host:1"), ("host.:1", "host:1"),
         ("[fe80::1%lo]:5", "[fe80::1%lo]:5"),
     ])
-    func `reads peers`(_ text: String, _ canonical: String) throws {
+    func `parses peers`(_ text: String, _ canonical: String) throws {
         let peer = try #require(StaticPeer(text: text))
         #expect(peer.description == canonical)
         #expect(StaticPeer(text: canonical) == peer)
@@ -21,11 +21,11 @@ import Testing
         "", ":", "host", "host:", ":80", "host:0", "host:65536", "host:x", "a:b:80", "::1:80", "[host]:80", "ho st:80",
         "-\\:80", "224.0.0.1:80", "0.0.0.0:80", "[ff02::1]:80", "host:+1", "a..b:80",
     ])
-    func `refuses what is no peer`(_ text: String) {
+    func `rejects invalid peers`(_ text: String) {
         #expect(StaticPeer(text: text) == nil)
     }
 
-    @Test func `tells peers and their end`() async throws {
+    @Test func `reports peers and their removal`() async throws {
         let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
         let other = try #require(StaticPeer(text: "localhost:81"))
         let collector = EventCollector()
@@ -42,7 +42,7 @@ import Testing
         #expect(collector.events.count { $0 == .removed(instance: "static:192.0.2.1:80") } == 1)
     }
 
-    @Test func `looks a name up when somebody waits for it, and no number`() async throws {
+    @Test func `looks up a requested name but not a numeric address`() async throws {
         let peer = try #require(StaticPeer(text: "localhost:81"))
         let number = try #require(StaticPeer(text: "192.0.2.1:80"))
         let collector = EventCollector()
@@ -63,13 +63,14 @@ import Testing
             })
     }
 
-    @Test func `tells again after a refresh`() async throws {
+    @Test func `reports again after a refresh`() async throws {
         try await Self.refresh(times: 1)
     }
 
-    /// Waits that double with each refresh would take more than a minute, and a device stay offline for as long.
+    /// If the delay doubled with each refresh, this would take more than a minute, and the device
+    /// would be offline for that time.
     @Test(.timeLimit(.minutes(1)))
-    func `each refresh of an address is answered soon, however many there were`() async throws {
+    func `each refresh of an address is answered soon, regardless of earlier ones`() async throws {
         try await Self.refresh(times: 7)
     }
 

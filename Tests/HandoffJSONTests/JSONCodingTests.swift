@@ -1,7 +1,7 @@
 import HandoffJSON
 import Testing
 
-/// Swift values as JSON, by their properties.
+/// Swift values encoded as JSON by their properties.
 struct JSONCodingTests {
     private struct Inner: Codable, Equatable {
         enum Word: String, Codable {
@@ -24,7 +24,7 @@ struct JSONCodingTests {
         var table: [String: Int?] = ["k": 1]
     }
 
-    @Test func `a value comes back, and its members are in the order of its properties`() throws {
+    @Test func `a value survives coding, and its members are in the order of its properties`() throws {
         let value = Outer()
         let json = JSONObject(encoding: value, absent: .null)
         #expect(
@@ -48,7 +48,7 @@ struct JSONCodingTests {
             ("list", [nil], "list[0]"), ("list", [["word": "one", "numbers": [[]]]], "list[0].numbers[0]"),
             ("table", ["k": true], "table.k"),
         ] as [(String, JSON?, String)])
-    func `an error tells the place`(key: String, value: JSON?, path: String) {
+    func `an error contains the path`(key: String, value: JSON?, path: String) {
         var json = JSONObject(encoding: Outer(), absent: .null)
         json[key] = value
         #expect {
@@ -58,7 +58,7 @@ struct JSONCodingTests {
         }
     }
 
-    @Test func `null is as good as absent, and what is unknown is ignored`() throws {
+    @Test func `null is equivalent to absent, and unknown members are ignored`() throws {
         var json = JSONObject(encoding: Outer(), absent: .null)
         json["flag"] = nil
         json["big"] = .null
@@ -76,7 +76,7 @@ struct JSONCodingTests {
         #expect(JSONObject(encoding: ["n": UInt64.max], absent: .null) == ["n": .integer(.max)])
     }
 
-    /// A value that writes by hand into containers inside of its own.
+    /// A value whose coding uses nested containers explicitly.
     private struct ByHand: Codable, Equatable {
         enum Key: String, CodingKey {
             case object, list, parent
@@ -124,7 +124,7 @@ struct JSONCodingTests {
         }
     }
 
-    @Test func `containers inside of containers have their places`() throws {
+    @Test func `nested containers keep their positions`() throws {
         let json = JSONObject(encoding: ByHand(), absent: .leftOut)
         #expect(
             String(decoding: json.encoded(), as: UTF8.self)

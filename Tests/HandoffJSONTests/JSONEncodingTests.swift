@@ -31,13 +31,13 @@ struct JSONEncodingTests {
         (.object([:]), "{}"),
         (.object(["b": 1, "a": [:], "": nil]), #"{"b":1,"a":{},"":null}"#),
     ])
-    func `a value has one compact text`(value: JSON, expected: String) {
+    func `a value has exactly one compact encoding`(value: JSON, expected: String) {
         #expect(text(value) == expected)
         #expect(value.encodedCount == expected.utf8.count)
     }
 
     @Test(arguments: [0, 1, 1022, 1023, 1024, 1025, 2047, 2048, 2500])
-    func `a long text has its escapes wherever they are`(position: Int) {
+    func `a long string is escaped at any position`(position: Int) {
         let before = String(repeating: "a", count: position)
         let after = String(repeating: "é", count: 1500)
         for (character, escape) in [("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f")] {
@@ -48,7 +48,7 @@ struct JSONEncodingTests {
         #expect(text(.string(before + after)) == "\"\(before)\(after)\"")
     }
 
-    @Test func `bytes are appended to what is there`() {
+    @Test func `bytes are appended to existing bytes`() {
         var bytes: [UInt8] = [1, 2]
         JSON.array([1]).encode(into: &bytes)
         JSONObject(["a": 1].map { ($0.key, JSON.integer($0.value)) }).encode(into: &bytes)

@@ -2,7 +2,7 @@ import HandoffJSON
 import Testing
 
 struct JSONObjectTests {
-    @Test func `setting keeps the place, appends, and removes`() {
+    @Test func `setting a value replaces in place, appends or removes`() {
         var object: JSONObject = ["a": 1, "b": 2]
         object["a"] = 3
         object["c"] = 4
@@ -52,14 +52,14 @@ struct JSONObjectTests {
         (.array([]), .object([:])),
         (.string("1"), .integer(1)),
     ])
-    func `what is not the same is not equal`(left: JSON, right: JSON) {
+    func `different values are not equal`(left: JSON, right: JSON) {
         #expect(left != right)
         #expect(right != left)
         #expect(left == left)
         #expect(Set([left, right, left]).count == 2)
     }
 
-    @Test func `accessors take their own kind alone`() {
+    @Test func `accessors return only their own kind`() {
         #expect(JSON.integer(1).real == nil)
         #expect(JSON.real(1).integer == nil)
         #expect(JSON.integer(1).number == 1)

@@ -1,7 +1,7 @@
 import HandoffJSON
 import Testing
 
-/// Parses a text with limits that only the test at hand tightens.
+/// Parses a text with generous default limits, which a test can reduce.
 private func parse(_ text: String, limits: JSONLimits = JSONLimits(bytes: 1 << 20)) throws(JSONError) -> JSON {
     try JSON(parsing: Array(text.utf8), limits: limits)
 }
@@ -30,7 +30,7 @@ struct JSONParsingTests {
         ("{}", .object([:])),
         (#"{"":1,"$a":[]}"#, .object(["": 1, "$a": []])),
     ])
-    func `a value of each kind is read`(text: String, value: JSON) throws {
+    func `a value of each kind is parsed`(text: String, value: JSON) throws {
         #expect(try parse(text) == value)
     }
 
@@ -39,7 +39,7 @@ struct JSONParsingTests {
         ".5", "1e", "nan", "NaN", "Infinity", "tru", "nulll", "[]]", "}", "{}{}", "1 2", "\"", "\"\\\"", "\"\\x\"",
         "\"\\u12\"", "\"\\ud800\"", "\"\\ude00\\ud83d\"", "\"a\nb\"", "\u{FEFF}{}", "/*c*/1", "\u{A0}1",
     ])
-    func `what is no JSON is refused`(text: String) {
+    func `malformed JSON is rejected`(text: String) {
         #expect(throws: JSONError.self) { try parse(text) }
     }
 
@@ -53,7 +53,7 @@ struct JSONParsingTests {
         (#""\ud83d\"#, #""\uFFFD\"#),
         (#""\u+83d \u0041\n\ud8""#, #""\u+83d \u0041\n\ud8""#),
     ])
-    func `escapes of half a surrogate pair are replaced and others kept`(text: String, expected: String) {
+    func `escapes of unpaired surrogates are replaced and others kept`(text: String, expected: String) {
         #expect(String(decoding: JSON.replacingHalfSurrogates(in: Array(text.utf8)[...]), as: UTF8.self) == expected)
     }
 
@@ -71,7 +71,7 @@ struct JSONParsingTests {
         ("[1", "unexpected end"),
         ("{} 1", "bytes after the end"),
     ])
-    func `the message says what is wrong`(text: String, message: String) {
+    func `the message names the error`(text: String, message: String) {
         let error = #expect(throws: JSONError.self) { try parse(text) }
         guard case .syntax(message, _) = error else {
             Issue.record("\(String(describing: error)) is not '\(message)'")
@@ -97,11 +97,11 @@ struct JSONParsingTests {
             [0x31, 0x00],
             [0x00],
         ] as [[UInt8]])
-    func `invalid UTF-8 and raw NUL are refused`(bytes: [UInt8]) {
+    func `invalid UTF-8 and raw NUL are rejected`(bytes: [UInt8]) {
         #expect(throws: JSONError.self) { try JSON(parsing: bytes, limits: JSONLimits(bytes: 100)) }
     }
 
-    @Test func `a slice is read in place`() throws {
+    @Test func `a slice is parsed in place`() throws {
         let bytes = Array("xx[1]yy".utf8)
         #expect(try JSON(parsing: bytes[2..<5], limits: JSONLimits(bytes: 3)) == [1])
     }
@@ -126,7 +126,7 @@ struct JSONLimitTests {
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
-    func `exactly the depth of the limit is read`(open: String, close: String) throws {
+    func `nesting up to the depth limit is accepted`(open: String, close: String) throws {
         let limits = JSONLimits(bytes: 10_000, depth: 32)
         #expect(throws: Never.self) { try parse(Self.nested(32, open, close), limits: limits) }
         #expect(throws: JSONError.tooDeep) { try parse(Self.nested(33, open, close), limits: limits) }
@@ -137,13 +137,13 @@ struct JSONLimitTests {
         #expect(throws: Never.self) { try parse(text, limits: JSONLimits(bytes: 10_000, depth: 1)) }
     }
 
-    @Test func `an escaped quote does not end a string for the scan`() {
-        // The real end of the string is the last quote: what follows it is too deep.
+    @Test func `an escaped quote does not end a string in the scan`() {
+        // The last quote ends the string. The brackets after it are nested too deeply.
         let text = "[\"\\\\\\\"\", [[1]]]"
         #expect(throws: JSONError.tooDeep) { try parse(text, limits: JSONLimits(bytes: 100, depth: 2)) }
     }
 
-    @Test func `exactly the members of the limit are read`() {
+    @Test func `members up to the limit are accepted`() {
         let limits = JSONLimits(bytes: 1 << 20, members: 10)
         let ten = "[" + Array(repeating: "0", count: 10).joined(separator: ",") + "]"
         let eleven = "[" + Array(repeating: "0", count: 11).joined(separator: ",") + "]"
@@ -151,32 +151,32 @@ struct JSONLimitTests {
         #expect(throws: JSONError.tooManyMembers) { try parse("[\(ten),\(eleven)]", limits: limits) }
     }
 
-    @Test func `exactly the values of the limit are read`() {
+    @Test func `values up to the limit are accepted`() {
         let limits = JSONLimits(bytes: 1 << 20, values: 8)
         #expect(throws: Never.self) { try parse("[[1,2],[3,4]]", limits: limits) }
         #expect(throws: JSONError.tooManyValues) { try parse("[[1,2],[3,4],[[],[]]]", limits: limits) }
     }
 
-    @Test func `exactly the bytes of the limit are read`() {
+    @Test func `bytes up to the limit are accepted`() {
         #expect(throws: Never.self) { try parse("[1]", limits: JSONLimits(bytes: 3)) }
         #expect(throws: JSONError.tooLarge) { try parse("[1]", limits: JSONLimits(bytes: 2)) }
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
-    func `a megabyte of openings costs no stack`(opening: String) {
+    func `a megabyte of opening brackets does not overflow the stack`(opening: String) {
         let text = String(repeating: opening, count: (1 << 20) / opening.utf8.count)
         #expect(throws: JSONError.tooDeep) { try parse(text) }
     }
 
-    @Test func `a megabyte of empty containers is refused before it is built`() {
+    @Test func `a megabyte of empty containers is rejected before it is built`() {
         let inner = "[" + Array(repeating: "{}", count: 4000).joined(separator: ",") + "]"
         let text = "[" + Array(repeating: inner, count: 80).joined(separator: ",") + "]"
         #expect(throws: JSONError.tooManyValues) { try parse(text) }
     }
 
     @Test(arguments: ["\"", "\\\"", "\\\\", "\\"])
-    func `quotes and backslashes cost linear time`(piece: String) {
-        // Quadratic work over a megabyte would not end within the limit of the suite.
+    func `quotes and backslashes take linear time`(piece: String) {
+        // Quadratic work on a megabyte would exceed the time limit of the suite.
         let text = "\"" + String(repeating: piece, count: (1 << 20) / piece.utf8.count - 1)
         #expect(throws: JSONError.self) { try parse(text) }
     }

@@ -1,7 +1,8 @@
 import HandoffJSON
 import Testing
 
-/// What is read in one pass, and what jansson reads: an escape in a key leaves a text to jansson, which says the same of it.
+/// Compares the one-pass reader with jansson. An escape in a key makes the parser use jansson for
+/// the same value.
 struct JSONPlainTests {
     private static let limits = JSONLimits(bytes: 1 << 20)
 
@@ -22,7 +23,7 @@ struct JSONPlainTests {
         "\"\\\"\"",
         "{\"\":{\"\":0}}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "[[[[[[]]]]]]", "\t[\r\n1\t]\r",
     ])
-    func `a value is read as jansson reads it`(value: String) throws {
+    func `a value is parsed as jansson parses it`(value: String) throws {
         let (plain, byJansson) = Self.bothWays(value)
         #expect(try #require(plain) == #require(byJansson))
     }
@@ -35,13 +36,13 @@ struct JSONPlainTests {
         "\"\\x\"", "1.", ".5", "-.5", "1.e3", "1.5.5", "00.5", "01.5",
         "-00.5", "1.-5", "+1", "\u{A0}1", "[1]]", "{} {}",
     ])
-    func `what is no value is none in either way`(value: String) {
+    func `a malformed value is rejected by both parsers`(value: String) {
         let (plain, byJansson) = Self.bothWays(value)
         #expect(plain == nil)
         #expect(byJansson == nil)
     }
 
-    @Test func `numbers with a fraction are the doubles that are nearest to them`() {
+    @Test func `numbers with a fraction become the nearest doubles`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<10_000 {
             let digits = String(Int64.random(in: 0..<1_000_000_000_000_000, using: &random))
@@ -53,7 +54,7 @@ struct JSONPlainTests {
     }
 
     @Test(arguments: 1...12)
-    func `limits hold at the same text in either way`(number: Int) {
+    func `both parsers apply the same limits`(number: Int) {
         let values = [
             "[[[1]]]", "[1,2,3,4]", "{\"a\":[],\"b\":{},\"c\":[{}]}", "{\"a\":1,\"b\":2,\"c\":3}", "[[],[],[]]",
         ]
@@ -68,7 +69,7 @@ struct JSONPlainTests {
         }
     }
 
-    @Test func `objects of many members and nesting of many levels are read as well`() throws {
+    @Test func `large objects and deep nesting are also parsed`() throws {
         let members = (0..<100).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
         let (plain, byJansson) = Self.bothWays("{\(members)}")
         #expect(try #require(plain) == #require(byJansson))
@@ -79,7 +80,7 @@ struct JSONPlainTests {
         #expect(try #require(deeper.plain) == #require(deeper.byJansson))
     }
 
-    @Test func `a slice within other text is read to its end and no further`() {
+    @Test func `a slice is parsed to its end and no further`() {
         let bytes = Array("{\"a\":12}34}".utf8)
         #expect((try? JSON(parsing: bytes[..<8], limits: Self.limits)) == ["a": 12])
         for count in 0..<8 { #expect((try? JSON(parsing: bytes[..<count], limits: Self.limits)) == nil) }

@@ -493,7 +493,7 @@ import Testing
             try kit.run(until: "Invalidate")
         }
         let printed = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(printed.contains("HandoffKit: com.example.editing: webpageURL: not an address of a page"))
+        #expect(printed.contains("HandoffKit: com.example.editing: webpageURL: not a valid web page address"))
         #expect(!printed.contains("secret"))
     }
 

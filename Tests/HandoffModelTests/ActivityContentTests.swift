@@ -15,7 +15,7 @@ struct ActivityContentTests {
             targetContentIdentifier: "document/7")
     }
 
-    @Test func `a payload comes back`() throws {
+    @Test func `a payload survives encoding and decoding`() throws {
         let content = try Self.full()
         let origin = PayloadOrigin(app: "com.example.app", appVersion: "1.2")
         let payload = content.encodedPayload(origin: origin)
@@ -35,19 +35,18 @@ struct ActivityContentTests {
             (["$dict": [[1, 2], ["a", 3]]], ["a", "1", "$dict"], ["1", "$dict"]),
             (["gr\u{FC}n": 1], ["gru\u{308}n"], ["gru\u{308}n"]),
         ] as [(JSONObject, [String], [String])])
-    func `required keys that are missing are found`(userInfo: JSONObject, required: [String], missing: [String]) throws
-    {
+    func `missing required keys are found`(userInfo: JSONObject, required: [String], missing: [String]) throws {
         let content = ActivityContent(type: try Self.type(), userInfo: userInfo, requiredUserInfoKeys: required)
         #expect(content.missingRequiredKeys == missing)
     }
 
-    @Test func `a message about missing keys fits a response`() {
+    @Test func `a message about missing keys fits in a response`() {
         let keys = (0..<Limits.requiredKeys).map { _ in String(repeating: "\u{1F6CB}", count: 256) }
         let message = HandoffFailure.requiredKeysMissing(keys, device: String(repeating: "d", count: 64)).message
         #expect(message.utf8.count <= 1024 && message.hasSuffix(" and 253 more"), "\(message)")
     }
 
-    @Test func `defaults are left out and come back`() throws {
+    @Test func `defaults are omitted and restored`() throws {
         let content = ActivityContent(type: try Self.type())
         let payload = content.encodedPayload()
         #expect(payload.keys == ["type", "userInfo"])
@@ -65,12 +64,12 @@ struct ActivityContentTests {
             (["type": "x", "requiredUserInfoKeys": "a"], "requiredUserInfoKeys"),
             (["type": "x", "streams": 1], "streams"),
         ] as [(JSONObject, String)])
-    func `a payload that breaks a rule is refused`(payload: JSONObject, field: String) throws {
+    func `an invalid payload is rejected`(payload: JSONObject, field: String) throws {
         let error = try #require(throws: ActivityError.self) { try ActivityContent(payload: payload) }
         #expect(error.field == field)
     }
 
-    @Test func `texts of exactly the limits are taken`() throws {
+    @Test func `texts of exactly the maximum length are accepted`() throws {
         var content = try Self.full()
         content.title = String(repeating: "t", count: Limits.title)
         content.team = String(repeating: "t", count: Limits.team)
@@ -105,7 +104,7 @@ struct ActivityContentTests {
         #expect(error.code == 4611)
     }
 
-    @Test func `an origin's names are bounded`() {
+    @Test func `the lengths of an origin's names are limited`() {
         let long = JSON.string(String(repeating: "x", count: Limits.appName + 1))
         #expect(PayloadOrigin(payload: ["app": long, "appVersion": 3]) == PayloadOrigin())
     }

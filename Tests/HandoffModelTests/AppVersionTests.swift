@@ -5,7 +5,7 @@ struct AppVersionTests {
     @Test(arguments: [
         "", ".", "1.", ".1", "1..2", "a", "1.x", "-1", "+1", "1 ", "1234567890", "1.2.3.4.5.6.7.8.9", "\u{661}",
     ])
-    func `what cannot be compared is no version`(text: String) {
+    func `a text that cannot be compared is not a version`(text: String) {
         #expect(AppVersion(text) == nil)
     }
 
@@ -17,13 +17,15 @@ struct AppVersionTests {
             ("1.2", "1.4", "1.4.7", true), ("1.2", "1.4", "1.5", false), ("1.2", "1.4", "1.1.9", false),
             ("1.2", nil, "beta", false), ("1.2", nil, nil, false), (nil, nil, nil, true), (nil, nil, "beta", true),
         ] as [(String?, String?, String?, Bool)])
-    func `a range has the versions between its ends`(minimum: String?, maximum: String?, version: String?, isIn: Bool) {
+    func `a range contains the versions between its bounds`(
+        minimum: String?, maximum: String?, version: String?, isIn: Bool
+    ) {
         let range = VersionRange(
             minimum: minimum.flatMap { AppVersion($0) }, maximum: maximum.flatMap { AppVersion($0) })
         #expect(range.contains(version) == isIn)
     }
 
-    @Test func `a range is read from a line`() throws {
+    @Test func `a range is parsed from a line`() throws {
         let declared = try #require(VersionRange.declared("com.example.edit 2.0 -"))
         #expect(declared.type.text == "com.example.edit" && declared.range == VersionRange(minimum: AppVersion("2.0")))
         #expect("\(declared.range)" == "2.0 or later")

@@ -13,21 +13,21 @@ import Testing
     @Test(arguments: [
         ("Laptop", "Laptop"), ("Laptop", " lap\u{200D}TOP "), ("Caf\u{E9}", "Cafe\u{301}"),
     ])
-    func `names that a reader takes for one another have their ids beside them`(_ one: String, _ other: String) {
+    func `confusable names are shown with their ids`(_ one: String, _ other: String) {
         let names = DeviceNames([Self.first: one, Self.second: other, Self.third: "Phone"])
         #expect(names.label(of: Self.first) == "\(one) (3f9c2ab)")
         #expect(names.label(of: Self.second) == "\(other) (81ab23c)")
         #expect(names.label(of: Self.third) == "Phone")
     }
 
-    @Test func `ids that begin alike are shown as far as they differ`() {
-        let twin = Self.id("3f9c2ab2")
-        let names = DeviceNames([Self.first: "Laptop", twin: "Laptop"])
+    @Test func `ids with a common prefix are shown up to where they differ`() {
+        let similar = Self.id("3f9c2ab2")
+        let names = DeviceNames([Self.first: "Laptop", similar: "Laptop"])
         #expect(names.label(of: Self.first) == "Laptop (3f9c2ab1)")
-        #expect(names.label(of: twin) == "Laptop (3f9c2ab2)")
+        #expect(names.label(of: similar) == "Laptop (3f9c2ab2)")
     }
 
-    @Test func `a name in the form of a label does not pass for another device`() {
+    @Test func `a name in the form of a label is not mistaken for another device`() {
         let names = DeviceNames([Self.first: "Laptop", Self.second: "Laptop (3f9c2ab)", Self.third: "Desk (work)"])
         #expect(names.label(of: Self.second) == "Laptop (3f9c2ab) (81ab23c)")
         #expect(names.label(of: Self.third) == "Desk (work)")
@@ -35,7 +35,7 @@ import Testing
         #expect(names.choose("Laptop (3f9c2ab) (81ab23c)") == .one(Self.second))
     }
 
-    @Test func `devices without a name are shown by their ids and are not alike`() {
+    @Test func `devices without a name are shown by their ids and are not confusable`() {
         let names = DeviceNames([Self.first: "", Self.second: ""])
         #expect(names.label(of: Self.first) == "3f9c2ab")
         #expect(names.fullLabel(of: Self.first) == "unnamed (3f9c2ab)")
@@ -51,18 +51,18 @@ import Testing
     ]
 
     @Test(arguments: choices)
-    func `a text means one device or none or is refused`(_ text: String, _ expected: DeviceNames.Choice) {
+    func `a text selects one device or none or is ambiguous`(_ text: String, _ expected: DeviceNames.Choice) {
         let names = DeviceNames([Self.first: "Laptop", Self.second: "Laptop", Self.third: "Phone"])
         #expect(names.choose(text) == expected)
     }
 
-    @Test func `a device that is called like another's id takes nothing from it`() {
+    @Test func `a device named like another's id does not hide it`() {
         let names = DeviceNames([Self.first: Self.second.hex, Self.second: "Laptop"])
         #expect(names.choose(Self.second.hex) == .one(Self.second))
         #expect(names.choose(Self.first.hex) == .one(Self.first))
     }
 
-    @Test func `a label is not made twice`() {
+    @Test func `a name with the device's id is recognized as a label`() {
         #expect(DeviceNames.isLabel("Laptop (3f9c2ab)", of: Self.first))
         #expect(!DeviceNames.isLabel("Laptop (3f9c2ab)", of: Self.second))
         #expect(!DeviceNames.isLabel("Laptop", of: Self.first))

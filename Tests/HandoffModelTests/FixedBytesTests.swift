@@ -4,7 +4,7 @@ import Testing
 struct FixedBytesTests {
     private static let digits = String((0..<64).map { Array("0123456789abcdef")[$0 % 16] })
 
-    @Test func `an id reads and prints hexadecimal`() throws {
+    @Test func `an id parses and prints hexadecimal`() throws {
         let id = try #require(DeviceID(hex: Self.digits))
         #expect(id.hex == Self.digits)
         #expect(id.description == Self.digits)
@@ -16,12 +16,12 @@ struct FixedBytesTests {
     }
 
     @Test(arguments: ["", "00", String(repeating: "0", count: 62), String(repeating: "0", count: 66)])
-    func `an id of another length is none`(text: String) {
+    func `a text of another length is not an id`(text: String) {
         #expect(DeviceID(hex: text) == nil)
         #expect(AccountID(hex: text) == nil)
     }
 
-    @Test func `lengths belong to the type`() {
+    @Test func `each type has its own length`() {
         #expect(DeviceID(bytes: [UInt8](repeating: 0, count: 16)) == nil)
         #expect(ActivityID(bytes: [UInt8](repeating: 0, count: 16)) != nil)
         #expect(ContinuationID(bytes: [UInt8](repeating: 0, count: 17)) == nil)
@@ -47,7 +47,7 @@ struct HexTests {
     }
 
     @Test(arguments: ["0", "00f", "0g", "0x00", "00\n", "００", "0_0"])
-    func `other characters and half bytes are refused`(text: String) {
+    func `other characters and half bytes are rejected`(text: String) {
         #expect(Hex.decode(text) == nil)
     }
 }
@@ -58,19 +58,19 @@ struct Base32Tests {
         ("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foob", "mzxw6yq"), ("fooba", "mzxw6ytb"),
         ("foobar", "mzxw6ytboi"),
     ])
-    func `the vectors of the RFC hold`(plain: String, coded: String) {
+    func `the test vectors of the RFC pass`(plain: String, coded: String) {
         #expect(Base32.encode(Array(plain.utf8)) == coded)
         #expect(Base32.decode(coded) == Array(plain.utf8))
         #expect(Base32.decode(coded.uppercased()) == Array(plain.utf8))
     }
 
     @Test(arguments: ["a", "abc", "abcdef", "mz", "my======", "m1", "m ", "mé"])
-    func `what no encoder makes is refused`(text: String) {
+    func `a text that no encoder produces is rejected`(text: String) {
         #expect(Base32.decode(text) == nil)
     }
 
     @Test(arguments: 0...40)
-    func `bytes of every length come back`(count: Int) {
+    func `bytes of every length survive encoding and decoding`(count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 89) }
         #expect(Base32.decode(Base32.encode(bytes)) == bytes)
         #expect(Base32.encode([UInt8](repeating: 255, count: 16)).utf8.count == 26)
@@ -83,7 +83,7 @@ struct Base64Tests {
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"),
     ])
-    func `the vectors of the RFC hold`(plain: String, coded: String) {
+    func `the test vectors of the RFC pass`(plain: String, coded: String) {
         #expect(Base64.encode(Array(plain.utf8)) == coded)
         #expect(Base64.decode(coded) == Array(plain.utf8))
         #expect(Base64.isValid(coded))
@@ -93,12 +93,12 @@ struct Base64Tests {
         "Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zg==Zg==", "Zm9v\n", "====", "A===", "Zm=v", "Zm8=Zm9v", "Zm9-", "Zm9_",
         "Zm 9", "Zmé", "[m9v", "`m9v", "{m9v", "@m9vAAAA", "Zm9vé3Zm9v",
     ])
-    func `what no encoder makes is refused`(text: String) {
+    func `a text that no encoder produces is rejected`(text: String) {
         #expect(Base64.decode(text) == nil)
         #expect(!Base64.isValid(text))
     }
 
-    @Test func `every digit is a digit`() {
+    @Test func `validation and decoding agree on every character`() {
         for byte in UInt8.min...UInt8.max {
             let text = "AAA" + String(Unicode.Scalar(byte)) + "AAAA"
             #expect(Base64.isValid(text) == (Base64.decode(text) != nil), "\(byte)")
@@ -106,7 +106,7 @@ struct Base64Tests {
     }
 
     @Test(arguments: 0...20)
-    func `bytes of every length come back`(count: Int) {
+    func `bytes of every length survive encoding and decoding`(count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 89) }
         #expect(Base64.decode(Base64.encode(bytes)) == bytes)
     }

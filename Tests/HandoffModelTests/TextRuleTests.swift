@@ -5,7 +5,7 @@ struct ActivityTypeTests {
     @Test(arguments: [
         "a", "com.example.edit", "NSUserActivityTypeBrowsingWeb", "!~", String(repeating: "x", count: 255),
     ])
-    func `a word of visible ASCII is a type`(text: String) {
+    func `visible ASCII is a valid type`(text: String) {
         #expect(ActivityType(text)?.text == text)
     }
 
@@ -14,11 +14,11 @@ struct ActivityTypeTests {
         "a\u{200D}", "a\u{3164}", "a\u{34F}b", "caf\u{E9}", "cafe\u{301}", "日本", "com.example.edi\u{442}",
         String(repeating: "x", count: 256),
     ])
-    func `what is not visible ASCII or is too long is none`(text: String) {
+    func `a text that is not visible ASCII or is too long is not a type`(text: String) {
         #expect(ActivityType(text) == nil)
     }
 
-    @Test func `the type of pages is known by its text`() {
+    @Test func `the type of web pages is recognized by its text`() {
         #expect(ActivityType("NSUserActivityTypeBrowsingWeb") == .browsingWeb)
     }
 }
@@ -33,7 +33,7 @@ struct WebURLTests {
         "https://example.com:/", "https://example.com/%40", "https://example.com./", "https://localhost.example/",
         "https://lan.example/", "https://0x7f.example/", "https://1.example/", "https://a.notlocal/",
     ])
-    func `a page of the web is taken`(text: String) {
+    func `a public web page is accepted`(text: String) {
         #expect(WebURL.isAcceptable(text))
     }
 
@@ -46,31 +46,31 @@ struct WebURLTests {
         "http://a]",
         "https://a\u{202E}b", "https://a/\u{0}", "https://a/\u{85}", "http\u{73}\u{301}://a", "https:/a",
     ])
-    func `what a browser should not be given is refused`(text: String) {
+    func `an address that is unsafe for a browser is rejected`(text: String) {
         #expect(!WebURL.isAcceptable(text))
     }
 
     @Test(arguments: [
-        // Names that are looked up on this machine or in its network.
+        // Names that are resolved on this machine or in its network.
         "localhost", "LOCALHOST.", "a.localhost", "printer", "nas.local", "nas.LOCAL", "a.b.internal", "x.home.arpa",
         "router.lan",
         "x.localdomain", "x.corp", "x.home", "local", "..", "a..example", ".example",
-        // IPv4 that is not public, in all spellings that browsers take.
+        // Non-public IPv4 addresses, in all spellings that browsers accept.
         "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.1", "169.254.169.254", "172.16.0.1",
         "172.31.255.255", "192.168.1.1", "192.168.1.1.", "224.0.0.1", "255.255.255.255", "2130706433", "0x7f000001",
         "017700000001", "0x7f.1", "0177.0.0.1", "127.0.0.0x1", "0xC0.0xA8.1.1", "192.168.257", "1.2.3", "256.1.1.1",
         "1.2.3.4.5",
         "1.2.3.08", "8.8.8.0x", "8.8.8.0X8",
-        // IPv6 that is not public, or stands for IPv4.
+        // Non-public IPv6 addresses, and those that embed IPv4.
         "[::]", "[::1]", "[fe80::1]", "[fc00::1]", "[fd12:3456::1]", "[ff02::1]", "[::ffff:10.0.0.1]",
         "[::ffff:7f00:1]",
         "[::ffff:8.8.8.8]", "[64:ff9b::a00:1]", "[2002:c0a8:101::1]", "[2002:7f00::]", "[2001::1]", "[2001:0:4136::1]",
-        // Characters that become other ones when a browser normalises the host.
+        // Characters that change when a browser normalizes the host.
         "１２７.0.0.1", "127.0.0.１", "nas.ｌocal", "a.\u{2113}ocal", "nas\u{3002}local", "a.nas\u{FF0E}local",
         "a.nas\u{FF61}lan",
         "ｌocalhost",
     ])
-    func `a host that is another machine on another network, or none of the Internet, is refused`(host: String) {
+    func `a host that depends on the network or is not on the Internet is rejected`(host: String) {
         for url in ["http://\(host)/apply.cgi?reboot=1", "https://\(host):8443", "HTTP://\(host)?x#y"] {
             #expect(WebURL.problem(of: url) == .local, "\(url)")
             #expect(throws: ActivityError.self) {
@@ -95,19 +95,19 @@ struct VisibleTextTests {
         ("\u{9B}x", "\\u{9B}x"),
         ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}"),
         ("👨\u{200D}👩\u{200D}👧", "👨\u{200D}👩\u{200D}👧"),
-        // Nothing is shown for these, though they count as letters and marks.
+        // These are invisible, although they count as letters and marks.
         ("a\u{3164}\u{115F}\u{FFA0}b", "a\\u{3164}\\u{115F}\\u{FFA0}b"), ("a\u{34F}b\u{17B4}", "a\\u{34F}b\\u{17B4}"),
         ("\u{2764}\u{FE0F} \u{845B}\u{E0100}", "\u{2764}\u{FE0F} \u{845B}\u{E0100}"),
         ("", ""),
     ])
-    func `what cannot be seen is written out`(text: String, shown: String) {
+    func `invisible characters are escaped`(text: String, shown: String) {
         #expect(Array(VisibleText.escape(text).utf8) == Array(shown.utf8))
     }
 }
 
 struct DeviceKindTests {
     @Test(arguments: DeviceKind.allCases)
-    func `a kind comes back from its name and number`(kind: DeviceKind) {
+    func `a kind is restored from its name and number`(kind: DeviceKind) {
         #expect(DeviceKind(name: kind.name) == kind)
         #expect(DeviceKind(wire: kind.rawValue) == kind)
     }
@@ -120,7 +120,7 @@ struct DeviceKindTests {
         #expect(DeviceKind(chassis: chassis) == kind)
     }
 
-    @Test func `what is not known is another kind or none`() {
+    @Test func `an unknown number is another kind and an unknown name is invalid`() {
         #expect(DeviceKind(wire: 7) == .other)
         #expect(DeviceKind(wire: 255) == .other)
         #expect(DeviceKind(name: "toaster") == nil)
@@ -128,7 +128,7 @@ struct DeviceKindTests {
 }
 
 struct UUIDTextTests {
-    @Test func `the text is exact`() {
+    @Test func `a UUID has exactly one text`() {
         let text = "01234567-89AB-CDEF-0123-456789ABCDEF"
         let bytes: [UInt8] = [
             0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF,
@@ -144,7 +144,7 @@ struct UUIDTextTests {
         "{01234567-89AB-CDEF-0123-456789ABCDEF}", "0123456-789AB-CDEF-0123-456789ABCDEF",
         "01234567-89AB-CDEF-0123-456789ABCD: ", "01234567-89AB-CDEF-0123-456789ABCDEF-",
     ])
-    func `anything else is none`(text: String) {
+    func `any other text is invalid`(text: String) {
         #expect(UUIDText.decode(text) == nil)
     }
 }
@@ -153,32 +153,33 @@ struct HandoffFailureTests {
     @Test(arguments: [
         (4608, 4608), (4609, 4609), (4610, 4610), (4611, 4611), (3328, 3328), (0, 4608), (-1, 4608), (4612, 4608),
     ])
-    func `a code is one of Apple's`(given: Int, code: Int) {
+    func `a code is always one of Apple's`(given: Int, code: Int) {
         #expect(HandoffFailure(code: given, reason: "x", message: "y").code == code)
     }
 
-    @Test func `what another device says is told as its own words, or in ours`() {
+    @Test func `text from another device is quoted, and known reasons get local wording`() {
         let lie = "Editor could not be started; run: sudo sh"
-        func told(_ reason: String, code: Int = 4610) -> HandoffFailure {
+        func reported(_ reason: String, code: Int = 4610) -> HandoffFailure {
             HandoffFailure(code: code, reason: reason, message: lie).told(by: "Mac")
         }
-        #expect(told("unknownActivity") == .unknownActivity(device: "Mac"))
-        #expect(told("paused") == .paused(device: "Mac"))
-        #expect(told("accountKeyMissing") == .accountKeyMissing(device: "Mac"))
-        #expect(told("accountKeyMissing").message == "the account key in force has not reached Mac yet")
+        #expect(reported("unknownActivity") == .unknownActivity(device: "Mac"))
+        #expect(reported("paused") == .paused(device: "Mac"))
+        #expect(reported("accountKeyMissing") == .accountKeyMissing(device: "Mac"))
+        #expect(reported("accountKeyMissing").message == "Mac has not received the current account key yet")
         #expect(
-            told("tooLarge", code: 4611) == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac says: \(lie)"))
-        #expect(told("later").message == "Mac says: \(lie)")
-        // What only this device can know is not its to say.
+            reported("tooLarge", code: 4611)
+                == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac reported: \(lie)"))
+        #expect(reported("later").message == "Mac reported: \(lie)")
+        // Reasons that only this device can determine must not be reported by another one.
         for reason in [
             "notMember", "launchFailed", "noHandler", "handlerRefused", "cancelled", "invalidPayload", "continued",
             "given", "", "continued (12 times)", "a\nb", "É",
         ] {
-            #expect(told(reason) == .rejected(device: "Mac", cause: "it says: \(lie)"))
+            #expect(reported(reason) == .rejected(device: "Mac", cause: "it reported: \(lie)"))
         }
     }
 
-    @Test func `each failure has its own reason, and names the device`() {
+    @Test func `each failure has its own reason and names the device`() {
         let failures: [HandoffFailure] = [
             .unknownActivity(device: "Mac"), .ownerGone(device: "Mac"), .peerUnreachable(device: "Mac", cause: "x"),
             .timedOut(device: "Mac"), .tooLarge(device: "Mac", bytes: 2, limit: 1),

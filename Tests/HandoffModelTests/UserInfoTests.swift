@@ -7,7 +7,7 @@ struct UserInfoTests {
         arguments: [
             [:], ["a": nil], ["": 1], ["$x": 1, "$y": 2], ["$dict": [[1, 2]]], ["$dict": []], ["a": ["$set": []]],
         ] as [JSONObject])
-    func `a dictionary in the tagged form is taken`(object: JSONObject) {
+    func `a dictionary in the tagged form is accepted`(object: JSONObject) {
         #expect(throws: Never.self) { try UserInfo.validate(object) }
     }
 
@@ -42,18 +42,18 @@ struct UserInfoTests {
             (["a\0b": 1], "userInfo.a\\u{0}b"),
             (["\u{1B}": ["$x": 1]], "userInfo.\\u{1B}.$x"),
         ] as [(JSONObject, String)])
-    func `what breaks a rule is refused with its path`(object: JSONObject, field: String) throws {
+    func `an invalid value is rejected with its path`(object: JSONObject, field: String) throws {
         let error = try #require(throws: ActivityError.self) { try UserInfo.validate(object) }
         #expect(error.field == field)
         #expect(error.code == 4608)
     }
 
-    /// A value inside so many containers, each made by the closure.
+    /// Returns a value nested in `count` containers, each created by the closure.
     private static func nested(_ count: Int, in container: (JSON) -> JSON) -> JSON {
         (0..<count).reduce(.integer(1)) { value, _ in container(value) }
     }
 
-    @Test func `exactly 24 levels of objects and arrays are taken`() throws {
+    @Test func `exactly 24 levels of objects and arrays are accepted`() throws {
         for container in [{ .array([$0]) }, { .object(["k": $0]) }] as [(JSON) -> JSON] {
             #expect(throws: Never.self) { try UserInfo.validate(["a": Self.nested(23, in: container)]) }
             let error = try #require(throws: ActivityError.self) {
@@ -63,13 +63,13 @@ struct UserInfoTests {
         }
     }
 
-    @Test func `a tagged leaf is no level`() {
+    @Test func `a tagged leaf does not count as a level`() {
         let object: JSONObject = ["a": Self.nested(22) { .array([$0, ["$data": "AA=="]]) }]
         #expect(throws: Never.self) { try UserInfo.validate(object) }
     }
 
-    @Test func `what is taken can be parsed inside any message`() throws {
-        // The deepest of each shape, with all that stands around it in an event.
+    @Test func `an accepted value can be parsed inside any message`() throws {
+        // The deepest value of each shape, with everything that encloses it in an event.
         let shapes: [(JSON) -> JSON] = [
             { .array([$0]) }, { .object(["k": $0]) }, { ["$set": [$0]] }, { ["$dict": [[1, $0]]] },
             { ["$dict": [[$0, 1]]] },
@@ -87,12 +87,12 @@ struct UserInfoTests {
         }
     }
 
-    @Test func `sets inside sets are taken as deep as the text allows`() {
+    @Test func `nested sets are accepted up to the JSON depth limit`() {
         #expect(throws: Never.self) { try UserInfo.validate(["a": Self.nested(13) { ["$set": [$0]] }]) }
         #expect(throws: ActivityError.self) { try UserInfo.validate(["a": Self.nested(14) { ["$set": [$0]] }]) }
     }
 
-    @Test func `very deep values are refused without using the stack up`() {
+    @Test func `very deep values are rejected without a stack overflow`() {
         #expect(throws: ActivityError.self) { try UserInfo.validate(["a": Self.nested(2000) { .array([$0]) }]) }
     }
 }

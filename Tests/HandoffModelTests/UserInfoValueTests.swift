@@ -2,7 +2,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// Values through the tagged form, its text, and back: the way from app to app.
+/// Converts a value to the tagged form, its text, and back, as between two apps.
 private func roundTrip(_ value: UserInfoValue) throws -> UserInfoValue {
     let text = value.tagged().encoded()
     return try UserInfoValue(tagged: JSON(parsing: text, limits: JSONLimits(bytes: 1 << 20)))
@@ -42,13 +42,13 @@ struct UserInfoValueTests {
     ]
 
     @Test(arguments: values)
-    func `a value of each type comes back exactly`(value: UserInfoValue) throws {
+    func `a value of each type survives the round trip exactly`(value: UserInfoValue) throws {
         #expect(try roundTrip(value) == value)
         let nested = UserInfoValue.dictionary([(.string("k"), .array([value, .set([value])]))])
         #expect(try roundTrip(nested) == nested)
     }
 
-    @Test func `no two different values are equal`() {
+    @Test func `different values are never equal`() {
         for (left, first) in Self.values.enumerated() {
             for (right, second) in Self.values.enumerated() {
                 #expect((first == second) == (left == right), "\(first) and \(second)")
@@ -86,18 +86,18 @@ struct UserInfoValueTests {
         #expect(String(validating: value.tagged().encoded(), as: UTF8.self) == text)
     }
 
-    @Test func `an integer is taken for a date`() throws {
+    @Test func `an integer is accepted as a date`() throws {
         #expect(try UserInfoValue(tagged: ["$date": 5]) == .date(5))
     }
 
-    @Test func `a number under the tag of reals is a real, whatever it is written as`() throws {
+    @Test func `a number tagged as a real is a real, even if written as an integer`() throws {
         #expect(try UserInfoValue(tagged: ["$double": 5]) == .double(5))
         #expect(try UserInfoValue(tagged: ["$double": 5.5]) == .double(5.5))
         #expect(try UserInfoValue(tagged: ["$double": -0.0]) == .double(-0.0))
         #expect(throws: ActivityError.self) { try UserInfoValue(tagged: ["$double": .real(.infinity)]) }
     }
 
-    @Test func `what Foundation cannot make is refused when it is read`() {
+    @Test func `a value that Foundation cannot produce is rejected`() {
         let twice: [(key: UserInfoValue, value: UserInfoValue)] = [(.string("a"), .null), (.string("a"), .null)]
         for value in [.dictionary(twice), .date(.nan), .set([.null, .null])] as [UserInfoValue] {
             #expect(throws: ActivityError.self) { try roundTrip(value) }

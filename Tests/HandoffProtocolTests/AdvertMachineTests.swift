@@ -4,7 +4,7 @@ import Testing
 import Timing
 
 @Suite struct AdvertMachineTests {
-    /// A table and a machine, driven as the daemon drives them.
+    /// A table and a machine, driven in the same way as by the daemon.
     private struct Rig {
         var table: PeerTable
         var machine: AdvertMachine
@@ -32,7 +32,7 @@ import Timing
             return machine.discovered(try Samples.device(device), peers: table, at: Samples.at(at))
         }
 
-        /// - Parameter seq: the number of the advert that is acknowledged; nil for the present one.
+        /// - Parameter seq: The number of the acknowledged advert; nil for the current one.
         @discardableResult
         mutating func acknowledge(_ device: UInt8, seq: UInt32? = nil, at: UInt64) throws -> [AdvertAction] {
             let position = seq.map { Position(boot: 50, seq: $0) } ?? table.ownPosition
@@ -42,7 +42,7 @@ import Timing
             return machine.receivedAcknowledgement(from: id, peers: table, at: Samples.at(at))
         }
 
-        /// - Parameter offers: whether the activities have changed, or only the label.
+        /// - Parameter offers: True if the activities changed, false if only the label did.
         mutating func change(at: UInt64, offers: Bool = true) -> [AdvertAction] {
             seq += 1
             table.ownPosition = Position(boot: 50, seq: seq)
@@ -50,7 +50,7 @@ import Timing
             return machine.changed(offers, peers: table, at: Samples.at(at))
         }
 
-        /// The device's service has vanished some time ago, and it is asked at this moment.
+        /// Probes a device whose service disappeared some time ago.
         mutating func probe(_ device: DeviceID, at: UInt64) -> [AdvertAction] {
             if let instance = table[device]?.label?.instanceName { _ = table.instanceRemoved(instance) }
             _ = machine.instanceRemoved(device, peers: table, at: Samples.at(at - 3000))
@@ -65,7 +65,7 @@ import Timing
             machine.nextDeadline(peers: table)
         }
 
-        /// A device that knows this one, and is known to be at its address.
+        /// Adds a device that knows this one and has proved its address.
         mutating func meet(_ device: UInt8, at: UInt64 = 0) throws {
             _ = try receive(device, at: at)
             try acknowledge(device, at: at)
@@ -84,13 +84,13 @@ import Timing
             try Samples.arrival(device))
     }
 
-    @Test func `a first advert is acknowledged and answered`() throws {
+    @Test func `a first advert is acknowledged and answered with an advert`() throws {
         var rig = try Rig()
         #expect(try rig.receive(1, at: 0) == [try acknowledge(1), try send(1)])
         #expect(rig.machine.discovered(try Samples.device(1), peers: rig.table, at: Samples.at(0)) == [])
     }
 
-    @Test func `a repeated advert is acknowledged again and nothing else`() throws {
+    @Test func `a repeated advert is only acknowledged again`() throws {
         var rig = try Rig()
         _ = try rig.receive(1, at: 0)
         #expect(try rig.receive(1, at: 10) == [try acknowledge(1)])
@@ -98,7 +98,7 @@ import Timing
         #expect(try rig.receive(1, seq: 1, at: 30) == [])
     }
 
-    @Test func `acknowledgements are limited to ten a second`() throws {
+    @Test func `acknowledgements are limited to ten per second`() throws {
         var rig = try Rig()
         var count = 0
         for _ in 0..<50 {
@@ -107,7 +107,7 @@ import Timing
         #expect(count == 10)
     }
 
-    @Test func `a beacon is greeted at its addresses once in30 seconds`() throws {
+    @Test func `a beacon is greeted at each address once in 30 seconds`() throws {
         var rig = try Rig()
         #expect(try rig.beacon(1, hosts: [1, 2], at: 0) == [try send(1, to: 2), try send(1, to: 1)])
         #expect(try rig.beacon(1, hosts: [1, 2], at: 100) == [])
@@ -120,10 +120,10 @@ import Timing
         #expect(rig.tick(30_000) == [try send(1, to: 2), try send(1, to: 1)])
     }
 
-    @Test func `news that a greeting overtook go out with its acknowledgement`() throws {
+    @Test func `changes after a greeting are sent when it is acknowledged`() throws {
         var rig = try Rig()
         #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
-        // Too late to be one with the greeting, and the address is not proved yet.
+        // Too late to be combined with the greeting, and the address is not proved yet.
         #expect(rig.change(at: 40) == [])
         #expect(rig.deadline == Samples.at(30_000))
         #expect(try rig.acknowledge(1, seq: 0, at: 50) == [try send(1)])
@@ -132,7 +132,7 @@ import Timing
         #expect(rig.tick(30_000) == [])
     }
 
-    @Test func `news right after a greeting wait for the spacing alone`() throws {
+    @Test func `changes immediately after a greeting wait only for the minimum interval`() throws {
         var rig = try Rig()
         #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
         #expect(rig.change(at: 10) == [])
@@ -141,7 +141,7 @@ import Timing
         #expect(rig.tick(25) == [try send(1)])
     }
 
-    @Test func `nobody can make us greet one address faster by cycling others`() throws {
+    @Test func `cycling addresses does not increase the greetings to one of them`() throws {
         var rig = try Rig()
         var sends: [UInt8: Int] = [:]
         for round in 0..<100 {
@@ -153,7 +153,7 @@ import Timing
         #expect(sends.values.allSatisfy { $0 == 1 })
     }
 
-    @Test func `a change goes to every known device at once and is repeated until acknowledged`() throws {
+    @Test func `a change is sent to every known device immediately and repeated until acknowledged`() throws {
         var rig = try Rig()
         try rig.meet(1)
         try rig.meet(2)
@@ -172,7 +172,7 @@ import Timing
         #expect(sent == [1030, 1130, 1430, 2430])
     }
 
-    @Test func `a new label alone goes to those whose record is not seen`() throws {
+    @Test func `a new label alone is sent only to devices without a visible record`() throws {
         var rig = try Rig()
         try rig.meet(1)
         try rig.meet(2)
@@ -182,7 +182,7 @@ import Timing
         #expect(rig.change(at: 2000) == [try send(1), try send(2)])
     }
 
-    @Test func `changes in quick succession become one and the last is sent`() throws {
+    @Test func `changes in quick succession are combined and the last is sent`() throws {
         var rig = try Rig()
         try rig.meet(1)
         #expect(rig.change(at: 1000) == [try send(1)])
@@ -194,7 +194,7 @@ import Timing
         #expect(rig.deadline == Samples.at(1024 + 240_000))
     }
 
-    @Test func `an unanswered proved address is joined by the others from the second repeat`() throws {
+    @Test func `from the second repeat on the other addresses are also used`() throws {
         var rig = try Rig()
         try rig.meet(1)
         _ = try rig.beacon(1, hosts: [1, 2], at: 10)
@@ -204,7 +204,7 @@ import Timing
         #expect(rig.tick(1430) == [try send(1)])
     }
 
-    @Test func `where datagrams do not arrive each change goes by connection too`() throws {
+    @Test func `each change is also sent by connection if datagrams do not arrive`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -220,7 +220,7 @@ import Timing
         #expect(rig.tick(10_030) == [try send(1)])
     }
 
-    @Test func `a device without label or address is served by its connection`() throws {
+    @Test func `a device without label or address is reached by its connection`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         _ = rig.table.receivedHello(try Samples.hello(label: nil), from: device, address: nil, at: Samples.at(0))
@@ -229,7 +229,7 @@ import Timing
         #expect(rig.change(at: 100) == [.useConnection(device)])
     }
 
-    @Test func `a connected device that lacks the advert is sent it at its proved address`() throws {
+    @Test func `a connected device that lacks the advert receives it at its proved address`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         _ = rig.table.receivedHello(
@@ -239,7 +239,7 @@ import Timing
         #expect(rig.tick(30) == [try send(1)])
     }
 
-    @Test func `a new label is sent to at once even while the old one is unanswered`() throws {
+    @Test func `a new label gets the advert immediately even while the old one is unanswered`() throws {
         var rig = try Rig()
         try rig.meet(1)
         _ = rig.change(at: 1000)
@@ -253,7 +253,7 @@ import Timing
             ])
     }
 
-    @Test func `who shows itself under another label in time is not asked`() throws {
+    @Test func `a device that reappears under another label in time is not probed`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -266,7 +266,7 @@ import Timing
         #expect(rig.tick(60_000) == [])
     }
 
-    @Test func `three unanswered probes take a device away`() throws {
+    @Test func `three unanswered probes remove a device`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -279,7 +279,7 @@ import Timing
         #expect(rig.tick(13_000) == [.depart(device, .unreachable)])
     }
 
-    @Test func `an answered probe ends the question and the next one waits`() throws {
+    @Test func `an answered probe ends and the next one waits`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -309,7 +309,7 @@ import Timing
         for moment in [UInt64(10_500), 11_500, 13_000, 14_000] { #expect(rig.tick(moment) == []) }
     }
 
-    @Test func `a replayed advert is no sign of life`() throws {
+    @Test func `a replayed advert is not a sign of life`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -320,13 +320,13 @@ import Timing
         #expect(rig.tick(13_000) == [.depart(device, .unreachable)])
     }
 
-    @Test func `a device whose addresses come after its beacon is greeted then`() throws {
+    @Test func `a device whose addresses arrive after its beacon is greeted then`() throws {
         var rig = try Rig()
         #expect(try rig.beacon(1, hosts: [], at: 0) == [])
         #expect(try rig.beacon(1, hosts: [1], at: 1) == [try send(1)])
     }
 
-    @Test func `a device that started anew is greeted at once at the same address`() throws {
+    @Test func `a restarted device is greeted immediately at the same address`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
@@ -338,13 +338,13 @@ import Timing
             addresses: [try Samples.address(1)], at: Samples.at(1000))
         var unaware = rig.machine
         let withheld = unaware.discovered(device, peers: rig.table, at: Samples.at(1000))
-        #expect(withheld == [], "once in 30 s to an address without proof")
+        #expect(withheld == [], "once in 30 s to an unproved address")
         rig.machine.restarted(device)
         let greeted = rig.machine.discovered(device, peers: rig.table, at: Samples.at(1000))
         #expect(greeted == [try send(1)])
     }
 
-    @Test func `a cut connection after a failed call takes a device away`() throws {
+    @Test func `a lost connection after a failed connection attempt removes a device`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -361,14 +361,14 @@ import Timing
             ])
     }
 
-    @Test func `a connection that breaks makes a device be asked`() throws {
+    @Test func `a lost connection causes a probe`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
         #expect(rig.machine.connectionCut(device, peers: rig.table, at: Samples.at(10_000)) == [try send(1)])
     }
 
-    @Test func `a failed call and one unanswered probe take a device away`() throws {
+    @Test func `a failed connection attempt and one unanswered probe remove a device`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -376,7 +376,7 @@ import Timing
         #expect(rig.tick(10_500) == [.depart(device, .unreachable)])
     }
 
-    @Test func `a call that fails during a probe shortens it`() throws {
+    @Test func `a connection attempt that fails during a probe shortens it`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -385,7 +385,7 @@ import Timing
         #expect(rig.tick(10_500) == [.depart(device, .unreachable)])
     }
 
-    @Test func `where datagrams never arrived a call decides`() throws {
+    @Test func `a connection attempt decides if datagrams never arrived`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         _ = try rig.beacon(1, hosts: [1], at: 0)
@@ -401,7 +401,7 @@ import Timing
             ])
     }
 
-    @Test func `an open connection is asked instead of giving the device up`() throws {
+    @Test func `an open connection is checked before the device is removed`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -413,7 +413,7 @@ import Timing
         #expect(rig.machine.callFailed(to: device, peers: rig.table, at: Samples.at(13_100)) == [])
     }
 
-    @Test func `goodbye goes out at once even right after a change`() throws {
+    @Test func `a leave message is sent immediately even right after a change`() throws {
         var rig = try Rig()
         try rig.meet(1)
         _ = rig.change(at: 1000)
@@ -424,7 +424,7 @@ import Timing
         #expect(rig.machine.isSettled(peers: rig.table))
     }
 
-    @Test func `an idle daemon wakes for the renewal only`() throws {
+    @Test func `an idle daemon wakes only for the renewal`() throws {
         var rig = try Rig()
         #expect(rig.deadline == nil)
         for device in UInt8(1)...20 { try rig.meet(device) }
@@ -434,20 +434,20 @@ import Timing
         #expect(rig.tick(240_001) == [])
     }
 
-    @Test func `while power is saved it wakes half as often, and before the others take it for gone`() throws {
+    @Test func `while saving power it wakes half as often but before it expires at other devices`() throws {
         var rig = try Rig()
         try rig.meet(1)
         rig.machine.savesPower = true
         #expect(rig.deadline == Samples.at(480_000))
         #expect(AdvertMachine.slowRenewal + .seconds(60) <= PeerTable.maxLifetime)
         #expect(rig.tick(240_000) == [])
-        // What changes goes out as fast as else.
+        // Changes are sent as fast as otherwise.
         #expect(rig.change(at: 300_000) == [try send(1)])
         rig.machine.savesPower = false
         #expect(rig.tick(480_000) != [.renew])
     }
 
-    @Test func `a forgotten device leaves no deadline behind`() throws {
+    @Test func `a removed device leaves no deadline behind`() throws {
         var rig = try Rig()
         try rig.meet(1)
         try rig.meet(2)
@@ -460,7 +460,7 @@ import Timing
         #expect(rig.deadline == nil)
     }
 
-    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `random events never exceed the rates and always end`(
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `random events never exceed the rate limits and always settle`(
         seed: UInt64
     )
         throws
@@ -491,7 +491,7 @@ import Timing
             }
         }
         for moments in sends.values { #expect(Double(moments.count) <= Double(now) / 25 * 2 + 20) }
-        // Left alone, everything comes to rest but the renewal.
+        // Without further events, only the renewal remains.
         var steps = 0
         while let next = rig.deadline, next < Samples.at(now) + .seconds(120) {
             for case .depart(let id, let reason) in rig.machine.deadlinePassed(peers: rig.table, at: next) {
@@ -504,17 +504,18 @@ import Timing
         }
     }
 
-    @Test func `news of a device that may not be greeted yet go over its connection`() throws {
+    @Test func `changes for a device that may not be greeted yet are sent over its connection`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
         rig.table.connectionOpened(device)
-        // Nothing was acknowledged: the address is not proved, and was greeted less than 30 s ago.
+        // Nothing was acknowledged: the address is not proved and was greeted less than 30 s ago.
         #expect(rig.change(at: 100) == [.useConnection(device)])
         rig.table.delivered(rig.table.ownPosition, to: device)
         rig.machine.delivered(to: device, peers: rig.table)
         #expect(rig.change(at: 200) == [.useConnection(device)])
-        // When it may be greeted again, it is, to learn whether datagrams pass; the news do not wait for that.
+        // It is greeted again as soon as permitted, to check whether datagrams arrive. The changes
+        // do not wait for that.
         #expect(rig.change(at: 31_000) == [try send(1), .useConnection(device)])
     }
 }

@@ -16,7 +16,7 @@ import Testing
                 kind: .phone, rosterDigest: Array(8..<16), listSeq: 3, activities: activities))
     }
 
-    @Test func `the header lies where the table says`() throws {
+    @Test func `the header has the documented layout`() throws {
         let bytes = try Self.full().encode(capacity: 300)
         #expect(bytes.count == 300)
         #expect(Array(bytes[0..<32]) == [UInt8](repeating: 1, count: 32))
@@ -32,12 +32,14 @@ import Testing
         #expect(bytes[81] == 0x0F && bytes[82] == 16)
     }
 
-    @Test(arguments: [200, 588, 1087]) func `what fits comes back`(capacity: Int) throws {
+    @Test(arguments: [200, 588, 1087]) func `an announcement that fits survives encoding and decoding`(capacity: Int)
+        throws
+    {
         let announcement = try Self.full()
         #expect(try Announcement(decoding: announcement.encode(capacity: capacity)) == announcement)
     }
 
-    @Test func `what does not fit is left out and said`() throws {
+    @Test func `activities that do not fit are omitted and flagged`() throws {
         let announcement = try Samples.announcement(1, activities: Array(1...40))
         let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
         #expect(decoded.hasMore)
@@ -45,7 +47,7 @@ import Testing
         #expect(decoded.activities.count == (588 - 61) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
     }
 
-    @Test func `what was sent to one device says so, and not to which`() throws {
+    @Test func `an activity sent to one device is flagged without naming the device`() throws {
         let plain = try Samples.activity(1)
         let sent = OfferedActivity(
             id: plain.id, type: plain.type, title: plain.title, team: nil, supportsStreams: false, hasWebpageURL: false,
@@ -63,23 +65,23 @@ import Testing
         #expect(sent.isMeant(for: recipient) && !sent.isMeant(for: other))
     }
 
-    @Test func `sleep is a goodbye to who does not know it`() throws {
+    @Test func `a receiver that does not know sleep reads a goodbye`() throws {
         let flags = 47
         let asleep = try Samples.announcement(1, farewell: .sleep)
         var bytes = asleep.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == asleep)
         #expect(bytes[flags] == 1 | 4)
         bytes[flags] = 4
-        #expect(try Announcement(decoding: bytes).farewell == nil, "it means nothing alone")
+        #expect(try Announcement(decoding: bytes).farewell == nil, "the flag is ignored on its own")
     }
 
-    @Test func `an empty announcement is its header`() throws {
+    @Test func `an empty announcement is only its header`() throws {
         let announcement = try Samples.announcement(1, farewell: .goodbye)
         let bytes = announcement.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == announcement)
     }
 
-    @Test func `long titles are cut at a character`() throws {
+    @Test func `long titles are truncated at a character`() throws {
         let title = String(repeating: "ä", count: 100)
         let announcement = try #require(
             Announcement(
@@ -101,29 +103,29 @@ import Testing
 
     @Test(arguments: [
         (offset: 44, bytes: [0, 0] as [UInt8]),  // port 0
-        (offset: 32, bytes: [0x80]),  // a start number that JSON cannot carry
-        (offset: 32, bytes: [0, 0, 0, 0, 0, 0, 0, 0]),  // a start number of nothing
-        (offset: 59, bytes: [8]),  // activities that are newer than the announcement
+        (offset: 32, bytes: [0x80]),  // a generation that JSON cannot represent
+        (offset: 32, bytes: [0, 0, 0, 0, 0, 0, 0, 0]),  // generation 0
+        (offset: 59, bytes: [8]),  // activities newer than the announcement
         (offset: 60, bytes: [3]),  // a third activity made of padding
-        (offset: 60, bytes: [1]),  // padding that is not zero
+        (offset: 60, bytes: [1]),  // nonzero padding
         (offset: 82, bytes: [0]),  // an empty type
-        (offset: 83, bytes: [0xFF]),  // a type that is no text
+        (offset: 83, bytes: [0xFF]),  // a type that is not text
         (offset: 299, bytes: [1]),
-    ]) func `bad fields are errors`(offset: Int, bytes: [UInt8]) throws {
+    ]) func `invalid fields are errors`(offset: Int, bytes: [UInt8]) throws {
         var encoded = try Self.full().encode(capacity: 300)
         encoded.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
         #expect(throws: ByteError.self) { try Announcement(decoding: encoded) }
     }
 
-    @Test func `one id twice is an error`() throws {
+    @Test func `a duplicate id is an error`() throws {
         let twice = try Samples.announcement(1, activities: [5, 5])
         #expect(throws: ByteError.malformed) { try Announcement(decoding: twice.encode(capacity: 300)) }
     }
 
-    @Test func `what later versions add is ignored`() throws {
+    @Test func `additions of later versions are ignored`() throws {
         var encoded = try Self.full().encode(capacity: 300)
         encoded[46] = 99
-        // With 8, which is reserved for kept activities.
+        // Including 8, which is reserved for kept activities.
         encoded[47] |= 0xF8
         encoded[81] |= 0xE0
         let decoded = try Announcement(decoding: encoded)
@@ -141,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `acknowledgements have one size and come back`() throws {
+    @Test func `acknowledgements have a fixed size and survive encoding and decoding`() throws {
         let value = Acknowledgement(
             deviceID: try Samples.device(3), position: Position(boot: 9, seq: 8), host: Array(1...16)
         ) { Array($0.suffix(16)) }

@@ -3,14 +3,14 @@ import Testing
 import Timing
 
 @Suite struct BudgetTests {
-    @Test func `a member is limited then dropped then left`() {
+    @Test func `the events of a member are admitted, then dropped, then close the connection`() {
         var budget = MemberRateLimiter()
         let verdicts = (0..<300).map { _ in budget.admitRequest(at: Samples.at(0)) }
         #expect(verdicts.prefix(20).allSatisfy { $0 == .admit })
         #expect(verdicts[20..<200].allSatisfy { $0 == .drop })
         #expect(verdicts[200...].allSatisfy { $0 == .close })
         let adverts = (0..<51).map { _ in budget.admitAdvert(at: Samples.at(0)) }
-        // Statements are never dropped: those above the limit wait, each for its turn.
+        // Statements are never dropped. Excess ones wait in order.
         let merges = (0..<20).map { _ in budget.delayStatements(at: Samples.at(0)) }
         #expect(merges.prefix(16).allSatisfy { $0 == .zero })
         #expect(merges.dropFirst(16) == (1...4).map { .milliseconds(250 * $0) }[...])
@@ -18,7 +18,7 @@ import Timing
         #expect(adverts == [MemberRateLimiter.Verdict](repeating: .admit, count: 50) + [.drop])
     }
 
-    @Test func `requests for streams have a budget of their own`() {
+    @Test func `requests for streams have their own budget`() {
         var budget = MemberRateLimiter()
         let verdicts = (0..<10_001).map { _ in budget.admitOpening(at: Samples.at(0)) }
         #expect(verdicts.prefix(1000).allSatisfy { $0 == .admit })
@@ -30,7 +30,7 @@ import Timing
         #expect(later == [MemberRateLimiter.Verdict](repeating: .admit, count: 100) + [.drop])
     }
 
-    @Test func `one source cannot use the whole opening budget`() throws {
+    @Test func `one source cannot use the whole budget for opening datagrams`() throws {
         var budget = OpeningRateLimiter()
         let loud = try Samples.address(1)
         let proved = try Samples.address(2)

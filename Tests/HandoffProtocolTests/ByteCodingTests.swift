@@ -2,7 +2,7 @@ import HandoffProtocol
 import Testing
 
 @Suite struct ByteCodingTests {
-    @Test func `integers are big endian and come back`() throws {
+    @Test func `integers are big-endian and survive encoding and decoding`() throws {
         var writer = ByteWriter()
         writer.u8(0x01)
         writer.u16(0x0203)
@@ -25,18 +25,18 @@ import Testing
         #expect(reader.remaining == count)
     }
 
-    @Test(arguments: [-1, 4, Int.max, Int.min]) func `impossible counts are errors`(count: Int) {
+    @Test(arguments: [-1, 4, Int.max, Int.min]) func `invalid counts are errors`(count: Int) {
         var reader = ByteReader([1, 2, 3])
         #expect(throws: ByteError.truncated) { try reader.bytes(count) }
     }
 
     @Test(arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
-    func `text that is no UTF 8 is an error`(bytes: [UInt8]) {
+    func `text that is not UTF-8 is an error`(bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         #expect(throws: ByteError.malformed) { try reader.text(bytes.count) }
     }
 
-    @Test func `leftovers are errors`() throws {
+    @Test func `remaining bytes are errors`() throws {
         var reader = ByteReader([0, 0, 1])
         _ = try reader.u8()
         #expect(throws: ByteError.trailing) { try reader.finish() }
@@ -53,7 +53,7 @@ import Testing
         try reader.finish()
     }
 
-    @Test func `padding fills up and never cuts`() {
+    @Test func `padding extends and never truncates`() {
         var writer = ByteWriter()
         writer.raw([1, 2])
         writer.pad(to: 4)

@@ -2,7 +2,7 @@ import HandoffProtocol
 import Testing
 
 extension Frame {
-    /// The frame alone, as it is sent.
+    /// The encoded frame.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -31,20 +31,20 @@ extension Frame {
         return found
     }
 
-    @Test func `the layout is length kind body`() {
+    @Test func `the layout is length, kind, body`() {
         #expect(Frame(.notice, [0xAA, 0xBB]).bytes == [0, 0, 0, 3, 5, 0xAA, 0xBB])
     }
 
-    @Test func `frames come back whole`() throws {
+    @Test func `whole frames are decoded`() throws {
         #expect(try Self.decode([Self.encoded()[...]]) == Self.frames)
     }
 
-    @Test func `frames come back byte by byte`() throws {
+    @Test func `frames are decoded byte by byte`() throws {
         let bytes = Self.encoded()
         #expect(try Self.decode(bytes.indices.map { bytes[$0...$0] }) == Self.frames)
     }
 
-    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `frames come back in random cuts`(seed: UInt64) throws {
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `frames are decoded from random pieces`(seed: UInt64) throws {
         let bytes = Self.encoded()
         var random = FixedRandom(state: seed)
         var pieces: [ArraySlice<UInt8>] = []
@@ -80,7 +80,7 @@ extension Frame {
         (.helloOnly, [0, 0, 0, 3, 1], .notAllowed(code: 1)),
         (.beforeHello, [0, 0, 0, 3, 3], .notAllowed(code: 3)),
         (.nothing, [0, 0, 0, 1], .tooLong(length: 1)),
-    ]) func `unacceptable headers are refused before their bodies come`(
+    ]) func `invalid headers are rejected before their bodies arrive`(
         caps: FrameCaps, header: [UInt8], error: FrameError
     ) {
         var decoder = FrameDecoder(caps: caps)
@@ -91,7 +91,7 @@ extension Frame {
     @Test(arguments: [
         (FrameKind.statements, 8 * 1024 * 1024), (.hello, 4096), (.request, 1 << 20), (.response, 1 << 20),
         (.notice, 1 << 20), (.epochKey, 32),
-    ]) func `every kind is taken up to its cap and not beyond`(kind: FrameKind, cap: Int) throws {
+    ]) func `every kind is accepted up to its limit and not beyond`(kind: FrameKind, cap: Int) throws {
         var decoder = FrameDecoder(caps: .live)
         decoder.append(Frame(kind, [UInt8](repeating: 0, count: cap)).bytes)
         #expect(try decoder.next()?.body.count == cap)
@@ -99,7 +99,7 @@ extension Frame {
         #expect(throws: FrameError.self) { try decoder.next() }
     }
 
-    @Test func `what follows is judged by the caps of the next state`() throws {
+    @Test func `later frames are checked against the limits of the next state`() throws {
         var decoder = FrameDecoder(caps: .introduction)
         decoder.append(Frame(.statements, [1]).bytes)
         decoder.append(Frame(.hello, [2]).bytes)

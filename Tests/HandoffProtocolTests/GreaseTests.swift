@@ -5,7 +5,7 @@ import Testing
 import Timing
 
 @Suite struct GreaseTests {
-    /// A source of one number only.
+    /// A generator that always returns the same number.
     private struct Constant: RandomNumberGenerator {
         let number: UInt64
         func next() -> UInt64 { number }
@@ -16,17 +16,17 @@ import Timing
         return try #require(Grease.Rate.always.draw(using: &random))
     }
 
-    @Test func `reserved values are sent never, always, or now and then`() {
+    @Test func `reserved values are sent never, always or rarely`() {
         var random = SystemRandomNumberGenerator()
         let draws = { (rate: Grease.Rate) in (0..<16_000).count { _ in rate.draw(using: &random) != nil } }
         #expect(draws(.never) == 0)
         #expect(draws(.always) == 16_000)
-        // Six standard deviations around a thousand.
+        // A thousand plus or minus six standard deviations.
         #expect((816...1184).contains(draws(.rarely)))
     }
 
     @Test(arguments: [0, 1, 2, 3, 15, 16, 255] as [UInt64])
-    func `messages with reserved members read the same`(number: UInt64) throws {
+    func `reserved members do not change a message`(number: UInt64) throws {
         let grease = try grease(number)
         let device = try Samples.device(1)
         let hello = try Samples.hello()
@@ -48,14 +48,14 @@ import Timing
     }
 
     @Test(arguments: [0, 7, 240, 255] as [UInt64])
-    func `reserved frames, capabilities and strings stay within the page's limits`(number: UInt64) throws {
+    func `reserved frames, capabilities and strings are within the documented limits`(number: UInt64) throws {
         let grease = try grease(number)
         #expect(grease.frame.kind == nil && grease.frame.code >= 240 && grease.frame.body.count < 16)
         #expect(grease.name.hasPrefix("grease") && grease.name.utf8.count == 8)
         #expect(grease.string.count == 7 && grease.string.starts(with: Array("grease".utf8)))
     }
 
-    @Test func `an announcement with the reserved flags reads the same`() throws {
+    @Test func `reserved flags do not change an announcement`() throws {
         var announcement = try Samples.announcement(1)
         let plain = announcement.encode(capacity: 588)
         announcement.isGreased = true

@@ -2,7 +2,7 @@ import HandoffProtocol
 import Testing
 
 @Suite struct LabelTests {
-    @Test func `an instance name is base32 and comes back`() throws {
+    @Test func `an instance name is base32 and survives encoding and decoding`() throws {
         let label = try #require(Label(bytes: 0..<16))
         #expect(label.instanceName == "aaaqeayeaudaocajbifqydiob4")
         #expect(Label(instanceName: label.instanceName) == label)
@@ -13,7 +13,7 @@ import Testing
         "", "My Printer", "aaaqeayeaudaocajbifqydiob", "aaaqeayeaudaocajbifqydiob4a", "aaaqeayeaudaocajbifqydiob5",
         "0aaqeayeaudaocajbifqydiob4",
     ])
-    func `foreign names are no labels`(name: String) {
+    func `other names are not labels`(name: String) {
         #expect(Label(instanceName: name) == nil)
     }
 }

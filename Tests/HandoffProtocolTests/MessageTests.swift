@@ -8,7 +8,7 @@ import Testing
         Array(text.utf8)
     }
 
-    @Test func `a hello comes back`() throws {
+    @Test func `a hello survives encoding and decoding`() throws {
         let hello = try Samples.hello(seq: 12, listSeq: 7, seenBoot: 90)
         #expect(try Hello(decoding: hello.encoded(), from: try Samples.device(1)) == hello)
         let bare = try Samples.hello(seenBoot: nil, label: nil, epoch: nil)
@@ -20,7 +20,7 @@ import Testing
         #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epoch":7"#, #""epoch":"00""#,
         #""boot":0"#, #""seenBoot":0"#, #""listSeq":-1"#,
         #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#,
-    ]) func `a wrong member of a hello is an error`(member: String) throws {
+    ]) func `an invalid member of a hello is an error`(member: String) throws {
         let device = try Samples.device(1)
         let key = String(member.split(separator: ":")[0])
         let members = [
@@ -32,7 +32,7 @@ import Testing
         #expect(throws: MessageError.self) { try Hello(decoding: Self.body(bad), from: device) }
     }
 
-    @Test func `a hello may name only the device of the certificate`() throws {
+    @Test func `a hello may name only the certificate's device`() throws {
         let device = try Samples.device(1)
         let text = #"{"version":1,"port":1,"boot":1,"roster":"0000000000000000","device":"\#(device.hex)"}"#
         #expect(try Hello(decoding: Self.body(text), from: device).port == 1)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `requests responses and notices come back`() throws {
+    @Test func `requests, responses and notices survive encoding and decoding`() throws {
         let request = PeerRequest(id: 1, method: PeerMethod.continueActivity, parameters: ["activity": "00"])
         #expect(try PeerRequest(decoding: request.encoded()) == request)
         let notice = PeerNotice(method: PeerMethod.wasContinued, parameters: ["activity": "00"])
@@ -59,14 +59,14 @@ import Testing
         "{\"id\":1,\"method\":\"" + String(repeating: "m", count: 65) + "\"}",
         "{\"id\":1,\"method\":\"a\",\"parameters\":" + String(repeating: "{\"a\":", count: 40) + "1"
             + String(repeating: "}", count: 41),
-    ]) func `what is no request is an error`(text: String) {
+    ]) func `an invalid request is an error`(text: String) {
         #expect(throws: MessageError.self) { try PeerRequest(decoding: Self.body(text)) }
     }
 
     @Test(arguments: [
         #"{"id":1}"#, #"{"id":1,"result":{},"error":{"code":1,"reason":"","message":""}}"#, #"{"id":1,"result":1}"#,
         #"{"id":1,"error":{"code":"x","reason":"","message":""}}"#, #"{"id":1,"error":{"code":4608}}"#,
-    ]) func `what is no response is an error`(text: String) {
+    ]) func `an invalid response is an error`(text: String) {
         #expect(throws: MessageError.self) { try PeerResponse(decoding: Self.body(text)) }
     }
 
@@ -75,7 +75,7 @@ import Testing
         #expect(try PeerRequest(decoding: Self.body(text)) == PeerRequest(id: 1, method: "ping", parameters: [:]))
     }
 
-    @Test func `a list comes back and refuses an id twice`() throws {
+    @Test func `a list survives encoding and decoding and rejects a duplicate id`() throws {
         let list = ActivityList(
             position: Position(boot: 5, seq: 6),
             activities: [try Samples.activity(1, age: 9), try Samples.activity(2, title: nil)])
@@ -90,7 +90,7 @@ import Testing
             ("age", -1), ("age", 4_294_967_296), ("age", 1.0), ("age", "1"), ("age", nil), ("type", "a b"),
             ("id", "00"), ("streams", 1), ("title", 1),
         ] as [(String, JSON)])
-    func `an element that is malformed is left out`(key: String, value: JSON) throws {
+    func `a malformed element is skipped`(key: String, value: JSON) throws {
         var malformed = try Samples.activity(2).json
         malformed[key] = value
         let first = try Samples.activity(1, age: 0)
@@ -100,7 +100,7 @@ import Testing
         #expect(try ActivityList(json: list).activities == [first, last])
     }
 
-    @Test func `a list has at most1024 elements whatever they are`() throws {
+    @Test func `a list has at most 1024 elements of any kind`() throws {
         var list = ActivityList(position: Position(boot: 5, seq: 6), activities: []).json
         list["activities"] = .array(Array(repeating: 7, count: 1024))
         #expect(try ActivityList(json: list).activities == [])
@@ -108,7 +108,7 @@ import Testing
         #expect(throws: MessageError.field("activities")) { try ActivityList(json: list) }
     }
 
-    @Test func `long titles of a list are cut`() throws {
+    @Test func `long titles of a list are truncated`() throws {
         let title = String(repeating: "é", count: 2000)
         let activity = try OfferedActivity(json: try Samples.activity(1, title: title).json)
         let cut = try #require(activity.title)

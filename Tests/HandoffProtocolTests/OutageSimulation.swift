@@ -3,10 +3,10 @@ import HandoffProtocol
 import Testing
 import Timing
 
-/// Devices of one account on a simulated network with a simulated clock: the table and the machine of each of them, driven as the
-/// daemon drives them. Every packet takes 10 ms or is lost.
+/// Devices of one account on a simulated network with a simulated clock. The table and the machine
+/// of each are driven in the same way as by the daemon. Every packet takes 10 ms or is lost.
 struct OutageSimulation {
-    /// What happens to the packets from one device to another one.
+    /// The treatment of packets from one device to another.
     struct Route {
         enum TCP: CaseIterable {
             case open
@@ -23,9 +23,9 @@ struct OutageSimulation {
         var machine: AdvertMachine
         var seq: UInt32 = 1
         var listSeq: UInt32 = 1
-        /// Whether its records reach the others, and theirs reach it.
+        /// True if its records reach the other devices, and theirs reach it.
         var hasMulticast = true
-        /// Devices that are being called.
+        /// The devices with a connection attempt in progress.
         var calls: Set<Int> = []
     }
 
@@ -49,7 +49,8 @@ struct OutageSimulation {
     }
 
     private static let latency: UInt64 = 10
-    /// Milliseconds after the beginning of a call at which the kernel sends its packet again.
+    /// The times in milliseconds after the start of a connection attempt at which the kernel sends
+    /// its packet.
     private static let attempts: [UInt64] = [0, 1000, 3000]
     private static let boot: UInt64 = 100
 
@@ -61,9 +62,9 @@ struct OutageSimulation {
     private var connections: Set<Pair> = []
     private var events: [(at: UInt64, order: Int, event: Event)] = []
     private var order = 0
-    /// When the first packet between two devices arrived since `noteArrivals`.
+    /// The times at which the first packet between two devices arrived since `repairAll`.
     private var arrivals: [Pair: UInt64] = [:]
-    /// When two devices saw each other again since then.
+    /// The times at which two devices were mutually online since then.
     private var meetings: [Pair: UInt64] = [:]
 
     init(_ count: Int) throws {
@@ -85,7 +86,7 @@ struct OutageSimulation {
 
     // MARK: - For tests
 
-    /// Whether each device sees all others.
+    /// True if each device sees all others.
     var areTogether: Bool { nodes.allSatisfy { $0.table.count == nodes.count - 1 } }
 
     func sees(_ one: Int, _ other: Int) throws -> Bool { nodes[one].table[try Self.id(other)] != nil }
@@ -94,7 +95,7 @@ struct OutageSimulation {
 
     mutating func setMulticast(_ index: Int, _ passes: Bool) { nodes[index].hasMulticast = passes }
 
-    /// All packets pass from now on.
+    /// Lets all packets pass from now on.
     mutating func repairAll() {
         for one in nodes.indices {
             nodes[one].hasMulticast = true
@@ -104,15 +105,16 @@ struct OutageSimulation {
         meetings = [:]
     }
 
-    /// The activities of a device change.
+    /// Changes the activities of a device.
     mutating func change(_ index: Int) throws { try announce(index, hasNewOffers: true) }
 
-    /// The longest time from the first packet between two devices to the moment at which they saw each other, in milliseconds.
+    /// The longest time from the first packet between two devices until they saw each other, in
+    /// milliseconds.
     var longestReturn: UInt64 {
         arrivals.map { pair, arrival in (meetings[pair] ?? .max) - min(arrival, meetings[pair] ?? arrival) }.max() ?? 0
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     mutating func run(for milliseconds: UInt64) throws {
         let end = now + milliseconds
         while let next = events.indices.min(by: {
@@ -122,12 +124,12 @@ struct OutageSimulation {
             let event = events.remove(at: next)
             now = max(now, event.at)
             try handle(event.event)
-            try noteMeetings()
+            try recordMeetings()
         }
         now = end
     }
 
-    private mutating func noteMeetings() throws {
+    private mutating func recordMeetings() throws {
         for pair in arrivals.keys where meetings[pair] == nil {
             if try sees(pair.one, pair.other) && sees(pair.other, pair.one) { meetings[pair] = now }
         }
@@ -236,7 +238,7 @@ struct OutageSimulation {
         let next = [node.machine.nextDeadline(peers: node.table), node.table.nextDeadline].compactMap(\.self).min()
         guard let next else { return }
         let wait = max(moment.duration(to: next), .zero)
-        // Rounded up: a tick before the deadline does nothing.
+        // Rounded up, because a tick before the deadline does nothing.
         schedule(.tick(index), after: UInt64(max(wait / .milliseconds(1), 0)) + 1)
     }
 
@@ -257,7 +259,7 @@ struct OutageSimulation {
         try publish(index)
     }
 
-    /// The record of a device changes, which those learn whom multicast reaches.
+    /// Publishes a changed record of a device to the devices that multicast reaches.
     private mutating func publish(_ index: Int) throws {
         guard nodes[index].hasMulticast else { return }
         let label = try Samples.label(Self.number(index))
@@ -287,7 +289,7 @@ struct OutageSimulation {
                 try hello(of: from), from: try Self.id(from), address: nil, at: moment)
             try handle(changes, at: to)
         } else {
-            // The check whether the connection still carries anything ends it.
+            // The check whether the connection still works ends it.
             schedule(.close(Pair(from, to)), after: 1000)
         }
     }

@@ -3,7 +3,8 @@ import HandoffProtocol
 import Testing
 import Timing
 
-/// Devices that lose each other by any order of failures see each other again once the network is repaired.
+/// Devices that lose each other in any sequence of failures see each other again after the network
+/// is repaired.
 @Suite struct OutageTests {
     /// Cuts and repairs single routes at random.
     private func fail(_ simulation: inout OutageSimulation, _ count: Int, _ random: inout FixedRandom) throws {
@@ -23,11 +24,13 @@ import Timing
         }
     }
 
-    @Test(arguments: UInt64(0)..<400) func `all see all within five seconds of the last repair`(seed: UInt64) throws {
+    @Test(arguments: UInt64(0)..<400) func `all devices see each other within five seconds of the last repair`(
+        seed: UInt64
+    ) throws {
         var random = FixedRandom(state: seed)
         let count = Int.random(in: 2...4, using: &random)
         var simulation = try OutageSimulation(count)
-        // A part of the failures happens while the devices meet for the first time.
+        // Some of the failures occur while the devices detect each other for the first time.
         if Bool.random(using: &random) { try simulation.run(for: 5000) }
         for _ in 0..<Int.random(in: 1...30, using: &random) {
             try fail(&simulation, count, &random)
@@ -42,8 +45,8 @@ import Timing
         #expect(simulation.longestReturn <= 2000, "seed \(seed): \(simulation.longestReturn) ms")
     }
 
-    /// A device that is off costs a bounded number of packets, and none after two hours.
-    @Test func `the search for a device that is off becomes slow and ends`() throws {
+    /// A device that is off causes a limited number of packets, and none after two hours.
+    @Test func `the search for a device that is off slows down and ends`() throws {
         var simulation = try OutageSimulation(2)
         try simulation.run(for: 5000)
         simulation.setMulticast(1, false)
@@ -59,9 +62,10 @@ import Timing
             return simulation.packets - before
         }
 
-        // Datagrams, and the first packets of calls with their repetitions.
+        // Datagrams, and the first packets of connection attempts with their repetitions.
         #expect(try packets(in: 1) <= 60)
-        // The other device notices only after ten minutes that nothing arrives, and searches, too.
+        // The other device detects only after ten minutes that nothing arrives, and then also
+        // searches.
         _ = try packets(in: 58)
         #expect(try packets(in: 1) <= 24)
         _ = try packets(in: 75)
@@ -78,7 +82,7 @@ import Timing
         return table
     }
 
-    @Test func `an address that only a record named is tried while the record is fresh`() throws {
+    @Test func `an address known only from a record is tried while the record is fresh`() throws {
         let device = try Samples.device(1)
         var table = try table(named: [1], freshUntil: 300_000)
         _ = table.lose(device, because: .unreachable, at: Samples.at(1000))
@@ -86,13 +90,13 @@ import Timing
         #expect(lost.addresses(at: Samples.at(299_000)) == [try Samples.address(1)])
         #expect(lost.addresses(at: Samples.at(300_000)) == [])
 
-        // By an echo it was fresh, and by its period it is not.
+        // The record was fresh by an echo but is not fresh by its period.
         table = try self.table(named: [1], freshUntil: nil)
         _ = table.lose(device, because: .unreachable, at: Samples.at(1000))
         #expect(table.lost.isEmpty)
     }
 
-    @Test func `the source of a datagram is not tried, and an address that was proved is`() throws {
+    @Test func `a proved address is tried but the source of a datagram is not`() throws {
         let device = try Samples.device(1)
         var table = try table(named: [], freshUntil: nil)
         _ = table.receivedAdvert(

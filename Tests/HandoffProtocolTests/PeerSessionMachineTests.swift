@@ -4,7 +4,7 @@ import HandoffProtocol
 import Testing
 
 @Suite struct PeerSessionMachineTests {
-    /// A machine with the budget of its device.
+    /// A machine and the rate limits of its device.
     private struct Rig {
         var machine: PeerSessionMachine
         var budget = MemberRateLimiter()
@@ -23,7 +23,7 @@ import Testing
             machine.merged(isLive ? .live : .notLive, hello: hello, budget: &budget, at: Samples.at(at))
         }
 
-        /// A session in which both have said hello.
+        /// Returns a session in which both sides have sent their hello.
         static func established(_ role: SessionRole = .client) throws -> Rig {
             var rig = try Rig(role)
             _ = rig.machine.connected(at: Samples.at(0))
@@ -47,7 +47,7 @@ import Testing
         Frame(.response, PeerResponse(id: id, outcome: .result([:])).encoded())
     }
 
-    @Test func `a client says all it may say alone`() throws {
+    @Test func `a client sends everything that it may send first`() throws {
         var rig = try Rig(.client)
         let (id, waiting) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         #expect(id == 1 && waiting == [])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .hello })
-    func `a client believes nothing before the hello`(kind: FrameKind) throws {
+    func `a client accepts nothing before the hello`(kind: FrameKind) throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
         let (id, _) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
@@ -72,7 +72,7 @@ import Testing
             actions == [.close(.framing(.notAllowed(code: kind.rawValue))), .complete(id: id, .lost)])
     }
 
-    @Test func `the servers hello opens the session`() throws {
+    @Test func `the server's hello establishes the session`() throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(try rig.receive(Self.helloFrame()) == [.establish(try Samples.hello())])
@@ -80,7 +80,7 @@ import Testing
         #expect(rig.machine.nextDeadline == nil)
     }
 
-    @Test func `a server answers the hello and reads on`() throws {
+    @Test func `a server answers the hello and continues to read`() throws {
         var rig = try Rig(.server(isLive: true))
         #expect(rig.machine.connected(at: Samples.at(0)) == [])
         let actions = try rig.receive(Self.helloFrame(), Self.request(1, "activities"))
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [SessionRole.client, .server(isLive: true)])
-    func `what changed while the connection was made is said`(role: SessionRole) throws {
+    func `changes during connection setup are sent`(role: SessionRole) throws {
         var rig = try Rig(role)
         let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: 2)
         rig.machine.hello = present
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .statements })
-    func `a stranger may send statements only`(kind: FrameKind) throws {
+    func `an unknown device may send only statements`(kind: FrameKind) throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(
@@ -126,7 +126,7 @@ import Testing
                 == [.close(.framing(.notAllowed(code: kind.rawValue)))])
     }
 
-    @Test func `a stranger becomes live by its statements`() throws {
+    @Test func `an unknown device becomes live by its statements`() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(try rig.receive(Frame(.statements, [1]), Self.helloFrame()) == [.merge([1], after: .zero)])
@@ -134,7 +134,7 @@ import Testing
         #expect(rig.machine.isEstablished)
     }
 
-    @Test func `a stranger whose statements prove nothing is sent away`() throws {
+    @Test func `an unknown device whose statements prove nothing is disconnected`() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         _ = try rig.receive(Frame(.statements, [1]), Self.helloFrame(), Self.request(1))
@@ -142,7 +142,7 @@ import Testing
         #expect(try rig.receive(Self.request(2)) == [])
     }
 
-    @Test func `a stranger's long statements are refused by their length`() throws {
+    @Test func `long statements of an unknown device are rejected by their length`() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = rig.machine.received([0, 8, 0, 2], budget: &rig.budget, at: Samples.at(0))
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .statements && $0 != .hello })
-    func `a live client must say hello first`(kind: FrameKind) throws {
+    func `a live client must send its hello first`(kind: FrameKind) throws {
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [SessionRole.client, .server(isLive: true)])
-    func `a further hello takes the place of the former one`(role: SessionRole) throws {
+    func `a later hello replaces the previous one`(role: SessionRole) throws {
         var rig = try Rig.established(role)
         let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: nil)
         #expect(try rig.receive(Frame(.hello, present.encoded())) == [.renew(present)])
@@ -168,14 +168,14 @@ import Testing
         #expect(rig.machine.sendHello() == [.send(Frame(.hello, present.encoded()))])
     }
 
-    @Test func `hellos without end are dropped then end the session`() throws {
+    @Test func `endless hellos are dropped and then end the session`() throws {
         var rig = try Rig.established()
         for _ in 0..<20 { #expect(try rig.receive(Self.helloFrame()).count == 1) }
         for _ in 20..<200 { #expect(try rig.receive(Self.helloFrame()) == []) }
         #expect(try rig.receive(Self.helloFrame()) == [.close(.flooding)])
     }
 
-    @Test func `a hello that is no hello ends the session`() throws {
+    @Test func `a malformed hello ends the session`() throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(try rig.receive(Frame(.hello, [])).count == 1)
@@ -187,14 +187,14 @@ import Testing
             (seen: nil, own: 100, raised: false), (100, 100, false), (99, 100, false), (101, 100, true),
             (Position.maxBoot / 2, 100, false), (Position.maxBoot, 100, false),
         ] as [(UInt64?, UInt64, Bool)])
-    func `a greater start number of ours is taken`(seen: UInt64?, own: UInt64, raised: Bool) throws {
+    func `a greater generation of this device is adopted`(seen: UInt64?, own: UInt64, raised: Bool) throws {
         var rig = try Rig(.client, hello: try Samples.hello(boot: own))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = try rig.receive(Self.helloFrame(seenBoot: seen))
         #expect(actions.contains(.raiseBoot(above: seen ?? 0)) == raised)
     }
 
-    @Test func `statements and keys are passed on in order`() throws {
+    @Test func `statements and keys are delivered in order`() throws {
         var rig = try Rig.established(.server(isLive: true))
         #expect(try rig.receive(Frame(.statements, [1]), Frame(.epochKey, [2])) == [.merge([1], after: .zero)])
         #expect(rig.machine.isEstablished && !rig.machine.wantsInput)
@@ -203,7 +203,7 @@ import Testing
         #expect(rig.machine.sendEpochKey([1]) == [.send(Frame(.epochKey, [1]))])
     }
 
-    @Test func `statements above the limit wait and are not dropped`() throws {
+    @Test func `excess statements wait and are not dropped`() throws {
         var rig = try Rig.established()
         var delays: [Duration] = []
         for number in UInt8(0)..<25 {
@@ -217,28 +217,28 @@ import Testing
         #expect(delays.dropFirst(16) == (1...9).map { .milliseconds(250 * $0) }[...])
     }
 
-    @Test func `a member whose statements are not in order is told from a stranger`() throws {
+    @Test func `a member with invalid statements is distinguished from an unknown device`() throws {
         var rig = try Rig.established()
         _ = try rig.receive(Frame(.statements, [1]))
         let end = rig.machine.merged(.refused, hello: nil, budget: &rig.budget, at: Samples.at(0))
         #expect(end == [.close(.badStatements)])
     }
 
-    @Test func `a device that a merge removes is sent away at once`() throws {
+    @Test func `a device removed by a merge is disconnected immediately`() throws {
         var rig = try Rig.established()
         let (id, _) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         _ = try rig.receive(Frame(.statements, [1]), Self.response(id))
         #expect(rig.merged(isLive: false) == [.close(.notLive), .complete(id: id, .lost)])
     }
 
-    @Test func `a merge that ends after the connection does nothing`() throws {
+    @Test func `a merge that ends after the connection has no effect`() throws {
         var rig = try Rig.established()
         _ = try rig.receive(Frame(.statements, [1]))
         #expect(rig.machine.connectionEnded() == [])
         #expect(rig.merged(isLive: true) == [])
     }
 
-    @Test func `answers find their requests in any order`() throws {
+    @Test func `responses match their requests in any order`() throws {
         var rig = try Rig.established()
         let (first, _) = rig.machine.request("a", [:], timeout: nil, at: Samples.at(0))
         let (second, _) = rig.machine.request("b", [:], timeout: nil, at: Samples.at(0))
@@ -252,7 +252,7 @@ import Testing
         #expect(try rig.receive(Self.response(3)) == [.close(.wrongID(3))])
     }
 
-    @Test func `an unanswered request ends at its deadline and a late answer is ignored`() throws {
+    @Test func `an unanswered request ends at its deadline and a late response is ignored`() throws {
         var rig = try Rig.established()
         let (id, _) = rig.machine.request("a", [:], timeout: .seconds(3), at: Samples.at(0))
         #expect(rig.machine.nextDeadline == Samples.at(3000))
@@ -262,7 +262,7 @@ import Testing
         #expect(rig.machine.isEstablished)
     }
 
-    @Test func `every request completes once when the connection ends`() throws {
+    @Test func `every request completes exactly once when the connection ends`() throws {
         var rig = try Rig.established()
         let (first, _) = rig.machine.request("a", [:], timeout: .seconds(1), at: Samples.at(0))
         let (second, _) = rig.machine.request("b", [:], timeout: nil, at: Samples.at(0))
@@ -274,7 +274,7 @@ import Testing
         #expect(rig.machine.nextDeadline == nil)
     }
 
-    @Test(arguments: [1, 0, -1] as [Int64]) func `an id that does not grow ends the session`(second: Int64) throws {
+    @Test(arguments: [1, 0, -1] as [Int64]) func `an id that does not increase ends the session`(second: Int64) throws {
         var rig = try Rig.established()
         _ = try rig.receive(Self.request(1))
         let actions = try rig.receive(Self.request(second))
@@ -290,13 +290,13 @@ import Testing
         #expect(try rig.receive(Self.request(201)) == [.close(.flooding)])
     }
 
-    @Test func `requests for streams are counted by themselves`() throws {
+    @Test func `requests for streams are counted separately`() throws {
         var rig = try Rig.established()
         for id in Int64(1)...500 {
             #expect(try rig.receive(Self.request(id, "openStream")).count == 1)
             _ = rig.machine.respond(to: id, with: .result([:]))
         }
-        // All others are still free.
+        // The budget for other requests is unused.
         for id in Int64(501)...520 {
             #expect(try rig.receive(Self.request(id)).count == 1)
             _ = rig.machine.respond(to: id, with: .result([:]))
@@ -305,7 +305,7 @@ import Testing
         #expect(try rig.receive(Self.request(522, "openStream")).count == 1)
     }
 
-    @Test func `what only looks like a request for a stream is counted twice`() throws {
+    @Test func `a request that only resembles a stream request is counted twice`() throws {
         var rig = try Rig.established()
         func pretended(_ id: Int64) -> Frame {
             Frame(
@@ -316,7 +316,7 @@ import Testing
         #expect(try rig.receive(pretended(201)) == [.close(.flooding)])
     }
 
-    @Test func `a long request for a stream is counted as any other`() throws {
+    @Test func `a long stream request is counted like any other request`() throws {
         var rig = try Rig.established()
         func long(_ id: Int64) -> Frame {
             let filler = JSON.string(String(repeating: "x", count: 600))
@@ -326,16 +326,16 @@ import Testing
         #expect(try rig.receive(long(21)) == [])
     }
 
-    @Test func `what is above the limit is not even parsed`() throws {
+    @Test func `requests above the limit are not parsed`() throws {
         var rig = try Rig.established()
         for id in Int64(1)...20 { _ = try rig.receive(Self.request(id)) }
-        // Were it read, each of these would end the session.
+        // If these were parsed, each would end the session.
         for kind in [FrameKind.request, .response, .notice] {
             #expect(try rig.receive(Frame(kind, [0x7B])) == [])
         }
     }
 
-    @Test func `account keys without end are dropped then end the session`() throws {
+    @Test func `endless account keys are dropped and then end the session`() throws {
         var rig = try Rig.established()
         var actions: [SessionAction] = []
         for _ in 0..<50 { actions += try rig.receive(Frame(.epochKey, [1])) }
@@ -343,7 +343,7 @@ import Testing
         #expect(try rig.receive(Frame(.epochKey, [1])) == [.close(.flooding)])
     }
 
-    @Test func `a stranger is introducing until it is live`() throws {
+    @Test func `an unknown device is introducing until it is live`() throws {
         var rig = try Rig(.server(isLive: false))
         #expect(rig.machine.isIntroducing)
         _ = rig.machine.connected(at: Samples.at(0))
@@ -356,7 +356,7 @@ import Testing
         #expect(!member.machine.isIntroducing)
     }
 
-    @Test func `more open requests than allowed end the session`() throws {
+    @Test func `too many open requests end the session`() throws {
         var rig = try Rig.established()
         for id in Int64(1)...32 { _ = try rig.receive(Self.request(id), at: UInt64(id) * 100) }
         #expect(try rig.receive(Self.request(33), at: 3300) == [.close(.flooding)])
@@ -367,7 +367,7 @@ import Testing
         #expect(try rig.receive(Frame(code: 99, body: [1, 2, 3]), Self.request(1)).count == 1)
     }
 
-    @Test func `notices are passed on and told`() throws {
+    @Test func `notices are delivered and sent`() throws {
         var rig = try Rig.established()
         let notice = PeerNotice(method: "wasContinued", parameters: ["activity": "00"])
         #expect(try rig.receive(Frame(.notice, notice.encoded())) == [.note(notice)])
@@ -375,7 +375,7 @@ import Testing
             rig.machine.notify("wasContinued", ["activity": "00"]) == [.send(Frame(.notice, notice.encoded()))])
     }
 
-    @Test func `whoever is silent is left`() throws {
+    @Test func `a silent peer is disconnected`() throws {
         var stranger = try Rig(.server(isLive: false))
         _ = stranger.machine.connected(at: Samples.at(0))
         #expect(stranger.machine.nextDeadline == Samples.at(1000))
@@ -394,7 +394,7 @@ import Testing
         #expect(client.machine.deadlinePassed(at: Samples.at(5000)) == [.close(.late)])
     }
 
-    @Test func `nothing is told to a device that was not accepted`() throws {
+    @Test func `nothing is sent to a device that was not accepted`() throws {
         for role in [SessionRole.server(isLive: true), .server(isLive: false)] {
             var rig = try Rig(role)
             _ = rig.machine.connected(at: Samples.at(0))
@@ -408,14 +408,14 @@ import Testing
         }
     }
 
-    @Test func `a server's own request waits for the hello`() throws {
+    @Test func `a server's request waits for the hello`() throws {
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
         _ = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         #expect(try rig.receive(Self.helloFrame()).last == .send(Self.request(1)))
     }
 
-    @Test func `bytes one at a time mean the same`() throws {
+    @Test func `input one byte at a time gives the same result`() throws {
         var whole = try Rig(.server(isLive: true))
         var slow = try Rig(.server(isLive: true))
         _ = whole.machine.connected(at: Samples.at(0))

@@ -21,7 +21,7 @@ import Testing
         table[try Samples.device(device)]?.offers.compactMap(\.activity.id.bytes.first) ?? []
     }
 
-    @Test func `a first advert makes a device appear with its offers`() throws {
+    @Test func `a first advert adds a device with its offers`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let reception = try advert(&table, try Samples.announcement(1, activities: [1, 2]))
@@ -31,7 +31,7 @@ import Testing
         #expect(table.seenBoot(of: device) == 100)
     }
 
-    @Test func `a greater number replaces and a smaller one is ignored`() throws {
+    @Test func `a greater number replaces the announcement and a smaller one is ignored`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -59,7 +59,7 @@ import Testing
         #expect(table[device] == before)
     }
 
-    @Test func `a replay never prolongs what it says`() throws {
+    @Test func `a replay never extends the lifetime of an announcement`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, activities: [1])
@@ -74,7 +74,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func `a new start replaces everything`() throws {
+    @Test func `a new generation replaces everything`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 9, activities: [1]))
@@ -87,7 +87,7 @@ import Testing
         #expect(peer.candidates.ranked.map(\.address.port) == [24864])
     }
 
-    @Test func `what an announcement leaves out stays until the list comes`() throws {
+    @Test func `omitted activities stay until the list arrives`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 0, activities: [1, 2, 3]))
@@ -100,7 +100,7 @@ import Testing
         #expect(try ids(table) == [4, 2])
     }
 
-    @Test func `the other form of an announcement adds what the first left out`() throws {
+    @Test func `the other form of an announcement adds omitted activities`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, hasMore: true, activities: [1]))
@@ -121,7 +121,7 @@ import Testing
         #expect(try ids(table) == [1])
     }
 
-    @Test func `a list that overtakes its announcement is kept when that comes`() throws {
+    @Test func `a list that arrives before its announcement is kept`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -133,7 +133,7 @@ import Testing
         #expect(try ids(table) == [1, 2])
     }
 
-    @Test func `goodbye is final for its start`() throws {
+    @Test func `a leave message is final for its generation`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -145,14 +145,14 @@ import Testing
         #expect(try advert(&table, try Samples.announcement(1, boot: 101)).changes == [.appeared(device)])
     }
 
-    @Test func `a goodbye of an unknown device shows nothing`() throws {
+    @Test func `a leave message of an unknown device adds nothing`() throws {
         var table = try table()
         let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: []))
         #expect(table.count == 0)
     }
 
-    @Test func `a device given up too early comes back for the rest of its time`() throws {
+    @Test func `a device removed too early returns for the rest of its lifetime`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, activities: [1])
@@ -163,7 +163,7 @@ import Testing
         #expect(table.nextDeadline == Samples.at(600_000))
     }
 
-    @Test func `a hello that a goodbye has overtaken brings nobody back`() throws {
+    @Test func `a hello that arrives after a newer leave message adds no device`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3))
@@ -178,7 +178,7 @@ import Testing
         #expect(try hello(boot: 101, seq: 0) == [.appeared(device), .moreToFetch(device)])
     }
 
-    @Test func `a goodbye over a connection is one too`() throws {
+    @Test func `a leave message over a connection also removes the device`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
@@ -186,12 +186,12 @@ import Testing
         let changes = table.receivedHello(
             goodbye, from: device, address: try Samples.address(1), at: Samples.at(10))
         #expect(changes == [.gone(device, .goodbye)])
-        // What it said before, and comes later, brings it back no more.
+        // A late announcement from before the leave message does not add it again.
         #expect(try advert(&table, try Samples.announcement(1, seq: 4)) == .stale)
         #expect(table[device] == nil)
     }
 
-    @Test func `a device that goes to sleep is asleep until it is heard again`() throws {
+    @Test func `a device that goes to sleep is asleep until it announces itself again`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
@@ -199,7 +199,7 @@ import Testing
         let asleep = try Samples.announcement(1, seq: 4, farewell: .sleep)
         #expect(try advert(&table, asleep, at: 500) == .new(isFirst: false, changes: [.gone(device, .asleep)]))
         #expect(table.asleepSince(device) == Samples.at(500))
-        // Neither what it said before nor the same again makes a difference, and no time ends it.
+        // Earlier announcements and repetitions have no effect, and the state does not expire.
         #expect(try advert(&table, asleep, at: 900) == .stale)
         #expect(try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]), at: 900) == .stale)
         #expect(table.expire(at: Samples.at(900_000_000)) == [])
@@ -210,7 +210,7 @@ import Testing
         #expect(table.asleepSince(device) == nil)
     }
 
-    @Test func `sleep is believed of who was not there, over a connection, and of members alone`() throws {
+    @Test func `sleep is accepted from offline devices, over a connection, and only from members`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, farewell: .sleep), at: 100)
@@ -228,7 +228,7 @@ import Testing
         #expect(table.asleepSince(device) == nil)
     }
 
-    @Test func `what is said in our own name changes nothing`() throws {
+    @Test func `an announcement in this device's name changes nothing`() throws {
         var table = try table()
         for boot in [49, 50, 51] as [UInt64] {
             #expect(try advert(&table, try Samples.announcement(own, boot: boot)) == .own)
@@ -247,7 +247,8 @@ import Testing
         let list = ActivityList(
             position: Position(boot: 100, seq: 3), activities: try [7, 8].map { try Samples.activity($0) })
         _ = table.receivedList(list, from: device, at: Samples.at(0))
-        // A renewal, and a new label: the list is that of change 3 still, and is prolonged.
+        // A renewal and a new label: the list is still that of change 3, and its lifetime is
+        // extended.
         let renewal = try Samples.announcement(1, seq: 4, hasMore: true, listSeq: 3, activities: [7])
         #expect(try advert(&table, renewal, at: 240_000) == .new(isFirst: false, changes: []))
         #expect(table[device]?.offers.count == 2)
@@ -256,7 +257,7 @@ import Testing
         #expect(try advert(&table, change, at: 250_000).changes == [.moreToFetch(device)])
     }
 
-    @Test func `a device that is no longer live goes with its offers`() throws {
+    @Test func `a device that is no longer live is removed with its offers`() throws {
         var table = try table()
         for number in UInt8(1)...3 { _ = try advert(&table, try Samples.announcement(number, activities: [number])) }
         let changes = table.retain([try Samples.device(2)])
@@ -265,7 +266,7 @@ import Testing
         #expect(table.seenBoot(of: try Samples.device(1)) == nil)
     }
 
-    @Test func `a removal in MDNS only names the device to probe`() throws {
+    @Test func `a removal in mDNS only selects the device to probe`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let label = try Samples.label(1)
@@ -279,7 +280,7 @@ import Testing
         #expect(table.instanceRemoved(label.instanceName) == nil)
     }
 
-    @Test func `the service of a former label may go without a question`() throws {
+    @Test func `the service of a former label may be removed without a probe`() throws {
         var table = try table()
         let old = try Samples.label(1)
         let new = try Samples.label(2)
@@ -292,7 +293,7 @@ import Testing
         #expect(table[try Samples.device(1)]?.isAnnounced == true)
     }
 
-    @Test func `an acknowledgement counts for this start and what was sent`() throws {
+    @Test func `an acknowledgement is valid only for this generation and a sent position`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1))
@@ -311,7 +312,7 @@ import Testing
         #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
     }
 
-    @Test func `an acknowledgement that proves no address counts for repeats alone`() throws {
+    @Test func `an acknowledgement that proves no address only stops repeats`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1))
@@ -322,7 +323,7 @@ import Testing
         #expect(table[device]?.candidates.ranked.allSatisfy { $0.proved == nil } == true)
     }
 
-    @Test func `an acknowledgement proves the address although a connection was faster`() throws {
+    @Test func `an acknowledgement proves the address even if a connection was faster`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1))
@@ -333,7 +334,7 @@ import Testing
         #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
     }
 
-    @Test func `a device that always has more does not fill the memory`() throws {
+    @Test func `a device that always announces more does not fill the memory`() throws {
         var table = try table()
         for seq in UInt32(0)..<1000 {
             let activities = try (0..<3).map { number in
@@ -352,7 +353,7 @@ import Testing
         #expect(try #require(table[try Samples.device(1)]).offers.count <= 256)
     }
 
-    @Test func `a hello makes a device known and asks for its list`() throws {
+    @Test func `a hello adds a device and requests its list`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let address = try Samples.address(1)
@@ -365,7 +366,7 @@ import Testing
                 == [.offersChanged(device)])
     }
 
-    @Test func `a hello of an older start is not believed`() throws {
+    @Test func `a hello of an older generation is ignored`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
@@ -376,7 +377,7 @@ import Testing
         #expect(table[device] == before)
     }
 
-    @Test func `a hello of an older start brings nobody back`() throws {
+    @Test func `a hello of an older generation adds no device`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, seq: 3, activities: [1])
@@ -385,17 +386,17 @@ import Testing
         let changes = table.receivedHello(
             try Samples.hello(boot: 99), from: device, address: nil, at: Samples.at(700_000))
         #expect(changes == [])
-        // Else what it said in its later start could be said again by whoever has recorded it.
+        // Otherwise the announcements of its later generation could be replayed.
         #expect(try advert(&table, announcement, at: 700_001) == .stale)
         #expect(table[device] == nil)
-        // It is told of its later start, and takes a greater number.
+        // It receives its later generation and uses a greater one.
         #expect(table.seenBoot(of: device) == 100)
         let back = table.receivedHello(
             try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(700_002))
         #expect(back == [.appeared(device), .moreToFetch(device)])
     }
 
-    @Test func `a start that only a hello told is remembered too`() throws {
+    @Test func `a generation known only from a hello is also recorded`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let old = try Samples.announcement(1, seq: 3, activities: [1])
@@ -406,12 +407,12 @@ import Testing
         #expect(gone == [.gone(device, .silent)])
         #expect(try advert(&table, old, at: 700_001) == .stale)
         #expect(table.seenBoot(of: device) == 101)
-        // Of that start nothing was announced yet.
+        // Nothing has been announced in that generation yet.
         let first = try advert(&table, try Samples.announcement(1, boot: 101, seq: 0), at: 700_002)
         #expect(first == .new(isFirst: true, changes: [.appeared(device)]))
     }
 
-    @Test func `a hello that an announcement has overtaken changes nothing`() throws {
+    @Test func `a hello that arrives after a newer announcement changes nothing`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5), label: 2)
@@ -423,7 +424,7 @@ import Testing
         }
     }
 
-    @Test func `a hello of a new start voids the offers`() throws {
+    @Test func `a hello of a new generation voids the offers`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
@@ -434,7 +435,7 @@ import Testing
         #expect(try advert(&table, try Samples.announcement(1, seq: 99, activities: [1])) == .stale)
     }
 
-    @Test func `a connected device stays when nothing else is heard`() throws {
+    @Test func `a connected device stays when nothing else is received`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
@@ -459,7 +460,7 @@ import Testing
         #expect(ranked.dropFirst().map { $0.address.host[3] } == [60, 59, 58, 57, 56, 55, 54])
     }
 
-    @Test func `when all are proved a stranger is not taken`() throws {
+    @Test func `a new address is not added if all others are proved`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1), from: nil)
@@ -473,7 +474,7 @@ import Testing
         #expect(table[device]?.candidates.isProved(try Samples.address(3)) == false)
     }
 
-    @Test func `addresses that MDNS no longer names are forgotten unless proved`() throws {
+    @Test func `addresses that mDNS no longer names are removed unless proved`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let label = try Samples.label(1)
@@ -489,7 +490,7 @@ import Testing
         #expect(Set(try #require(table[device]).candidates.ranked.map { $0.address.host[3] }) == [1, 3])
     }
 
-    @Test func `a name that moves takes its addresses along, and leaves what is proved`() throws {
+    @Test func `a name that resolves to new addresses replaces the old ones unless proved`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1), from: nil)

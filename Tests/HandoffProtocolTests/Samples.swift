@@ -3,7 +3,7 @@ import HandoffProtocol
 import Testing
 import Timing
 
-/// Values that the tests share; every number is fixed.
+/// Values shared by the tests. Every number is fixed.
 enum Samples {
     static func device(_ number: UInt8) throws -> DeviceID {
         try #require(DeviceID(bytes: [UInt8](repeating: number, count: 32)))
@@ -17,7 +17,7 @@ enum Samples {
         try #require(PeerAddress(host: [192, 0, 2, last], port: port))
     }
 
-    /// An advert of a device that came from its address.
+    /// The arrival of an advert from the device's address.
     static func arrival(_ device: UInt8) throws -> AdvertArrival {
         AdvertArrival(
             source: try address(device), host: try address(200).hostInIPv6,
@@ -56,7 +56,7 @@ enum Samples {
                 epoch: epoch.map { [UInt8](repeating: $0, count: 8) }, farewell: farewell))
     }
 
-    /// A moment in milliseconds, long after the machine was started.
+    /// A time in milliseconds, long after the machine was started.
     static func at(_ milliseconds: UInt64) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
     }

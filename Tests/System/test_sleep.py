@@ -142,7 +142,7 @@ def unsaid(stage):
     origin.process.send_signal(signal.SIGSTOP)
     try:
         failed = plain(taker, "continue", "--from", "origin", "--print")
-        expect(failed.code == 1 and "origin does not answer (asleep?)" in failed.errors, f"{failed}")
+        expect(failed.code == 1 and "origin is not responding and may be asleep" in failed.errors, f"{failed}")
         expect("127.0.0.1" not in failed.errors and "::1" not in failed.errors, f"{failed}")
     finally:
         origin.process.send_signal(signal.SIGCONT)

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 package import LoopIO
 
-/// The links and addresses of this machine; plain values, fed with the kernel's messages.
+/// The links and addresses of this machine. A plain value that is updated from the kernel's
+/// messages.
 package struct InterfaceTable: Sendable, Equatable {
     private struct Link: Sendable, Equatable {
         var name: String
@@ -16,11 +17,11 @@ package struct InterfaceTable: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes one message in. `done` and `refused` change nothing.
+    /// Applies one message. `done` and `refused` change nothing.
     package mutating func apply(_ change: InterfaceChange) {
         switch change {
         case .link(let index, let name, let flags):
-            // IFF_UP, and IFF_RUNNING: a cable is in or the network is joined. IFF_LOOPBACK.
+            // IFF_UP, and IFF_RUNNING: a cable is connected or the network is joined. IFF_LOOPBACK.
             // IFF_MULTICAST without IFF_POINTOPOINT.
             links[index] = Link(
                 name: name, isUsable: flags & 0x41 == 0x41, isLoopback: flags & 0x8 != 0,
@@ -29,8 +30,8 @@ package struct InterfaceTable: Sendable, Equatable {
             links[index] = nil
             addresses = addresses.filter { $0.key.interface != index }
         case .address(let address, let flags):
-            // IFA_F_TENTATIVE (0x40), IFA_F_DADFAILED (0x08): not ours (yet). IFA_F_DEPRECATED (0x20): not for new
-            // connections any more.
+            // IFA_F_TENTATIVE (0x40), IFA_F_DADFAILED (0x08): not (yet) assigned. IFA_F_DEPRECATED
+            // (0x20): no longer used for new connections.
             addresses[address] = flags & 0x68 == 0
         case .addressGone(let address):
             addresses[address] = nil
@@ -39,7 +40,7 @@ package struct InterfaceTable: Sendable, Equatable {
         }
     }
 
-    /// The addresses that others can use now, in a stable order: by interface, IPv4 first.
+    /// The addresses that other devices can use now, ordered by interface, IPv4 first.
     package var usable: [LocalAddress] {
         addresses.filter { $0.value && links[$0.key.interface]?.isUsable == true }.keys.sorted { one, other in
             (one.interface, one.address.bytes.count) == (other.interface, other.address.bytes.count)
@@ -48,55 +49,57 @@ package struct InterfaceTable: Sendable, Equatable {
         }
     }
 
-    /// The name of an interface, while there is one with that index.
+    /// Returns the name of an interface, or nil if none has that index.
     package func name(of index: UInt32) -> String? { links[index]?.name }
 
-    /// Whether an interface is the machine's loopback.
     package func isLoopback(_ index: UInt32) -> Bool { links[index]?.isLoopback == true }
 
-    /// Whether an interface is for multicast to several hosts, and not the machine's loopback.
+    /// Returns whether an interface supports multicast to several hosts and is not the machine's
+    /// loopback.
     package func isMulticast(_ index: UInt32) -> Bool {
         links[index].map { $0.isMulticast && !$0.isLoopback } ?? false
     }
 
-    /// Whether an interface is up and connected.
+    /// Returns whether an interface is up and connected.
     package func isUsable(_ index: UInt32) -> Bool { links[index]?.isUsable == true }
 
-    /// The index of a named interface, while it is there.
+    /// Returns the index of a named interface, or nil if it does not exist.
     package func index(of name: String) -> UInt32? { links.first { $0.value.name == name }?.key }
 
-    /// The indexes for an option that names interfaces: those that are there, or nil alone (all) for no names.
+    /// Returns the indexes for an option that lists interface names: those that exist, or only nil
+    /// (all) for an empty list.
     package func indexes(of names: [String]) -> [UInt32?] {
         guard !names.isEmpty else { return [nil] }
         let indexes: [UInt32] = names.compactMap { index(of: $0) }
         return indexes.map { $0 }
     }
 
-    /// Whether a peer's address, told on an interface, is one that this machine may try: on-link there, link-local,
-    /// private, or loopback on the loopback interface. Anyone on the link can tell any address, and must not be able
-    /// to send us elsewhere.
+    /// Returns whether this machine may connect to a peer's address that was reported on an
+    /// interface: on-link there, link-local, private, or loopback on the loopback interface. Any
+    /// host on the link can announce any address, and must not be able to redirect connections
+    /// elsewhere.
     package func accepts(_ address: IPAddress, on index: UInt32) -> Bool {
         guard address.isUnicast, isUsable(index) else { return false }
         if address.isLoopback || isLoopback(index) { return address.isLoopback && isLoopback(index) }
         return address.isLinkLocal || address.isPrivate || isOnLink(address, on: index)
     }
 
-    /// Whether an address shares the prefix of one of ours on that interface.
+    /// Returns whether an address is in the prefix of one of this machine's addresses on that
+    /// interface.
     package func isOnLink(_ address: IPAddress, on index: UInt32) -> Bool {
         addresses.keys.contains {
-            // A prefix of 0 would make everything on-link; a tunnel has such ones.
+            // A prefix of 0, as on a tunnel, would make every address on-link.
             $0.interface == index && $0.prefixLength > 0 && $0.address.matches(address, prefixLength: $0.prefixLength)
         }
     }
 }
 
-/// One address of this machine.
 package struct LocalAddress: Hashable, Sendable {
-    /// The index of its interface.
+    /// The index of the interface.
     package let interface: UInt32
     /// The address, without scope.
     package let address: IPAddress
-    /// How many leading bits the hosts on its link share.
+    /// The number of leading bits that all hosts on the link share.
     package let prefixLength: Int
 
     package init(interface: UInt32, address: IPAddress, prefixLength: Int) {
@@ -107,9 +110,10 @@ package struct LocalAddress: Hashable, Sendable {
 }
 
 extension InterfaceTable {
-    /// The links and addresses of this machine as they are now (rtnetlink(7)); for one look, where `LocalAddresses` is for
-    /// following them. The kernel answers at once; should it not, what it has told within a second.
-    /// - Throws: when there is no descriptor for it.
+    /// Reads the current links and addresses of this machine once (rtnetlink(7)). `LocalAddresses`
+    /// follows changes. The kernel replies immediately. If it does not, the result contains what
+    /// arrived within a second.
+    /// - Throws: If no descriptor is available.
     package static func current() throws(Errno) -> InterfaceTable {
         var table = InterfaceTable()
         try KernelTables.read([clinux_netlink_get_link, clinux_netlink_get_addr]) { table.apply($0) }
@@ -117,25 +121,26 @@ extension InterfaceTable {
     }
 }
 
-/// The kernel's tables, read once (rtnetlink(7)).
+/// Reads the kernel's tables once (rtnetlink(7)).
 enum KernelTables {
-    /// Reads tables one after the other; the kernel answers at once. Should it not, what it has told within a second.
-    /// - Throws: when there is no descriptor for it.
+    /// Reads tables one after the other. The kernel replies immediately. If it does not, the result
+    /// contains what arrived within a second.
+    /// - Throws: If no descriptor is available.
     static func read(_ kinds: [Int], _ apply: (InterfaceChange) -> Void) throws(Errno) {
         let raw = clinux_netlink_open(0)
         guard raw >= 0 else { throw .current }
         let descriptor = Descriptor(owning: raw)
         for (sequence, kind) in kinds.enumerated() {
             guard clinux_netlink_dump(descriptor.raw, UInt16(kind), UInt32(sequence)) == 0 else { throw .current }
-            while !takeAnswers(from: descriptor.raw, sequence: UInt32(sequence), apply) {
+            while !applyReplies(from: descriptor.raw, sequence: UInt32(sequence), apply) {
                 var readable = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
                 guard poll(&readable, 1, 1000) > 0 else { return }
             }
         }
     }
 
-    /// Takes in what has arrived; true at the end of the answer.
-    private static func takeAnswers(
+    /// Applies the received messages. Returns true at the end of the reply.
+    private static func applyReplies(
         from descriptor: Int32, sequence: UInt32, _ apply: (InterfaceChange) -> Void
     ) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)

@@ -4,11 +4,11 @@ package import HandoffLog
 import LoopIO
 import Timing
 
-/// Follows the links and addresses of this machine over rtnetlink(7). Nobody else does: Avahi keeps the addresses of
-/// its own host name current, not those of ours. Lives on a discovery thread.
+/// Follows the links and addresses of this machine over rtnetlink(7). Avahi updates only the
+/// addresses of its own host name. It must be used on a discovery thread.
 package final class LocalAddresses {
     private static let receiveSize = 65536
-    /// How long to wait before the next attempt to get a descriptor.
+    /// The delay before the next attempt to open a descriptor.
     private static let retryInterval = Duration.seconds(5)
 
     private let loop: DiscoveryLoop
@@ -20,10 +20,12 @@ package final class LocalAddresses {
     private var reported: InterfaceTable?
     private var hasFailed = false
     private var sequence: UInt32 = 0
-    /// The kind of the dump that runs, since the kernel runs one at a time; nil: the table is whole.
+    /// The type of the running dump, since the kernel runs one at a time; nil when the table is
+    /// complete.
     private var dumping: UInt16?
 
-    /// Reads the table and calls `onChange` with it, and again in the loop's turns after each change.
+    /// Reads the table and calls `onChange` with it, and calls it again in the loop's turns after
+    /// each change.
     package init(loop: DiscoveryLoop, logger: Logger, onChange: @escaping (InterfaceTable) -> Void) {
         self.loop = loop
         self.logger = logger
@@ -43,12 +45,13 @@ package final class LocalAddresses {
         }
         loop.watch(descriptor) { [unowned self] in receive() }
         dumpAll()
-        // The kernel answers at once; wait for it, so that the first thing known is which interfaces there are.
+        // The kernel replies immediately. Wait for it, so that the interfaces are known before
+        // anything else.
         var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while dumping != nil, poll(&readable, 1, 1000) > 0 { receive() }
     }
 
-    /// To be called when the loop has ended, which freed its watch.
+    /// May run only after the loop has ended, which frees its watch.
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }
@@ -62,7 +65,7 @@ package final class LocalAddresses {
         sequence &+= 1
         dumping = kind
         if clinux_netlink_dump(descriptor, kind, sequence) != 0 {
-            logger.error("Cannot ask for this machine's addresses", ["error": Errno.current.description])
+            logger.error("Cannot request this machine's addresses", ["error": Errno.current.description])
             dumping = nil
         }
     }
@@ -74,8 +77,9 @@ package final class LocalAddresses {
             if count < 0 {
                 let error = Errno.current
                 if error == .wouldBlock { break }
-                // Messages were lost (ENOBUFS, or one larger than any that the kernel sends): ask for all again.
-                logger.notice("Lost news of this machine's addresses", ["error": error.description])
+                // Messages were lost (ENOBUFS, or one larger than any that the kernel sends).
+                // Request everything again.
+                logger.notice("Lost changes to this machine's addresses", ["error": error.description])
                 dumpAll()
                 break
             }

@@ -2,9 +2,9 @@ import CLinux
 package import HandoffModel
 package import LoopIO
 
-/// Decodes what the kernel sends over rtnetlink(7): host byte order, every part padded to four bytes.
+/// Decodes the kernel's rtnetlink(7) messages: host byte order, every part padded to four bytes.
 package enum NetlinkDecoder {
-    /// The changes in one datagram. What is cut off or unknown is left out.
+    /// Returns the changes in one datagram. Truncated and unknown parts are skipped.
     package static func decode(_ datagram: ArraySlice<UInt8>) -> [InterfaceChange] {
         var changes: [InterfaceChange] = []
         var rest = datagram
@@ -40,8 +40,9 @@ package enum NetlinkDecoder {
         }
     }
 
-    /// struct rtmsg: u8 family, u8 bits of the destination, u8 bits of the source, u8 service, u8 table, u8 protocol, u8 scope,
-    /// u8 type, u32 flags; then attributes. Only ways to everywhere, in the table that everybody uses, over one gateway.
+    /// struct rtmsg: u8 family, u8 bits of the destination, u8 bits of the source, u8 service, u8
+    /// table, u8 protocol, u8 scope, u8 type, u32 flags; then attributes. Accepts only default
+    /// routes in the main table with one gateway.
     private static func route(_ body: ArraySlice<UInt8>) -> InterfaceChange? {
         let header = Array(body.prefix(12))
         // RT_TABLE_MAIN, RTN_UNICAST.
@@ -54,7 +55,8 @@ package enum NetlinkDecoder {
         return .gateway(gateway, interface: index)
     }
 
-    /// struct ndmsg: u8 family, 3 bytes of padding, i32 index, u16 state, u8 flags, u8 type; then attributes.
+    /// struct ndmsg: u8 family, 3 bytes of padding, i32 index, u16 state, u8 flags, u8 type; then
+    /// attributes.
     private static func neighbour(_ body: ArraySlice<UInt8>) -> InterfaceChange? {
         guard let index = body.u32(at: 4) else { return nil }
         let attributes = attributes(body.dropFirst(12))
@@ -65,9 +67,11 @@ package enum NetlinkDecoder {
         return .neighbour(address, hardware, interface: index)
     }
 
-    /// struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 change; then attributes.
+    /// struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 change; then
+    /// attributes.
     private static func link(_ body: ArraySlice<UInt8>, isGone: Bool) -> InterfaceChange? {
-        // A bridge tells of its ports in messages of its own family: the end of such a one ends no link.
+        // A bridge reports its ports in messages of its own family. The removal of a port does not
+        // remove a link.
         guard body.first == 0, let index = body.u32(at: 4), let flags = body.u32(at: 8) else { return nil }
         if isGone { return .linkGone(index: index) }
         // IFLA_IFNAME is a C string.
@@ -75,22 +79,24 @@ package enum NetlinkDecoder {
         return .link(index: index, name: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self), flags: flags)
     }
 
-    /// struct ifaddrmsg: u8 family, u8 prefix length, u8 flags, u8 scope, u32 index; then attributes.
+    /// struct ifaddrmsg: u8 family, u8 prefix length, u8 flags, u8 scope, u32 index; then
+    /// attributes.
     private static func address(_ body: ArraySlice<UInt8>, isGone: Bool) -> InterfaceChange? {
         let header = Array(body.prefix(8))
         guard header.count == 8, let index = body.u32(at: 4) else { return nil }
         let attributes = attributes(body.dropFirst(8))
-        // IFA_LOCAL is the own address where there are two ends, IFA_ADDRESS elsewhere.
+        // IFA_LOCAL is this machine's address on point-to-point links. IFA_ADDRESS is it elsewhere.
         guard let bytes = attributes[2] ?? attributes[1], let address = IPAddress(bytes: Array(bytes)) else {
             return nil
         }
         let local = LocalAddress(interface: index, address: address, prefixLength: Int(header[1]))
-        // IFA_FLAGS has all 32 bits of which the header has room for eight.
+        // IFA_FLAGS has all 32 bits; the header has room for only eight.
         return isGone
             ? .addressGone(local) : .address(local, flags: attributes[8]?.u32(at: 0) ?? UInt32(header[2]))
     }
 
-    /// struct rtattr: u16 length with this header, u16 type, then the value; the last of a type wins.
+    /// struct rtattr: u16 length including this header, u16 type, then the value. The last one of a
+    /// type is used.
     private static func attributes(_ bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
         var found: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = bytes
@@ -105,7 +111,8 @@ package enum NetlinkDecoder {
 }
 
 extension ArraySlice<UInt8> {
-    /// The two bytes from `offset` on, in host byte order (little-endian as on all machines this runs on, or not).
+    /// Returns the two bytes at `offset` in host byte order, on little-endian and big-endian
+    /// machines.
     fileprivate func u16(at offset: Int) -> UInt16? {
         guard count >= offset + 2 else { return nil }
         let low = UInt16(self[startIndex + offset])
@@ -120,22 +127,22 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// One message of rtnetlink(7), as far as discovery cares.
+/// One rtnetlink(7) message, limited to the parts that discovery uses.
 package enum InterfaceChange: Equatable, Sendable {
-    /// A link is there, with `IFF_…` flags.
+    /// A link was added or changed, with its `IFF_…` flags.
     case link(index: UInt32, name: String, flags: UInt32)
-    /// A link is gone, and its addresses with it.
+    /// A link was removed, together with its addresses.
     case linkGone(index: UInt32)
-    /// An address is there, with `IFA_F_…` flags.
+    /// An address was added or changed, with its `IFA_F_…` flags.
     case address(LocalAddress, flags: UInt32)
-    /// An address is gone.
+    /// An address was removed.
     case addressGone(LocalAddress)
-    /// There is a way to everywhere over this gateway.
+    /// A default route leads over this gateway.
     case gateway(IPAddress, interface: UInt32)
-    /// A host on a link has this address of the link's layer.
+    /// A host on a link has this link-layer address.
     case neighbour(IPAddress, HardwareAddress, interface: UInt32)
-    /// The end of an answer to a dump.
+    /// The end of the reply to a dump.
     case done(sequence: UInt32)
-    /// The kernel refused a request; the value is the positive errno.
+    /// The kernel rejected a request. The value is the positive errno.
     case refused(Int32, sequence: UInt32)
 }

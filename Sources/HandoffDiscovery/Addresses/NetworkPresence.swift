@@ -1,17 +1,19 @@
 package import LoopIO
 
-/// Whether other devices can find and reach this one at all, by its interfaces and what is configured. A plain value.
+/// The result of checking, from the interfaces and the configuration, whether other devices can
+/// find and reach this device at all. A plain value.
 package struct NetworkPresence: Sendable, Equatable {
-    /// Configured interfaces that this machine does not have now, in the order of the configuration.
+    /// The configured interfaces that this machine does not have now, in the order of the
+    /// configuration.
     package let missing: [String]
     /// The configured address, if no interface has it now.
     package let missingAddress: IPAddress?
-    /// Whether an interface to be found on is up, connected, and has an address.
+    /// True if an interface for discovery is up, connected and has an address.
     package let isPresent: Bool
 
     /// - Parameters:
-    ///   - interfaces: the only ones to be found on; empty: all but loopback.
-    ///   - only: the one address to listen on; nil for all.
+    ///   - interfaces: The only interfaces to use; empty for all except loopback.
+    ///   - only: The only address to listen on; nil for all.
     package init(_ table: InterfaceTable, interfaces: [String], only: IPAddress?) {
         missing = interfaces.filter { table.index(of: $0) == nil }
         missingAddress = only.flatMap { only in table.usable.contains { $0.address == only } ? nil : only }

@@ -2,13 +2,12 @@ import CLinux
 package import HandoffModel
 package import LoopIO
 
-/// A network that this machine is in, as its default route shows it.
+/// A network to which this machine is connected, identified by its default route.
 package struct PresentNetwork: Sendable, Equatable {
-    /// The interface.
     package let interface: String
-    /// The address of the gateway on it.
     package let gateway: IPAddress
-    /// By which the network is known; nil while nobody has asked the gateway for it.
+    /// The hardware address that identifies the network; nil while the gateway has not been
+    /// resolved.
     package let hardware: HardwareAddress?
 
     package init(interface: String, gateway: IPAddress, hardware: HardwareAddress?) {
@@ -18,33 +17,34 @@ package struct PresentNetwork: Sendable, Equatable {
     }
 }
 
-/// The networks that this machine is in: plain values, fed with the kernel's messages.
+/// The networks to which this machine is connected. A plain value that is updated from the kernel's
+/// messages.
 package struct NetworkTable: Sendable {
     private var names: [UInt32: String] = [:]
     private var gateways: [(interface: UInt32, address: IPAddress)] = []
     private var neighbours: [UInt32: [IPAddress: HardwareAddress]] = [:]
-    /// Neighbours of one interface that are kept; gateways are asked for first of all.
-    private static let mostNeighbours = 4096
+    /// The maximum number of neighbors to keep per interface, and of gateways. Gateways are
+    /// resolved before other hosts.
+    private static let maxNeighbours = 4096
 
     package init() {}
 
-    /// Takes one message in.
     package mutating func apply(_ change: InterfaceChange) {
         switch change {
         case .link(let index, let name, let flags):
             // IFF_UP and IFF_RUNNING.
             names[index] = flags & 0x41 == 0x41 ? name : nil
         case .gateway(let address, let interface):
-            if gateways.count < Self.mostNeighbours { gateways.append((interface, address)) }
+            if gateways.count < Self.maxNeighbours { gateways.append((interface, address)) }
         case .neighbour(let address, let hardware, let interface):
-            if neighbours[interface, default: [:]].count < Self.mostNeighbours {
+            if neighbours[interface, default: [:]].count < Self.maxNeighbours {
                 neighbours[interface, default: [:]][address] = hardware
             }
         case .linkGone, .address, .addressGone, .done, .refused: break
         }
     }
 
-    /// The networks, by interface and gateway, each once.
+    /// The networks without duplicates, ordered by interface and gateway.
     package var present: [PresentNetwork] {
         var found: [PresentNetwork] = []
         for (index, address) in gateways {
@@ -56,8 +56,8 @@ package struct NetworkTable: Sendable {
         return found.sorted { ($0.interface, $0.gateway.description) < ($1.interface, $1.gateway.description) }
     }
 
-    /// The networks as they are now; for a worker.
-    /// - Throws: when there is no descriptor for it.
+    /// Reads the current networks. Call it on a worker, because it may wait.
+    /// - Throws: If no descriptor is available.
     package static func current() throws(Errno) -> [PresentNetwork] {
         var table = NetworkTable()
         try KernelTables.read([clinux_netlink_get_link, clinux_netlink_get_route, clinux_netlink_get_neigh]) {
@@ -67,10 +67,12 @@ package struct NetworkTable: Sendable {
     }
 }
 
-/// Says when the networks may have changed: links, addresses, routes or neighbours have (rtnetlink(7)). Lives on a loop.
+/// Notifies its owner when the networks may have changed, because links, addresses, routes or
+/// neighbors have (rtnetlink(7)). It must be used on an event loop.
 package final class NetworkNews {
-    /// How soon it is told; the kernel tells of many things at once, and of neighbours again and again.
-    private static let pause = Duration.milliseconds(300)
+    /// The delay before a notification. The kernel reports many changes at a time, and neighbors
+    /// repeatedly.
+    private static let delay = Duration.milliseconds(300)
 
     private let loop: EventLoop
     private let descriptor: Descriptor
@@ -79,8 +81,8 @@ package final class NetworkNews {
     private var timer: LoopTimer?
     private var buffer = [UInt8](repeating: 0, count: 65536)
 
-    /// Begins to listen.
-    /// - Throws: when there is no descriptor for it.
+    /// Starts to listen.
+    /// - Throws: If no descriptor is available.
     package init(loop: EventLoop, onNews: @escaping () -> Void) throws(Errno) {
         let raw = clinux_netlink_open(1)
         guard raw >= 0 else { throw .current }
@@ -95,9 +97,10 @@ package final class NetworkNews {
     }
 
     private func receive() {
-        // What it says is read from the tables, which also have what was lost; a few turns empty what has come.
+        // The messages are discarded: the tables are read later and also contain lost changes. A
+        // few receive calls empty the queue.
         for _ in 0..<64 where clinux_netlink_receive(descriptor.raw, &buffer, buffer.count) < 0 { break }
         guard timer?.isArmed != true else { return }
-        timer = loop.timer(after: Self.pause, accuracy: .milliseconds(100)) { [weak self] in self?.onNews() }
+        timer = loop.timer(after: Self.delay, accuracy: .milliseconds(100)) { [weak self] in self?.onNews() }
     }
 }

@@ -1,37 +1,34 @@
 import LoopIO
 package import Timing
 
-/// Chooses between the system's avahi-daemon and the embedded responder; a machine of plain values. See
-/// `docs/state-machines/discovery.md`.
+/// Chooses between the system's avahi-daemon and the embedded responder. A state machine of plain
+/// values. See `docs/state-machines/discovery.md`.
 package struct AutomaticChoice: Sendable {
-    /// What to do with the embedded responder.
     package enum Action: Equatable, Sendable {
         case startEmbedded
         case stopEmbedded
     }
 
     private enum State: Equatable, Sendable {
-        /// The state from the start until Avahi has answered, or has not for too long.
+        /// The state from the start until Avahi responds or the timeout expires.
         case starting(since: MonotonicInstant)
-        /// The state while avahi-daemon is used.
         case avahi
-        /// The state since it went, while it may just restart.
+        /// The state after avahi-daemon disappeared, while it may be restarting.
         case lost(since: MonotonicInstant)
-        /// The state while the embedded responder is used.
         case embedded
     }
 
-    /// How long a restart of Avahi, or a hanging one, is waited for.
+    /// The maximum time to wait for a restarting or hanging Avahi.
     package static let timeout = Duration.seconds(10)
 
     private var state: State
 
     package init(at now: MonotonicInstant) { state = .starting(since: now) }
 
-    /// Which of the two is used, or waited for.
+    /// The implementation that is used or awaited.
     package var current: DiscoveryKind { state == .embedded ? .embedded : .avahi }
 
-    /// When `timePassed` is due; nil: never.
+    /// The time at which `timePassed` is due; nil if it is not.
     package var deadline: MonotonicInstant? {
         switch state {
         case .starting(let since), .lost(let since): since + AutomaticChoice.timeout
@@ -39,7 +36,7 @@ package struct AutomaticChoice: Sendable {
         }
     }
 
-    /// Avahi is there, or not, or does not do its work.
+    /// Handles a new state of Avahi.
     package mutating func avahiChanged(_ avahi: DiscoveryState, at now: MonotonicInstant) -> [Action] {
         switch (state, avahi) {
         case (_, .starting), (.avahi, .running), (.lost, .unavailable), (.embedded, .unavailable),
@@ -49,11 +46,12 @@ package struct AutomaticChoice: Sendable {
             state = .avahi
             return []
         case (.embedded, .running):
-            // At once: beside it, we would take its unicast answers.
+            // Switch immediately: if both ran, this responder would take avahi-daemon's unicast
+            // responses.
             state = .avahi
             return [.stopEmbedded]
         case (.starting, .unavailable), (.starting, .impaired), (.avahi, .impaired), (.lost, .impaired):
-            // Its configuration is the cause, so that waiting does not help.
+            // The cause is its configuration, so waiting does not help.
             state = .embedded
             return [.startEmbedded]
         case (.avahi, .unavailable):

@@ -1,8 +1,8 @@
 package import HandoffLog
 package import LoopIO
 
-/// The system's avahi-daemon where it runs or can be started, and the embedded responder where not. It changes over
-/// when Avahi comes or goes.
+/// Uses the system's avahi-daemon if it runs or can be started, and otherwise the embedded
+/// responder. It switches when Avahi starts or stops.
 package final class AutomaticDiscovery: Discovery {
     private let thread = DiscoveryThread<AutomaticRole.Command>(name: "discovery")
     private let current = Locked(DiscoveryKind.none)
@@ -10,14 +10,15 @@ package final class AutomaticDiscovery: Discovery {
     private let embedded: @Sendable () -> any Discovery
     private let logger: Logger
 
-    /// - Parameter embedded: makes an embedded responder that is not started; called each time one is needed.
+    /// - Parameter embedded: Creates an embedded responder that is not started. Called each time
+    ///   one is needed.
     package convenience init(
         options: DiscoveryOptions, logger: Logger, embedded: @escaping @Sendable () -> any Discovery
     ) {
         self.init(avahi: AvahiDiscovery(options: options, logger: logger), embedded: embedded, logger: logger)
     }
 
-    /// - Parameter avahi: stands for the system's Avahi; not started yet.
+    /// - Parameter avahi: The discovery through the system's Avahi, not started yet.
     package init(avahi: any Discovery, embedded: @escaping @Sendable () -> any Discovery, logger: Logger) {
         self.avahi = avahi
         self.embedded = embedded
@@ -33,7 +34,7 @@ package final class AutomaticDiscovery: Discovery {
                 loop: loop, avahi: avahi, embedded: embedded, logger: logger, thread: thread, current: current,
                 onEvent: onEvent)
         }
-        if !isStarted { report("no thread for it") }
+        if !isStarted { report("cannot create a thread") }
     }
 
     package var ownAddresses: [IPAddress] { avahi.ownAddresses }

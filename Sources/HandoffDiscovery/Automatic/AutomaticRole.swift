@@ -2,12 +2,13 @@ import HandoffLog
 import LoopIO
 import Timing
 
-/// Runs Avahi's and the embedded discovery as `AutomaticChoice` decides, on a thread of its own: so it can tell that
-/// Avahi's hangs. All events of both come through here.
+/// Runs the Avahi and embedded discoveries as `AutomaticChoice` decides. It has its own thread, so
+/// that it can detect a hanging Avahi. All events of both discoveries pass through it.
 final class AutomaticRole: DiscoveryRole {
     enum Command: Sendable {
         case owner(DiscoveryCommand)
-        /// An event of one of the two. Every embedded discovery has a number, so that an ended one is not heard.
+        /// An event of one of the two. Each embedded discovery has a number, so that events of a
+        /// stopped one are ignored.
         case event(DiscoveryKind, UInt32, DiscoveryEvent)
         /// One of the two has stopped.
         case stopped
@@ -17,9 +18,9 @@ final class AutomaticRole: DiscoveryRole {
     private let avahi: any Discovery
     private let makeEmbedded: @Sendable () -> any Discovery
     private let logger: Logger
-    /// The thread that this runs on, by which events of the two come to it.
+    /// The thread on which this object runs, which receives the events of both discoveries.
     private let thread: DiscoveryThread<Command>
-    /// Which of the two is used, for other threads.
+    /// The discovery in use, for other threads.
     private let current: Locked<DiscoveryKind>
     private let onEvent: @Sendable (DiscoveryEvent) -> Void
     private var choice: AutomaticChoice
@@ -57,10 +58,10 @@ final class AutomaticRole: DiscoveryRole {
     func handle(_ command: Command) {
         switch command {
         case .owner(let command):
-            obey(command)
+            execute(command)
         case .event(let kind, let number, let event):
             guard stopping == nil, kind == .avahi || number == embeddedNumber else { return }
-            take(event, from: kind)
+            handle(event, from: kind)
         case .stopped:
             stopping?.remaining -= 1
             endIfStopped()
@@ -71,7 +72,7 @@ final class AutomaticRole: DiscoveryRole {
 
     func end() {}
 
-    private func obey(_ command: DiscoveryCommand) {
+    private func execute(_ command: DiscoveryCommand) {
         switch command {
         case .publish(let publication):
             self.publication = publication
@@ -98,7 +99,7 @@ final class AutomaticRole: DiscoveryRole {
         stopping.done()
     }
 
-    private func take(_ event: DiscoveryEvent, from kind: DiscoveryKind) {
+    private func handle(_ event: DiscoveryEvent, from kind: DiscoveryKind) {
         switch event {
         case .state(_, let state):
             if kind == .avahi {
@@ -114,20 +115,20 @@ final class AutomaticRole: DiscoveryRole {
             if services.remove(instance, from: kind) { onEvent(event) }
         case .allForNow:
             guard kind == choice.current else { return }
-            // What only the other one knew has time to appear here.
+            // Allow time for instances that only the other discovery knew to appear here.
             sweepTimer?.set(loop.now + MulticastDriver.sweepDelay)
             onEvent(event)
         case .conflict:
             onEvent(event)
         case .networkChanged:
-            // Both follow the kernel's news; one telling is enough.
+            // Both follow the kernel's changes. One report is sufficient.
             if kind == choice.current { onEvent(event) }
         }
     }
 
     private func perform(_ actions: [AutomaticChoice.Action]) {
         for action in actions {
-            // Who takes over has not told anything yet.
+            // The newly chosen discovery has not reported anything yet.
             sweepTimer?.set(nil)
             switch action {
             case .startEmbedded:
@@ -142,10 +143,9 @@ final class AutomaticRole: DiscoveryRole {
         }
     }
 
-    /// Why avahi-daemon is not used.
     private var reason: String {
         switch avahiState {
-        case .starting, .running: "avahi-daemon does not reply"
+        case .starting, .running: "avahi-daemon is not responding"
         case .impaired(let reason), .unavailable(let reason): reason
         }
     }
@@ -158,7 +158,7 @@ final class AutomaticRole: DiscoveryRole {
         discovery.start { [thread, embeddedNumber] event in thread.send(.event(.embedded, embeddedNumber, event)) }
     }
 
-    /// Forgets what the implementation that is not used knew and the used one does not.
+    /// Removes instances that only the unused implementation knew.
     private func sweep() {
         let unused: DiscoveryKind = choice.current == .avahi ? .embedded : .avahi
         for instance in services.drop(unused) { onEvent(.removed(instance: instance)) }

@@ -1,12 +1,12 @@
-/// What two implementations know of which instance, so that a change of implementation takes nothing back that the other
-/// one still knows; plain values.
+/// The services known to each of two implementations, so that switching between them does not
+/// remove a service that the other one still knows. A plain value.
 package struct MergedServices: Sendable {
     private var known: [String: [DiscoveryKind: DiscoveredService]] = [:]
 
     package init() {}
 
-    /// One of them knows it, or knows more. Returns what to tell: what this one does not know yet, the other one fills
-    /// in.
+    /// Records a service found by one implementation. Returns the service to report, completed with
+    /// information from the other implementation.
     package mutating func add(_ service: DiscoveredService, from source: DiscoveryKind) -> DiscoveredService {
         known[service.instance, default: [:]][source] = service
         guard let other = known[service.instance]?.first(where: { $0.key != source })?.value else { return service }
@@ -19,7 +19,8 @@ package struct MergedServices: Sendable {
         return merged
     }
 
-    /// One of them lost it. True when nobody knows it any more.
+    /// Removes a service lost by one implementation. Returns true if no implementation knows it any
+    /// more.
     package mutating func remove(_ instance: String, from source: DiscoveryKind) -> Bool {
         guard known[instance]?.removeValue(forKey: source) != nil else { return false }
         guard known[instance]?.isEmpty == true else { return false }
@@ -27,7 +28,8 @@ package struct MergedServices: Sendable {
         return true
     }
 
-    /// One of them is not used any more. Returns, in order, what only that one knew.
+    /// Removes an implementation that is no longer used. Returns, in order, the instances that only
+    /// it knew.
     package mutating func drop(_ source: DiscoveryKind) -> [String] {
         known.keys.sorted().filter { remove($0, from: source) }
     }

@@ -1,7 +1,8 @@
 package import HandoffLog
 package import LoopIO
 
-/// Discovery through the system's avahi-daemon. It survives the daemon's absence, restart and death.
+/// Discovery through the system's avahi-daemon. It tolerates a missing, restarted or crashed
+/// daemon.
 package final class AvahiDiscovery: Discovery {
     private let thread = DiscoveryThread<DiscoveryCommand>(name: "avahi")
     private let options: DiscoveryOptions
@@ -21,7 +22,7 @@ package final class AvahiDiscovery: Discovery {
                 loop: loop, library: AvahiLibrary(loop: loop, options: options), options: options, logger: logger,
                 onEvent: onEvent)
         }
-        if !isStarted { report("no thread for it") }
+        if !isStarted { report("cannot create a thread") }
     }
 
     package var ownAddresses: [IPAddress] { options.presentAddresses }

@@ -1,11 +1,11 @@
 import CAvahi
 import LoopIO
 
-/// libavahi-client behind `MulticastLibrary`. Lives on a discovery thread; every call waits for avahi-daemon's answer on
-/// D-Bus, up to 25 s when it hangs.
+/// libavahi-client behind `MulticastLibrary`. It must be used on a discovery thread. Every call
+/// waits for avahi-daemon's reply on D-Bus, up to 25 s if the daemon hangs.
 final class AvahiLibrary: MulticastLibrary {
-    /// What a callback belongs to: it outlives the C object that holds it unretained, since the dictionaries below
-    /// drop it only after that is freed.
+    /// The context of a callback. It outlives the C object that holds it unretained, because the
+    /// dictionaries below release it only after that object is freed.
     final class Context {
         unowned let library: AvahiLibrary
         let query: RecordQuery?
@@ -20,7 +20,7 @@ final class AvahiLibrary: MulticastLibrary {
 
     private let loop: DiscoveryLoop
     private let transport: AvahiProtocol
-    /// Nil until it is opened, and when libavahi-client is not installed.
+    /// Nil until it is opened, and if libavahi-client is not installed.
     private var functions: cavahi_client?
     private var client: OpaquePointer?
     private var clientContext: Context?
@@ -41,7 +41,7 @@ final class AvahiLibrary: MulticastLibrary {
 
     func open() {
         close()
-        // Before the library is loaded, which needs a descriptor, too.
+        // Check before loading the library, which also needs a descriptor.
         if let error = DescriptorReserve.shortage() {
             events = [.lost("\(error)")]
             return
@@ -54,10 +54,11 @@ final class AvahiLibrary: MulticastLibrary {
         let context = Context(self)
         clientContext = context
         var error: Int32 = 0
-        // Raw only because the C module is no part of the loop's interface.
+        // The pointer is raw only because the C module is not part of the loop's interface.
         let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
-        // It calls back before it returns, so the callback uses its arguments alone. It also pings the daemon, by which
-        // the bus starts one that is enabled and does not run; without one it waits for it.
+        // client_new calls back before it returns, so the callback uses only its arguments. It also
+        // pings the daemon, so that the bus starts a daemon that is enabled but not running.
+        // Without one, it waits for it.
         client = functions.client_new(
             poll, AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
@@ -71,8 +72,9 @@ final class AvahiLibrary: MulticastLibrary {
     }
 
     func close() {
-        // This closes the bus connection first, so that freeing the rest waits for nobody; avahi-daemon withdraws
-        // what a closed connection published. Never called in a callback: the driver acts between turns.
+        // This closes the bus connection first, so that freeing the rest does not wait for a reply.
+        // avahi-daemon withdraws the publications of a closed connection. Never called in a
+        // callback: the driver acts between turns.
         if let client { functions?.client_free(client) }
         client = nil
         clientContext = nil
@@ -102,7 +104,7 @@ final class AvahiLibrary: MulticastLibrary {
     }
 
     func stopBrowsing(_ query: RecordQuery) throws(MulticastError) {
-        // The context lives to the end of this call, longer than the browser.
+        // The context lives until the end of this call, longer than the browser.
         guard let functions, let browser = browsers.removeValue(forKey: query) else { return }
         try check(functions.record_browser_free(browser.handle))
     }
@@ -157,7 +159,7 @@ final class AvahiLibrary: MulticastLibrary {
     private func stateChanged(_ state: AvahiClientState, of client: OpaquePointer) {
         switch state {
         case AVAHI_CLIENT_S_RUNNING, AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION:
-            // The state is about the daemon's own host name, of which nothing of ours depends.
+            // The state describes the daemon's own host name, which is irrelevant here.
             events.append(.running)
         case AVAHI_CLIENT_CONNECTING:
             events.append(.waiting("avahi-daemon is not running"))
@@ -182,7 +184,8 @@ final class AvahiLibrary: MulticastLibrary {
             return .collision(text)
         case AVAHI_ERR_BAD_STATE, AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_NO_DAEMON,
             AVAHI_ERR_TIMEOUT:
-            // D-Bus errors without a name of Avahi's, such as no reply within 25 s, come as DBUS_ERROR.
+            // D-Bus errors that have no Avahi name, such as no reply within 25 s, are reported as
+            // DBUS_ERROR.
             return .disconnected(text)
         case AVAHI_ERR_TOO_MANY_CLIENTS, AVAHI_ERR_TOO_MANY_OBJECTS, AVAHI_ERR_TOO_MANY_ENTRIES:
             return .limited(text)
@@ -197,7 +200,7 @@ final class AvahiLibrary: MulticastLibrary {
 
     private static func load() -> cavahi_client? {
         withUnsafeTemporaryAllocation(of: cavahi_client.self, capacity: 1) { functions in
-            // A table that was not filled wholly is not read.
+            // Do not read a table that was not filled completely.
             guard let table = functions.baseAddress, cavahi_load_client(table) != 0 else { return nil }
             return table.pointee
         }
@@ -208,7 +211,7 @@ final class AvahiLibrary: MulticastLibrary {
     }
 
     private static func text(of code: Int32) -> String {
-        // Avahi's texts are sentences without an end.
+        // Avahi's messages are sentences without a period.
         avahi_strerror(code).map { String(cString: $0).lowercased() } ?? "error \(code)"
     }
 
@@ -216,8 +219,8 @@ final class AvahiLibrary: MulticastLibrary {
 }
 
 extension AvahiLibrary.Context {
-    /// A report of the browser, with the record's data in wire form; it is copied here, as it lives no longer than the
-    /// callback.
+    /// Handles a browser report that has the record's data in wire form. It copies the data, which
+    /// is valid only during the callback.
     fileprivate func browsed(
         _ event: AvahiBrowserEvent, interface: AvahiIfIndex, transport: AvahiProtocol, data: UnsafeRawBufferPointer
     ) {

@@ -1,21 +1,22 @@
 package import LoopIO
 
-/// What the packets of the network say by themselves: each device announces its records, and renews its text.
+/// Handles records received without a query: each device announces its records and renews its text.
 extension ServiceDirectory {
-    /// A packet that answers or announces, after its PTR records were reported.
+    /// Handles a response or announcement, after its PTR records have been reported.
     ///
-    /// - Parameter source: who sent it. As with Avahi (RFC 6762 section 11) it counts only from the link itself.
+    /// - Parameter source: The sender. As in Avahi (RFC 6762 section 11), only packets from the
+    ///   link itself are accepted.
     package mutating func heard(_ packet: MulticastPacket, on link: RecordLink, from source: IPAddress) {
         guard hears, packet.isResponse, source.isLinkLocal || interfaces.isOnLink(source, on: link.interface) else {
             return
         }
         var hosts: [String: String] = [:]
-        // First whose host it is, then where the host is: sections may have them in any order.
+        // Handle host names before addresses, because sections may have them in any order.
         for record in packet.records where record.kind == .target || record.kind == .text {
             guard record.lifetime > 0, let name = record.owner.flatMap(listedInstance), let data = record.data else {
                 continue
             }
-            hear(record.kind, of: name, data, on: link)
+            receive(record.kind, of: name, data, on: link)
             if let host = instances[name].flatMap(target)?.host.text { hosts[host] = name }
         }
         for record in packet.records where record.kind == .ipv4 || record.kind == .ipv6 {
@@ -28,12 +29,12 @@ extension ServiceDirectory {
             } else {
                 let round = round(of: name)
                 instances[name]?.addresses.insert(value, on: link, round: round)
-                note(record.kind, of: name)
+                markReceived(record.kind, of: name)
             }
         }
     }
 
-    private mutating func hear(_ kind: RecordQuery.Kind?, of name: String, _ data: [UInt8], on link: RecordLink) {
+    private mutating func receive(_ kind: RecordQuery.Kind?, of name: String, _ data: [UInt8], on link: RecordLink) {
         if kind == .text {
             guard let strings = TextData.decode(data) else { return }
             if instances[name]?.texts.isEmpty == true { isWantedStale = true }
@@ -46,15 +47,16 @@ extension ServiceDirectory {
             instances[name]?.targets.replace(with: target, on: link, round: round)
             instances[name]?.addresses.keep { $0.host == target.host }
         }
-        note(kind, of: name)
+        markReceived(kind, of: name)
     }
 
-    private mutating func note(_ kind: RecordQuery.Kind?, of name: String) {
-        if let kind { instances[name]?.heard.insert(kind) }
+    private mutating func markReceived(_ kind: RecordQuery.Kind?, of name: String) {
+        if let kind { instances[name]?.receivedKinds.insert(kind) }
         changed.insert(name)
     }
 
-    /// The known instance that a record is about, if it is browsed or about to be: of the others nothing is kept.
+    /// Returns the known instance of a record, if it is browsed or about to be. Nothing is kept for
+    /// the others.
     private func listedInstance(_ owner: String) -> String? {
         guard owner.hasSuffix(instanceSuffix) else { return nil }
         let name = String(owner.dropLast(instanceSuffix.utf8.count))
@@ -62,7 +64,7 @@ extension ServiceDirectory {
         return name
     }
 
-    /// The round that what is heard now belongs to.
+    /// Returns the current round, to which received records belong.
     private func round(of name: String) -> UInt32 {
         if case .running(let round, _) = instances[name]?.resolution { round } else { 0 }
     }

@@ -1,16 +1,17 @@
 import LoopIO
 
-/// What the records of an instance say together.
+/// The information that the records of an instance give together.
 extension ServiceDirectory {
-    /// The kinds of addresses that this machine can use.
+    /// The address record types that this machine can use.
     var addressKinds: [RecordQuery.Kind] {
         (options.useIPv4 ? [.ipv4] : []) + (options.useIPv6 ? [.ipv6] : [])
     }
 
-    /// Where to ask: everywhere (nil), or on each of the named interfaces that are there.
+    /// The interfaces to query: nil for all, or each named interface that exists.
     var browsedInterfaces: [UInt32?] { interfaces.indexes(of: options.interfaces) }
 
-    /// What to ask for one instance: its text always, unless it is heard, and the rest until it is resolved.
+    /// Returns the queries for one instance: its text always, unless it is received without a
+    /// query, and the rest until it is resolved.
     func queries(for name: String, _ instance: KnownInstance, on interface: UInt32?) -> [RecordQuery] {
         let fullName = "\(name).\(serviceName.text)"
         let text = RecordQuery(
@@ -18,8 +19,8 @@ extension ServiceDirectory {
         guard case .running(let round, _) = instance.resolution else {
             return hears && instance.resolution == .done && !instance.texts.isEmpty ? [] : [text]
         }
-        func query(_ kind: RecordQuery.Kind, _ asked: String) -> RecordQuery {
-            RecordQuery(kind: kind, name: asked, instance: name, round: round, interface: interface)
+        func query(_ kind: RecordQuery.Kind, _ recordName: String) -> RecordQuery {
+            RecordQuery(kind: kind, name: recordName, instance: name, round: round, interface: interface)
         }
         guard let host = target(of: instance)?.host.text else { return [text, query(.target, fullName)] }
         return [text, query(.target, fullName)] + addressKinds.map { query($0, host) }
@@ -27,18 +28,19 @@ extension ServiceDirectory {
 
     func service(_ name: String, _ instance: KnownInstance) -> DiscoveredService {
         DiscoveredService(
-            instance: name, text: instance.texts.newest(where: counts), port: target(of: instance)?.port,
+            instance: name, text: instance.texts.newest(where: isAccepted), port: target(of: instance)?.port,
             addresses: addresses(of: instance))
     }
 
-    func target(of instance: KnownInstance) -> ServiceTarget? { instance.targets.newest(where: counts) }
+    func target(of instance: KnownInstance) -> ServiceTarget? { instance.targets.newest(where: isAccepted) }
 
-    /// Addresses that the link may tell, best first: on-link ones, then link-local ones, then what a router may reach;
-    /// among these the newest first, since a forged flood must not displace what is told later by the device itself.
+    /// Returns the acceptable addresses, best first: on-link, then link-local, then those that a
+    /// router may reach. Within each group, the newest come first, so that a forged flood cannot
+    /// displace the address that the device itself announces later.
     func addresses(of instance: KnownInstance) -> [SocketAddress] {
         guard let target = target(of: instance) else { return [] }
         var ranked: [(rank: Int, address: SocketAddress)] = []
-        for (value, link) in instance.addresses.all(where: counts).reversed() {
+        for (value, link) in instance.addresses.all(where: isAccepted).reversed() {
             guard value.host == target.host, interfaces.accepts(value.address, on: link.interface),
                 !ranked.contains(where: { $0.address.address == value.address.withScope(link.interface) })
             else { continue }
@@ -50,8 +52,8 @@ extension ServiceDirectory {
         return ranked.sorted { $0.rank < $1.rank }.prefix(ServiceDirectory.addressCap).map(\.address)
     }
 
-    /// Whether what a link says counts: it is one of the interfaces to use.
-    private func counts(_ link: RecordLink) -> Bool {
+    /// Returns whether records on a link are used: its interface must be one of those to use.
+    private func isAccepted(_ link: RecordLink) -> Bool {
         guard let name = interfaces.name(of: link.interface) else { return false }
         return options.accepts(interface: name)
     }

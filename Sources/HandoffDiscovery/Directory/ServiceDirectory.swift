@@ -1,33 +1,39 @@
 import LoopIO
 
-/// The instances on the network: which records to ask for, and what they say. A machine of plain values: Avahi's
-/// reports go in, wanted queries and events come out; it does nothing itself. See `docs/state-machines/discovery.md`.
+/// The instances on the network, with the records to query and their contents. A state machine of
+/// plain values: Avahi's reports go in, wanted queries and events come out. It performs no I/O. See
+/// `docs/state-machines/discovery.md`.
 ///
-/// Everything that it is told comes from strangers. It takes at most `instanceCap` names, browses all alike while
-/// there are few (so that the questions do not show who belongs together), and when there are many it browses members
-/// first and some strangers in turn: for cover, and since a member in another epoch looks like a stranger, and any member
-/// to a device that is joining. A stranger waits for its turn for at most `instanceCap / strangerCap` periods.
+/// All its input is untrusted. It keeps at most `instanceCap` names. While there are few, it
+/// browses all in the same way, so that its queries do not reveal which devices belong together.
+/// When there are many, it browses members first, and some unknown devices in turn. The latter
+/// serve as cover traffic. They also matter because a member in another epoch appears to be
+/// unknown, as does any member to a device that is joining. An unknown device waits for its turn
+/// for at most `instanceCap / strangerCap` periods.
 package struct ServiceDirectory: Sendable {
-    /// The most instances that are kept; each costs some kilobytes and up to four of the 1,024 objects of a client of
-    /// Avahi.
+    /// The maximum number of instances to keep. Each costs some kilobytes and up to four of the
+    /// 1,024 objects of an Avahi client.
     package static let instanceCap = 512
-    /// Up to so many instances all are browsed alike.
+    /// The maximum number of instances up to which all are browsed in the same way.
     package static let alikeCap = 64
-    /// Above that, so many strangers are browsed, others every `rotationPeriod`.
+    /// The number of unknown devices browsed above that limit. The selection changes every
+    /// `rotationPeriod`.
     package static let strangerCap = 32
-    /// The most instances whose host and addresses are asked for at the same time.
+    /// The maximum number of instances whose host and addresses are queried at the same time.
     package static let resolvingCap = 64
-    /// The most addresses told of an instance.
+    /// The maximum number of addresses reported for an instance.
     package static let addressCap = 8
-    /// How long a stranger is browsed, and an unresolved instance keeps its place, while there are too many.
+    /// The time for which an unknown device is browsed, and an unresolved instance keeps its place,
+    /// while there are too many.
     package static let rotationPeriod = Duration.seconds(10)
 
     let options: DiscoveryOptions
     let serviceName: DomainName
-    /// Whether it is told what packets say (`heard`). Then a text is asked for until it is known, and not for ever: a question
-    /// for each of N instances, with the known answer of a kilobyte, by each of N devices would be most of all traffic.
+    /// True if the owner passes received packets to `heard`. A text is then queried only until it
+    /// is known. Permanent queries by each of N devices for each of N instances, with a known
+    /// answer of one kilobyte, would make up most of the traffic.
     let hears: Bool
-    /// What follows the name of an instance in the names of its records.
+    /// The suffix that follows the name of an instance in its record names.
     let instanceSuffix: String
     var interfaces = InterfaceTable()
     var instances: [String: KnownInstance] = [:]
@@ -36,19 +42,19 @@ package struct ServiceDirectory: Sendable {
     private var browseRound: UInt32 = 0
     private var lastRound: UInt32 = 0
     private var lastTurn: UInt64 = 0
-    private var hasOverlooked = false
+    private var hasDroppedNames = false
     private var isSelectionStale = false
-    /// Whether `wanted` may differ from what it was; making it costs too much to do it after every report.
+    /// True if `wanted` may have changed. Computing it after every report is too expensive.
     var isWantedStale = true
-    /// Whether an instance may be waiting for room to be resolved.
+    /// True if an instance may be waiting for a place to be resolved.
     private var isWaiting = false
     private var isAllForNow = false
     var changed: Set<String> = []
     private var removed: [String] = []
 
     /// - Parameters:
-    ///   - options: its service type must be two labels; another is a mistake of ours.
-    ///   - hears: whether `heard` is called for all packets of the service.
+    ///   - options: The service type must have two labels; anything else is a programming error.
+    ///   - hears: True if `heard` is called for all packets of the service.
     package init(options: DiscoveryOptions, hears: Bool = false) {
         self.options = options
         self.hears = hears
@@ -56,50 +62,51 @@ package struct ServiceDirectory: Sendable {
         instanceSuffix = "." + serviceName.text
     }
 
-    /// True while there are more instances than are browsed alike: then `rotate` is due every `rotationPeriod`.
+    /// True while there are more instances than `alikeCap`. `rotate` is then due every
+    /// `rotationPeriod`.
     package var isCrowded: Bool { instances.count > ServiceDirectory.alikeCap }
 
-    // MARK: What the owner says
+    // MARK: Input from the owner
 
-    /// Our own instance, and those before it, are never reported.
+    /// Sets this device's instance name. It and the previous ones are never reported.
     package mutating func setOwnInstance(_ name: String) {
         guard let name = DomainName.label(name), ownInstances.last != name else { return }
         ownInstances.append(name)
-        // The one before is still withdrawn while the new one is announced; a few more cost nothing.
+        // The previous name is still being withdrawn while the new one is announced. A few more
+        // cost nothing.
         if ownInstances.count > 4 { ownInstances.removeFirst() }
         remove(name)
     }
 
-    /// Judges all names anew.
+    /// Sets the membership predicate and reevaluates all names.
     package mutating func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
         self.isMember = isMember
         for name in instances.keys { instances[name]?.isMember = isMember(name) }
         isSelectionStale = true
         changed.formUnion(instances.keys)
-        // A name that found no room may be a member's now.
-        if hasOverlooked { browseAnew() }
+        // A name that was dropped for lack of space may now be a member's.
+        if hasDroppedNames { restartBrowsing() }
     }
 
-    /// The machine's links and addresses, which decide what counts.
+    /// Sets the machine's links and addresses, which determine the records to use.
     package mutating func setInterfaces(_ table: InterfaceTable) {
         interfaces = table
         isWantedStale = true
         changed.formUnion(instances.keys)
     }
 
-    /// Asks again for the host and the addresses of an instance.
+    /// Queries the host and addresses of an instance again.
     package mutating func refresh(_ name: String) {
         guard let instance = instances[name] else { return }
-        // A round that still expects answers is as good as a new one.
+        // A round that still expects responses is as good as a new one.
         if case .running(_, let finished) = instance.resolution, finished.isEmpty { return }
         setResolution(name, .waiting)
-        instances[name]?.heard = []
+        instances[name]?.receivedKinds = []
         instances[name]?.attempts = 0
     }
 
-    // MARK: What Avahi says
+    // MARK: Reports from Avahi
 
-    /// A record is there.
     package mutating func appeared(_ query: RecordQuery, on link: RecordLink, data: [UInt8]) {
         switch query.kind {
         case .instances:
@@ -124,7 +131,6 @@ package struct ServiceDirectory: Sendable {
         changed.insert(query.instance)
     }
 
-    /// A record is gone.
     package mutating func vanished(_ query: RecordQuery, on link: RecordLink, data: [UInt8]) {
         switch query.kind {
         case .instances:
@@ -150,7 +156,7 @@ package struct ServiceDirectory: Sendable {
         changed.insert(query.instance)
     }
 
-    /// Avahi has told what it knows and expects no more answers to this query soon.
+    /// Avahi has reported its cached records and expects no more responses to this query soon.
     package mutating func allForNow(_ query: RecordQuery) {
         if query.kind == .instances {
             isAllForNow = isAllForNow || query.round == browseRound
@@ -164,33 +170,36 @@ package struct ServiceDirectory: Sendable {
         changed.insert(query.instance)
     }
 
-    /// Avahi is gone, and all browsers with it, without a report. What was known stays until `sweep`.
+    /// Avahi is gone, together with all browsers, without a removal report. The known information
+    /// is kept until `sweep`.
     package mutating func libraryLost() {
         for name in instances.keys {
             instances[name]?.links = []
-            instances[name]?.heard = []
+            instances[name]?.receivedKinds = []
             setResolution(name, .waiting)
         }
         isSelectionStale = true
         isAllForNow = false
     }
 
-    /// Removes what was not seen again since Avahi was lost.
+    /// Removes instances that have not reappeared since Avahi was lost.
     package mutating func sweep() {
         for (name, instance) in instances where instance.links.isEmpty { remove(name) }
     }
 
-    /// While crowded: browses the strangers whose turn it is, and lets unresolved instances give way to waiting ones.
+    /// While crowded, browses the unknown devices whose turn it is, and preempts unresolved
+    /// instances in favor of waiting ones.
     package mutating func rotate() {
         guard isCrowded else { return }
         let isFull = instances.values.contains { $0.isChosen && $0.resolution == .waiting }
-        let strangers = instances.filter { !$0.value.isMember && !$0.value.links.isEmpty }
-        // New ones stand behind all others, so that a flood of them keeps nobody from his turn.
-        let next = strangers.sorted { $0.value.turn < $1.value.turn }.prefix(ServiceDirectory.strangerCap).map(\.key)
+        let unknown = instances.filter { !$0.value.isMember && !$0.value.links.isEmpty }
+        // New instances are behind all others, so a flood of them cannot prevent another device's
+        // turn.
+        let next = unknown.sorted { $0.value.turn < $1.value.turn }.prefix(ServiceDirectory.strangerCap).map(\.key)
         for (name, instance) in instances {
             if isFull, case .running = instance.resolution {
                 setResolution(name, .waiting)
-                instances[name]?.heard = []
+                instances[name]?.receivedKinds = []
                 instances[name]?.attempts += 1
             }
             if !instance.isMember { setChosen(name, false) }
@@ -198,13 +207,13 @@ package struct ServiceDirectory: Sendable {
         for name in next { setChosen(name, true) }
     }
 
-    // MARK: What follows
+    // MARK: Output
 
-    /// Decides what to browse from now on (`wanted`), and returns the news. To be called after every batch of
+    /// Updates the wanted queries and returns the changes as events. Call it after each batch of
     /// reports.
     package mutating func settle() -> [DiscoveryEvent] {
-        // Those that found no room are reported again by a new browser only.
-        if hasOverlooked, !isCrowded { browseAnew() }
+        // Only a new browser reports dropped instances again.
+        if hasDroppedNames, !isCrowded { restartBrowsing() }
         if isSelectionStale { select() }
         isSelectionStale = false
         for name in changed { finishResolution(name) }
@@ -212,14 +221,15 @@ package struct ServiceDirectory: Sendable {
         if isWaiting { startResolutions() }
         var events = removed.map { DiscoveryEvent.removed(instance: $0) }
         removed = []
-        for name in changed.sorted() { events += news(of: name) }
+        for name in changed.sorted() { events += changes(of: name) }
         changed = []
         if isAllForNow { events.append(.allForNow) }
         isAllForNow = false
         return events
     }
 
-    /// The queries that a browser should be running for; nil when they are the same as at the last call.
+    /// Returns the queries for which browsers should run, or nil if they have not changed since the
+    /// last call.
     package mutating func takeWanted() -> Set<RecordQuery>? {
         guard isWantedStale else { return nil }
         isWantedStale = false
@@ -234,11 +244,11 @@ package struct ServiceDirectory: Sendable {
         return wanted
     }
 
-    // MARK: Inside
+    // MARK: Implementation
 
-    /// Takes a new browser, which reports all instances again.
-    private mutating func browseAnew() {
-        hasOverlooked = false
+    /// Requests a new browser, which reports all instances again.
+    private mutating func restartBrowsing() {
+        hasDroppedNames = false
         browseRound &+= 1
         isWantedStale = true
     }
@@ -249,7 +259,7 @@ package struct ServiceDirectory: Sendable {
         if let instance = instances[name] {
             instances[name]?.links.insert(link)
             if instance.links.isEmpty {
-                instances[name]?.mustAnnounce = true
+                instances[name]?.mustReport = true
                 isSelectionStale = true
             } else if !instance.links.contains(where: { $0.interface == link.interface }) {
                 refresh(name)  // It may have other addresses there.
@@ -257,7 +267,7 @@ package struct ServiceDirectory: Sendable {
         } else {
             let isMember = isMember(name)
             guard makeRoom(forMember: isMember) else {
-                hasOverlooked = true
+                hasDroppedNames = true
                 return
             }
             instances[name] = KnownInstance(isMember: isMember, turn: nextTurn(), links: [link])
@@ -268,31 +278,31 @@ package struct ServiceDirectory: Sendable {
 
     private mutating func makeRoom(forMember isMember: Bool) -> Bool {
         guard instances.count >= ServiceDirectory.instanceCap else { return true }
-        guard isMember, let stranger = instances.first(where: { !$0.value.isMember })?.key else { return false }
-        hasOverlooked = true
-        remove(stranger)
+        guard isMember, let unknown = instances.first(where: { !$0.value.isMember })?.key else { return false }
+        hasDroppedNames = true
+        remove(unknown)
         return true
     }
 
     private mutating func remove(_ name: String) {
         guard let instance = instances.removeValue(forKey: name) else { return }
-        if instance.announced != nil { removed.append(name) }
+        if instance.reported != nil { removed.append(name) }
         changed.remove(name)
         isSelectionStale = true
         isWantedStale = true
     }
 
     private mutating func select() {
-        var strangers = instances.values.count { $0.isChosen && !$0.isMember }
+        var unknownDevices = instances.values.count { $0.isChosen && !$0.isMember }
         for (name, instance) in instances {
             let isPresent = !instance.links.isEmpty
             if !isCrowded || instance.isMember {
                 setChosen(name, isPresent)
-            } else if !isPresent || (instance.isChosen && strangers > ServiceDirectory.strangerCap) {
-                if instance.isChosen { strangers -= 1 }
+            } else if !isPresent || (instance.isChosen && unknownDevices > ServiceDirectory.strangerCap) {
+                if instance.isChosen { unknownDevices -= 1 }
                 setChosen(name, false)
-            } else if !instance.isChosen, strangers < ServiceDirectory.strangerCap {
-                strangers += 1
+            } else if !instance.isChosen, unknownDevices < ServiceDirectory.strangerCap {
+                unknownDevices += 1
                 setChosen(name, true)
             }
             changed.insert(name)
@@ -314,24 +324,25 @@ package struct ServiceDirectory: Sendable {
         lastRound &+= 1
         instances[name]?.textRound = lastRound
         setResolution(name, .waiting)
-        // A stranger's records are not kept without a browser that keeps them current. What was lost with Avahi stays.
+        // Records of an unknown device are not kept without a browser that updates them.
+        // Information from before Avahi was lost is kept.
         if !isChosen, isCrowded, !instance.isMember { instances[name]?.forgetRecords() }
         changed.insert(name)
     }
 
-    /// Ends a round that has an address and of which no more is expected.
+    /// Completes a round that has an address and expects no more records.
     private mutating func finishResolution(_ name: String) {
         guard let instance = instances[name], case .running(let round, let finished) = instance.resolution,
-            finished.isSuperset(of: addressKinds) || instance.isHeard, !addresses(of: instance).isEmpty
+            finished.isSuperset(of: addressKinds) || instance.isComplete, !addresses(of: instance).isEmpty
         else { return }
         setResolution(name, .done)
         instances[name]?.targets.keep(round: round)
         instances[name]?.addresses.keep(round: round)
     }
 
-    /// Asks for nothing of an instance that has said everything by itself.
+    /// Skips the queries for an instance whose records were all received without one.
     private mutating func skipResolution(_ name: String) {
-        guard let instance = instances[name], instance.isChosen, instance.resolution == .waiting, instance.isHeard,
+        guard let instance = instances[name], instance.isChosen, instance.resolution == .waiting, instance.isComplete,
             !addresses(of: instance).isEmpty
         else { return }
         setResolution(name, .done)
@@ -340,7 +351,7 @@ package struct ServiceDirectory: Sendable {
     private mutating func setResolution(_ name: String, _ resolution: KnownInstance.Resolution) {
         instances[name]?.resolution = resolution
         isWantedStale = true
-        // Also the end of one: it makes room.
+        // The end of a resolution also frees a place.
         isWaiting = true
     }
 
@@ -367,18 +378,18 @@ package struct ServiceDirectory: Sendable {
         }
     }
 
-    private mutating func news(of name: String) -> [DiscoveryEvent] {
+    private mutating func changes(of name: String) -> [DiscoveryEvent] {
         guard let instance = instances[name] else { return [] }
-        // What a stranger said is told while it is browsed.
+        // An unknown device is reported only while it is browsed.
         guard !isCrowded || instance.isMember || instance.isChosen else {
-            instances[name]?.announced = nil
-            return instance.announced == nil ? [] : [.removed(instance: name)]
+            instances[name]?.reported = nil
+            return instance.reported == nil ? [] : [.removed(instance: name)]
         }
         let service = service(name, instance)
         guard service.text != nil || service.port != nil else { return [] }
-        guard service != instance.announced || instance.mustAnnounce else { return [] }
-        instances[name]?.announced = service
-        instances[name]?.mustAnnounce = false
+        guard service != instance.reported || instance.mustReport else { return [] }
+        instances[name]?.reported = service
+        instances[name]?.mustReport = false
         return [.service(service)]
     }
 
@@ -389,7 +400,8 @@ package struct ServiceDirectory: Sendable {
         return name.labels.first
     }
 
-    /// Whether a browser of this round still runs; reports of stopped ones may be under way.
+    /// Returns whether a browser of this round is still running. Reports of stopped browsers may
+    /// still arrive.
     private func isCurrent(_ query: RecordQuery) -> Bool {
         guard let instance = instances[query.instance] else { return false }
         if query.kind == .text { return instance.textRound == query.round }

@@ -2,24 +2,24 @@ package import HandoffLog
 import LoopIO
 import Timing
 
-/// Drives one of Avahi's libraries as `ServiceDirectory` and `PublicationPlan` decide; the same for both. Lives on a
-/// discovery thread. Diagram: `docs/state-machines/discovery.md`.
+/// Drives either of Avahi's libraries according to `ServiceDirectory` and `PublicationPlan`. It
+/// must be used on a discovery thread. Diagram: `docs/state-machines/discovery.md`.
 package final class MulticastDriver: DiscoveryRole {
-    /// Until the first answer, and then while the library is open or not.
     private enum Connection: Equatable {
-        /// The state while the library is open and has not answered.
+        /// The state while the library is open and has not responded.
         case opening
-        /// The state while browsers and groups can be made.
+        /// The state while browsers and groups can be created.
         case running(since: MonotonicInstant)
         /// The state while the library waits for its daemon.
         case waiting
-        /// The state while it is closed until the next attempt.
+        /// The state while the library is closed until the next attempt.
         case closed
     }
 
-    /// The waits between attempts, so that a daemon that dies at once is not asked in a loop.
+    /// The delays between attempts, so that a daemon that exits immediately is not contacted in a
+    /// tight loop.
     private var backoff = Backoff.responder
-    /// How long after all-for-now what was not seen again is taken for gone.
+    /// The delay after all-for-now before instances that have not reappeared are removed.
     package static let sweepDelay = Duration.seconds(5)
 
     private let loop: DiscoveryLoop
@@ -29,21 +29,21 @@ package final class MulticastDriver: DiscoveryRole {
     private var directory: ServiceDirectory
     private var plan: PublicationPlan
     private var check: AnnouncementCheck
-    /// The names of the interfaces on which this device is to be announced.
+    /// The names of the interfaces on which to announce this device.
     private var announceable: [UInt32: String] = [:]
     private let options: DiscoveryOptions
-    /// Attempts to publish, one after the other, in which the library had to be closed.
+    /// The number of consecutive attempts to publish that closed the library.
     private var interruptions = 0
-    /// Why other devices are not found; nil while they are.
+    /// The reason why other devices are not found; nil while they are.
     private var browseFailure: String?
     private var addresses: LocalAddresses?
     private var usable: [LocalAddress]?
     private var connection = Connection.closed
-    private var told: DiscoveryState?
+    private var reportedState: DiscoveryState?
     private var wanted: Set<RecordQuery> = []
     private var browsed: Set<RecordQuery> = []
     private var refused: Set<RecordQuery> = []
-    /// Whether `browsed` and `wanted` may differ although the directory wants what it wanted.
+    /// True if `browsed` and `wanted` may differ although the directory's queries have not changed.
     private var mustBrowse = false
     private var mustSweep = false
     private var openTimer: DiscoveryTimer?
@@ -76,7 +76,7 @@ package final class MulticastDriver: DiscoveryRole {
             mustBrowse = true
         }
         addresses = LocalAddresses(loop: loop, logger: logger) { [unowned self] in interfacesChanged($0) }
-        tell(.starting)
+        updateState(.starting)
         open()
     }
 
@@ -84,14 +84,15 @@ package final class MulticastDriver: DiscoveryRole {
         switch command {
         case .publish(let publication):
             if let publication { directory.setOwnInstance(publication.instance) }
-            if !plan.setPublication(publication) { logger.fault("Cannot publish such names or such a text") }
+            if !plan.setPublication(publication) { logger.fault("Cannot publish: invalid names or text") }
         case .setMembership(let isMember):
             directory.setMembership(isMember)
             library.setMembership(isMember)
         case .refresh(let instance):
             directory.refresh(instance)
         case .stop(let done):
-            // Withdraws all, without a call that would wait for a hanging daemon: that one notices the closed connection.
+            // Closing withdraws everything. No call may wait for a hanging daemon, which will
+            // notice the closed connection.
             library.close()
             connection = .closed
             loop.finish()
@@ -101,15 +102,15 @@ package final class MulticastDriver: DiscoveryRole {
 
     package func turnEnded() {
         guard !loop.isFinished else { return }
-        // What is done here may queue more events, and a lost library ends the round.
+        // These actions may queue more events. Losing the library ends the round.
         var events = library.takeEvents()
         repeat {
-            for event in events { take(event) }
+            for event in events { process(event) }
             for event in directory.settle() { report(event) }
             if case .running = connection {
                 browse()
                 perform(plan.step(at: loop.now))
-                tellIfRunning()
+                updateStateIfRunning()
             }
             events = library.takeEvents()
         } while !events.isEmpty
@@ -127,12 +128,12 @@ package final class MulticastDriver: DiscoveryRole {
         if case .running = connection { true } else { false }
     }
 
-    /// Reports whether the library works, with the reason if it does not.
-    private func tellIfRunning() {
+    /// Updates the state if the library is running, including any obstacle.
+    private func updateStateIfRunning() {
         guard isRunning else { return }
         check.update(
             isEstablished: plan.isAnnounced, interfaces: plan.isPublishing ? Set(announceable.keys) : [], at: loop.now)
-        tell(obstacle.map { .impaired($0) } ?? .running)
+        updateState(obstacle.map { .impaired($0) } ?? .running)
     }
 
     /// The reason why this device is not found or does not find others; nil if there is none.
@@ -158,7 +159,7 @@ package final class MulticastDriver: DiscoveryRole {
         for local in table.published(by: options) where table.isMulticast(local.interface) {
             announceable[local.interface] = table.name(of: local.interface)
         }
-        // The first table is no change.
+        // The first table is not a change.
         if let usable, usable != table.usable { onEvent(.networkChanged) }
         usable = table.usable
     }
@@ -171,16 +172,16 @@ package final class MulticastDriver: DiscoveryRole {
         onEvent(event)
     }
 
-    private func take(_ event: MulticastEvent) {
+    private func process(_ event: MulticastEvent) {
         switch event {
         case .running:
             guard !isRunning else { return }
             connection = .running(since: loop.now)
         case .waiting(let reason):
             connection = .waiting
-            tell(.unavailable(reason))
+            updateState(.unavailable(reason))
         case .lost(let reason):
-            lose(reason)
+            libraryLost(reason)
         case .appeared(let query, let link, let data):
             if query.kind == .instances, plan.isOwn(data) { check.echoed(on: link.interface) }
             if browsed.contains(query) { directory.appeared(query, on: link, data: data) }
@@ -203,28 +204,29 @@ package final class MulticastDriver: DiscoveryRole {
     }
 
     private func publishingFailed(_ id: UInt64, _ reason: String) {
-        logger.debug("Cannot publish for now", ["by": library.kind.rawValue, "reason": reason])
+        logger.debug("Cannot publish; retrying later", ["by": library.kind.rawValue, "reason": reason])
         plan.failed(id, reason, at: loop.now)
     }
 
-    /// Closes the library and tries again after a while, twice as long each time unless it ran for long.
-    private func lose(_ reason: String) {
+    /// Closes the library and schedules another attempt. The delay doubles each time unless the
+    /// library ran for long.
+    private func libraryLost(_ reason: String) {
         guard connection != .closed else { return }
         if case .running(let since) = connection, loop.now - since >= backoff.longest {
             backoff.reset()
         }
         forgetLibrary()
         openTimer?.set(loop.now + backoff.next())
-        tell(obstacle.map { .impaired($0) } ?? .unavailable(reason))
+        updateState(obstacle.map { .impaired($0) } ?? .unavailable(reason))
     }
 
-    /// Tells the owner and the log of a new state, and not again at every attempt.
-    private func tell(_ state: DiscoveryState) {
-        guard state != told else { return }
-        told = state
+    /// Reports and logs a new state, but does not repeat it at each attempt.
+    private func updateState(_ state: DiscoveryState) {
+        guard state != reportedState else { return }
+        reportedState = state
         let kind = library.kind.rawValue
         switch state {
-        case .starting: logger.debug("Discovery starts", ["by": kind])
+        case .starting: logger.debug("Starting discovery", ["by": kind])
         case .running: logger.info("Discovery is running", ["by": kind])
         case .impaired(let reason): logger.info("Discovery is impaired", ["by": kind, "reason": reason])
         case .unavailable(let reason): logger.info("Discovery is not available", ["by": kind, "reason": reason])
@@ -246,7 +248,7 @@ package final class MulticastDriver: DiscoveryRole {
         sweepTimer?.set(nil)
     }
 
-    /// Makes the browsers those that the directory wants.
+    /// Starts and stops browsers to match the directory's queries.
     private func browse() {
         if let wanted = directory.takeWanted() {
             self.wanted = wanted
@@ -263,7 +265,7 @@ package final class MulticastDriver: DiscoveryRole {
                 browsed.insert(query)
                 try library.browse(query)
             } catch .disconnected(let reason) {
-                lose(reason)
+                libraryLost(reason)
             } catch {
                 refuse(query, error)
             }
@@ -272,8 +274,8 @@ package final class MulticastDriver: DiscoveryRole {
     }
 
     private func refuse(_ query: RecordQuery, _ error: MulticastError) {
-        logger.debug("Cannot browse for now", ["kind": "\(query.kind)", "reason": error.reason])
-        // A single name that is refused does not matter: others on the network choose names.
+        logger.debug("Cannot browse; retrying later", ["kind": "\(query.kind)", "reason": error.reason])
+        // A rejected name does not matter, because other devices choose the names.
         if case .limited = error { browseFailure = error.reason }
         if query.kind == .instances { browseFailure = error.reason }
         if browsed.remove(query) != nil { call { () throws(MulticastError) in try library.stopBrowsing(query) } }
@@ -302,17 +304,18 @@ package final class MulticastDriver: DiscoveryRole {
         switch (action, error) {
         case (.make, .disconnected(let reason)):
             interruptions += 1
-            // Once is a restart of avahi-daemon. A bus that forbids the call closes nothing, but fails each time.
+            // A single failure is a restart of avahi-daemon. If the bus forbids the call, it closes
+            // nothing, but the call fails each time.
             if interruptions > 1 { plan.failedAsWhole(reason) }
-            lose(reason)
+            libraryLost(reason)
         case (_, .disconnected(let reason)):
-            lose(reason)
+            libraryLost(reason)
         case (.make(let id, _, _), .collision), (.update(let id, _, _), .collision):
             if let instance = plan.collided(id) { onEvent(.conflict(instance: instance)) }
         case (.make(let id, _, _), _), (.update(let id, _, _), _):
             publishingFailed(id, error.reason)
         case (.free, _):
-            // It is gone, which is all that was wanted.
+            // The group no longer exists, so nothing needs to be done.
             logger.debug("Cannot withdraw", ["by": library.kind.rawValue, "reason": error.reason])
         }
     }
@@ -321,14 +324,14 @@ package final class MulticastDriver: DiscoveryRole {
         do {
             try body()
         } catch .disconnected(let reason) {
-            lose(reason)
+            libraryLost(reason)
         } catch {
             logger.debug("Cannot stop browsing", ["reason": error.reason])
         }
     }
 }
 
-/// What the owner of a multicast discovery asks of its thread.
+/// A command from the owner of a multicast discovery to its thread.
 package enum DiscoveryCommand: Sendable {
     case publish(Publication?)
     case setMembership(@Sendable (String) -> Bool)

@@ -1,37 +1,40 @@
 package import LoopIO
 
-/// One of Avahi's two libraries behind the same few calls: a thin layer without decisions. Lives on a discovery thread;
-/// its C callbacks only queue events, which the driver takes at the end of the loop's turn.
+/// A common interface to Avahi's two libraries: a thin layer that makes no decisions. It must be
+/// used on a discovery thread. Its C callbacks only queue events, which the driver takes at the end
+/// of the loop's turn.
 package protocol MulticastLibrary: AnyObject {
-    /// What this library is, for events and logs.
+    /// The kind of library, for events and logs.
     var kind: DiscoveryKind { get }
 
-    /// Whether it tells what it hears (`MulticastEvent.heard`), so that nobody has to go on asking for what others say anyway.
+    /// True if it reports received packets (`MulticastEvent.heard`), so that records that others
+    /// announce anyway need not be queried repeatedly.
     var hears: Bool { get }
 
-    /// Connects to the daemon, or starts the responder. It may take until a bus or a daemon answers; the outcome is an
-    /// event, maybe queued before this returns.
+    /// Connects to the daemon or starts the responder. It may wait for a bus or a daemon. The
+    /// outcome is an event, which may be queued before this method returns.
     func open()
 
-    /// Frees everything at once, without waiting for a daemon. With the embedded responder, goodbyes are sent.
+    /// Frees everything immediately, without waiting for a daemon. The embedded responder sends
+    /// goodbye packets.
     func close()
 
-    /// Takes the events that were queued since the last call.
+    /// Returns and removes the events queued since the last call.
     func takeEvents() -> [MulticastEvent]
 
-    /// Takes what tells a member's instance from others, for a library that reads the network itself.
+    /// Sets the predicate for members' instance names, for a library that reads the network itself.
     func setMembership(_ isMember: @escaping @Sendable (String) -> Bool)
 
-    /// Asks and keeps asking.
+    /// Starts a browser for a continuous query.
     func browse(_ query: RecordQuery) throws(MulticastError)
 
-    /// Ends one of these.
+    /// Stops the browser of a query.
     func stopBrowsing(_ query: RecordQuery) throws(MulticastError)
 
-    /// Makes and commits a group of records.
+    /// Creates and commits a group of records.
     func makeGroup(_ id: UInt64, records: [PublishedRecord], interface: UInt32?) throws(MulticastError)
 
-    /// Replaces the record of the same name and kind in a group.
+    /// Replaces the record with the same name and type in a group.
     func update(_ id: UInt64, record: PublishedRecord, interface: UInt32?) throws(MulticastError)
 
     /// Withdraws a group; an unknown one is ignored.
@@ -44,36 +47,36 @@ extension MulticastLibrary {
     package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {}
 }
 
-/// What a library tells its driver.
+/// An event from a library to its driver.
 package enum MulticastEvent: Equatable, Sendable {
-    /// Browsers and groups can be made now.
+    /// Browsers and groups can now be created.
     case running
-    /// There is no daemon to talk to, but the library waits for it by itself.
+    /// The daemon is not running. The library waits for it.
     case waiting(String)
-    /// It is over: the driver closes the library, and opens it again after a while.
+    /// The library failed. The driver closes it and reopens it later.
     case lost(String)
     case appeared(RecordQuery, RecordLink, [UInt8])
     case vanished(RecordQuery, RecordLink, [UInt8])
     case allForNow(RecordQuery)
-    /// A packet of the network that answers or announces, and who sent it, after the library has read it.
+    /// A response or announcement and its sender, after the library has read the packet.
     case heard(MulticastPacket, RecordLink, from: IPAddress)
-    /// The browser of that query has failed.
     case browserFailed(RecordQuery, String)
     case groupEstablished(UInt64)
-    /// Somebody else has a name of that group.
+    /// Another device uses a name of the group.
     case groupCollided(UInt64)
     case groupFailed(UInt64, String)
 }
 
-/// Why a call into one of Avahi's libraries failed; one case per reaction.
+/// The reason why a call into one of Avahi's libraries failed, with one case per reaction.
 package enum MulticastError: Error, Equatable, Sendable {
-    /// Nobody is there or nobody answers: the library must be closed. The text is Avahi's.
+    /// The daemon or bus is missing or not responding. The library must be closed. The text is
+    /// Avahi's.
     case disconnected(String)
-    /// The names are taken, by us or on this machine.
+    /// The names are already used, by this device or another program on this machine.
     case collision(String)
-    /// This one call failed; another may work later.
+    /// Only this call failed. Another one may succeed later.
     case refused(String)
-    /// A limit of avahi-daemon's configuration is reached.
+    /// A limit in avahi-daemon's configuration was reached.
     case limited(String)
 
     /// Avahi's text.

@@ -1,32 +1,35 @@
-/// What a packet of multicast DNS says of services like ours: bytes from strangers, read by RFC 1035 section 4.1.
+/// The parts of a multicast DNS packet that concern this service. The bytes are untrusted and
+/// parsed according to RFC 1035 section 4.1.
 package struct MulticastPacket: Sendable, Equatable {
-    /// One record of a response.
     package struct Record: Sendable, Equatable {
-        /// Whose it is, in lower case with dots; nil for a name that this protocol never has.
+        /// The owner name, in lower case with dots; nil for a name that this protocol never uses.
         package let owner: String?
-        /// What a PTR record points to, in the same form; nil for other kinds.
+        /// The target of a PTR record, in the same form; nil for other types.
         package let target: String?
-        /// Its lifetime in seconds; 0 takes it back.
+        /// The lifetime in seconds; 0 withdraws the record.
         package let lifetime: UInt32
-        /// Its kind, if it is one that this protocol has.
+        /// The record type, if this protocol uses it.
         package let kind: RecordQuery.Kind?
-        /// What a TXT, SRV, A or AAAA record says, with its name uncompressed; nil for other kinds, and what is malformed.
+        /// The data of a TXT, SRV, A or AAAA record, with its name uncompressed; nil for other
+        /// types and malformed data.
         package let data: [UInt8]?
     }
 
-    /// Whether it answers or announces; otherwise it asks.
+    /// True for a response or announcement, false for a query.
     package let isResponse: Bool
-    /// The records of a response, of all sections; those of a question are not read.
+    /// The records of all sections of a response. Records of a query are not read.
     package let records: [Record]
-    /// Whether a record of a response is an alias (CNAME). No device of this protocol announces one.
+    /// True if a response contains an alias (CNAME). Devices of this protocol never announce one.
     package let hasAlias: Bool
 
-    /// The number of the kind CNAME (RFC 1035 section 3.2.2).
+    /// The CNAME record type (RFC 1035 section 3.2.2).
     private static let alias = UInt16(5)
-    /// More records than any packet of ours has; one with more is not read.
+    /// The maximum number of records, more than any packet of this protocol has. A packet with more
+    /// is rejected.
     package static let maxRecords = 64
 
-    /// Nil for what is no packet, is cut, has too many records, or names that lead in circles.
+    /// Returns nil if the bytes are not a packet, are truncated, have too many records, or contain
+    /// a compression loop.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 12 else { return nil }
         isResponse = bytes[2] & 0x80 != 0
@@ -64,7 +67,7 @@ package struct MulticastPacket: Sendable, Equatable {
         self.hasAlias = hasAlias
     }
 
-    /// What a record says, in the form of records that stand by themselves.
+    /// Returns the data of a record in the form that it has in a standalone record.
     private static func data(of kind: RecordQuery.Kind, from reader: inout Reader, to end: Int) -> [UInt8]? {
         switch kind {
         case .instances:
@@ -72,15 +75,15 @@ package struct MulticastPacket: Sendable, Equatable {
         case .text, .ipv4, .ipv6:
             return [UInt8](reader.bytes[reader.offset..<end])
         case .target:
-            let begin = reader.offset
+            let start = reader.offset
             guard reader.skip(6), reader.offset < end, let name = reader.name()?.text.flatMap(DomainName.init) else {
                 return nil
             }
-            return [UInt8](reader.bytes[begin..<(begin + 6)]) + name.wire
+            return [UInt8](reader.bytes[start..<(start + 6)]) + name.wire
         }
     }
 
-    /// Reads from the front; nil where the bytes end.
+    /// Reads from the front. Its methods return nil or false at the end of the bytes.
     private struct Reader {
         let bytes: UnsafeRawBufferPointer
         var offset: Int
@@ -102,17 +105,17 @@ package struct MulticastPacket: Sendable, Equatable {
         }
 
         struct Name {
-            /// Nil when it has characters that names of this protocol never have.
+            /// Nil if the name has characters that names of this protocol never have.
             let text: String?
         }
 
-        /// A name, compressed or not.
+        /// Reads a name, compressed or not.
         mutating func name() -> Name? {
             var place = offset
             var end: Int?
             var text: [UInt8] = []
             var isPlain = true
-            // Each label and each jump counts, so that no name is read for ever.
+            // Each label and each jump counts, so that the loop ends.
             for _ in 0..<128 {
                 guard place < bytes.count else { return nil }
                 let count = Int(bytes[place])
@@ -135,7 +138,7 @@ package struct MulticastPacket: Sendable, Equatable {
                     guard place + 1 < bytes.count else { return nil }
                     if end == nil { end = place + 2 }
                     let target = (count & 0x3f) << 8 | Int(bytes[place + 1])
-                    // Only ever towards the front (RFC 1035 section 4.1.4).
+                    // Pointers only lead backwards (RFC 1035 section 4.1.4).
                     guard target < place else { return nil }
                     place = target
                 default:

@@ -1,35 +1,40 @@
 package import Timing
 
-/// Decides whether other devices can see this device's announcement. Plain values; time is a parameter.
+/// Decides whether other devices can receive this device's announcement. A plain value; time is a
+/// parameter.
 ///
-/// avahi-daemon reports an announcement as established even if its configuration excludes every interface. Its multicast packets
-/// return to it, so that a browser reports the announcement once for each interface that it uses.
+/// avahi-daemon reports an announcement as established even if its configuration excludes every
+/// interface. It also receives its own multicast packets, so a browser reports the announcement
+/// once for each interface that avahi-daemon uses.
 package struct AnnouncementCheck: Sendable {
-    /// How long an announcement may take until it is established and has returned.
+    /// The maximum time until an announcement is established and has been received.
     package static let timeout = Duration.seconds(5)
 
     private let needsEcho: Bool
     private var echoes: Set<UInt32> = []
     private var pendingSince: MonotonicInstant?
-    /// Whether the announcement is known to be invisible; until it is visible again, also while the library is closed.
+    /// True if the announcement is known to be invisible. It stays true until the announcement is
+    /// visible again, even while the library is closed.
     package private(set) var isHidden = false
 
-    /// - Parameter needsEcho: whether only a returned announcement is visible.
+    /// - Parameter needsEcho: True if an announcement counts as visible only once it has been
+    ///   received.
     package init(needsEcho: Bool) { self.needsEcho = needsEcho }
 
-    /// An announcement of this device was received on an interface.
+    /// Records that this device's announcement was received on an interface.
     package mutating func echoed(on interface: UInt32) { echoes.insert(interface) }
 
-    /// The library was closed. The next one may have another configuration.
+    /// The library was closed. When it is reopened, its configuration may differ.
     package mutating func libraryLost() {
         echoes = []
         pendingSince = nil
     }
 
-    /// Takes the present state.
+    /// Updates the check with the current state.
     /// - Parameters:
-    ///   - isEstablished: whether the library has announced what is to be announced.
-    ///   - interfaces: those on which it is to be announced; empty if it cannot be or need not be.
+    ///   - isEstablished: True if the library has announced the publication.
+    ///   - interfaces: The interfaces on which to announce it; empty if announcing is impossible or
+    ///     unnecessary.
     package mutating func update(isEstablished: Bool, interfaces: Set<UInt32>, at now: MonotonicInstant) {
         let isVisible = isEstablished && (!needsEcho || !echoes.isDisjoint(with: interfaces))
         guard !isVisible, !interfaces.isEmpty else {
@@ -42,7 +47,7 @@ package struct AnnouncementCheck: Sendable {
         if since + AnnouncementCheck.timeout <= now { isHidden = true }
     }
 
-    /// When `update` is due again without any change; nil: never.
+    /// The time at which `update` is due again without any change; nil if it is not.
     package var deadline: MonotonicInstant? {
         isHidden ? nil : pendingSince.map { $0 + AnnouncementCheck.timeout }
     }

@@ -1,20 +1,21 @@
 package import LoopIO
 
-/// What one entry group of Avahi holds. A change of it makes another group, for a group that is reset and committed
-/// again waits a second and after some commits twenty; a new one waits for nothing.
+/// The contents of one Avahi entry group. A change requires a new group: a group that is reset and
+/// committed again waits a second, and after some commits twenty, but a new group does not wait.
 package enum PublicationGroup: Hashable, Sendable {
-    /// PTR, SRV and TXT of the instance, on one interface or (nil) on all.
+    /// The PTR, SRV and TXT records of the instance, on one interface or, for nil, on all.
     case service(instance: String, host: String, port: UInt16, interface: UInt32?)
-    /// One address of the host name, on the interface that has it: elsewhere a link-local one would be wrong.
+    /// One address of the host name, on the interface that has it. On other interfaces, a
+    /// link-local address would be wrong.
     case address(host: String, LocalAddress)
 
-    /// The lifetime of PTR and TXT records in seconds, at most the time that an instance lives: a publisher that was
-    /// killed sends no goodbye, and others keep the records for so long.
+    /// The lifetime of PTR and TXT records in seconds. It limits how long other devices keep the
+    /// records of a publisher that was killed and sent no goodbye.
     package static let instanceLifetime: UInt32 = 900
     /// The lifetime of SRV and address records in seconds (RFC 6762 section 10).
     package static let hostLifetime: UInt32 = 120
 
-    /// The interface's index, or nil for all.
+    /// The index of the interface, or nil for all.
     package var interface: UInt32? {
         switch self {
         case .service(_, _, _, let interface): interface
@@ -22,7 +23,7 @@ package enum PublicationGroup: Hashable, Sendable {
         }
     }
 
-    /// The records, for the service with that text in wire form.
+    /// Returns the records. The service's TXT record gets `text`, which is in wire form.
     func records(serviceName: DomainName, text: [UInt8]) -> [PublishedRecord] {
         switch self {
         case .address(let host, let local):
@@ -45,22 +46,21 @@ package enum PublicationGroup: Hashable, Sendable {
         }
     }
 
-    /// The TXT record of an instance.
     static func textRecord(name: DomainName, text: [UInt8]) -> PublishedRecord {
         .raw(name: name.text, kind: .text, lifetime: instanceLifetime, data: text, isShared: false)
     }
 }
 
-/// One record to publish.
 package enum PublishedRecord: Hashable, Sendable {
-    /// Any record; `data` is in wire form.
+    /// A record of any type; `data` is in wire form.
     case raw(name: String, kind: RecordQuery.Kind, lifetime: UInt32, data: [UInt8], isShared: Bool)
-    /// An A or AAAA record without a reverse one, since only one name per address can have that.
+    /// An A or AAAA record without a reverse record, since only one name per address can have a
+    /// reverse record.
     case address(host: String, IPAddress)
 }
 
 extension PublishedRecord {
-    /// Whether other devices have records of the same name and kind, so that they may be there side by side.
+    /// True if other devices have records with the same name and type, so that these must coexist.
     package var isShared: Bool {
         switch self {
         case .raw(_, _, _, _, let isShared): isShared

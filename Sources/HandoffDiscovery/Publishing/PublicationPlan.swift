@@ -1,27 +1,28 @@
 import LoopIO
 package import Timing
 
-/// Which entry groups there should be; a machine of plain values. Wishes and Avahi's answers go in, `step` says what to
-/// do. See `docs/state-machines/discovery.md`.
+/// Plans the entry groups that should exist. A state machine of plain values: requests and Avahi's
+/// responses go in, and `step` returns the actions. See `docs/state-machines/discovery.md`.
 ///
-/// What is new is announced before what it replaces is withdrawn, so that others never miss the device.
+/// A replacement is announced before the old group is withdrawn, so that the device is always
+/// visible to others.
 package struct PublicationPlan: Sendable {
-    /// What to do, in this order.
+    /// The actions to perform, in this order.
     package enum Action: Equatable, Sendable {
-        /// Make and commit a group; nil is all interfaces.
+        /// Create and commit a group, on all interfaces for nil.
         case make(UInt64, records: [PublishedRecord], interface: UInt32?)
         /// Replace the TXT record of a group.
         case update(UInt64, PublishedRecord, interface: UInt32?)
-        /// Free a group, which sends its goodbyes.
+        /// Free a group, which sends its goodbye packets.
         case free(UInt64)
     }
 
     private enum State: Equatable, Sendable {
-        /// The state from the commit until Avahi has announced it.
+        /// The state from the commit until Avahi has announced the group.
         case announcing
-        /// The state once others can see it.
+        /// The state once other devices can see the group.
         case announced
-        /// The state of what is to be freed soon, once its replacement had time to be seen.
+        /// The state of a group that is freed once its replacement has had time to arrive.
         case retiring(since: MonotonicInstant)
     }
 
@@ -32,14 +33,17 @@ package struct PublicationPlan: Sendable {
         var text: [UInt8] = []
     }
 
-    /// How long what is replaced stays beside what replaces it: at least, since an announcement takes up to 0.2 s to
-    /// arrive, and at most, if Avahi does not say that it is announced.
+    /// The time for which a group and its replacement coexist: at least `least`, since an
+    /// announcement takes up to 0.2 s to arrive, and at most `most`, if Avahi does not confirm the
+    /// announcement.
     package static let overlap = (least: Duration.seconds(1), most: Duration.seconds(3))
-    /// The least time between two updates of the text: at shorter ones Avahi falls silent for seconds.
+    /// The minimum time between two updates of the text. At shorter intervals, Avahi stops
+    /// responding for seconds.
     package static let textInterval = Duration.milliseconds(250)
-    /// How long a query that was refused is left alone, and at first a group that was.
+    /// The delay before a rejected query is retried, and the first delay for a rejected group.
     package static let retryInterval = Backoff.publication.first
-    /// The most addresses to publish on one interface, and on all: each is a group of the 1,024 objects of a client.
+    /// The maximum number of addresses to publish on one interface and in total. Each is a group of
+    /// the 1,024 objects of a client.
     package static let addressCap = (interface: 8, total: 64)
 
     private let options: DiscoveryOptions
@@ -52,17 +56,19 @@ package struct PublicationPlan: Sendable {
     private var lastID: UInt64 = 0
     private var textAllowed = MonotonicInstant(nanoseconds: 0)
     private var refused: [PublicationGroup: MonotonicInstant] = [:]
-    /// The groups that failed and have not been announced since, with the reason and the number of failures.
+    /// The groups that failed and have not been announced since, with the reason and the number of
+    /// failures.
     private var failures: [PublicationGroup: (reason: String, count: Int)] = [:]
     private var conflicted: Set<String> = []
 
-    /// - Parameter options: as for `ServiceDirectory`.
+    /// - Parameter options: As for `ServiceDirectory`.
     package init(options: DiscoveryOptions) {
         self.options = options
         self.serviceName = options.serviceName
     }
 
-    /// What to announce. False, without a change, when a name or the text is not fit to be published.
+    /// Sets the publication. Returns false, without a change, if a name or the text cannot be
+    /// published.
     package mutating func setPublication(_ publication: Publication?) -> Bool {
         guard let publication else {
             self.publication = nil
@@ -77,28 +83,29 @@ package struct PublicationPlan: Sendable {
         return true
     }
 
-    /// The links and addresses of this machine.
+    /// Sets the links and addresses of this machine.
     package mutating func setInterfaces(_ table: InterfaceTable) {
         interfaces = table.indexes(of: options.interfaces)
         addresses = table.published(by: options)
     }
 
-    /// The library was closed, which freed all groups. Failures are kept until the groups are announced.
+    /// The library was closed, which freed all groups. Failures are kept until the groups are
+    /// announced.
     package mutating func libraryLost() {
         groups = []
         refused = [:]
         conflicted = []
     }
 
-    /// Others can see the group now.
+    /// Other devices can now see the group.
     package mutating func established(_ id: UInt64) {
         guard let index = groups.firstIndex(where: { $0.id == id }), groups[index].state == .announcing else { return }
         groups[index].state = .announced
         failures[groups[index].content] = nil
     }
 
-    /// Somebody else has one of the group's names. Returns the instance that conflicts; it is not published again
-    /// under these names.
+    /// Another device uses one of the group's names. Returns the conflicting instance, which is not
+    /// published again under these names.
     package mutating func collided(_ id: UInt64) -> String? {
         guard let group = groups.first(where: { $0.id == id }), let publication else { return nil }
         switch group.content {
@@ -108,7 +115,7 @@ package struct PublicationPlan: Sendable {
         return conflicted.isDisjoint(with: [publication.instance, publication.host]) ? nil : publication.instance
     }
 
-    /// The group could not be made, changed or kept; it is to be freed by this plan, and tried again later.
+    /// The group could not be created, changed or kept. This plan frees it and retries later.
     package mutating func failed(_ id: UInt64, _ reason: String, at now: MonotonicInstant) {
         guard let content = groups.first(where: { $0.id == id })?.content else { return }
         let count = (failures[content]?.count ?? 0) + 1
@@ -116,12 +123,13 @@ package struct PublicationPlan: Sendable {
         refused[content] = now + Backoff.publication.delay(after: count)
     }
 
-    /// No group can be made: the first attempt ended the library.
+    /// No group can be created, because the first attempt lost the library.
     package mutating func failedAsWhole(_ reason: String) {
         for content in desiredGroups { failures[content] = (reason, (failures[content]?.count ?? 0) + 1) }
     }
 
-    /// Why others cannot find this device: a group of the service failed, or those of all addresses. Nil once they are announced.
+    /// The reason why other devices cannot find this device: a group of the service failed, or
+    /// those of all addresses. Nil once they are announced.
     package var failure: String? {
         guard !failures.isEmpty else { return nil }
         let desired = desiredGroups
@@ -132,13 +140,13 @@ package struct PublicationPlan: Sendable {
         return reasons.count == addresses.count ? reasons.first : nil
     }
 
-    /// Whether there is something to announce.
+    /// True if there is something to announce.
     package var isPublishing: Bool { publication != nil }
 
-    /// Whether the library has announced the present service.
+    /// True if the library has announced the current service.
     package var isAnnounced: Bool { groups.contains { isService($0) && $0.state == .announced } }
 
-    /// Whether a name in wire form is that of an instance of this device.
+    /// Returns whether a name in wire form is an instance of this device.
     package func isOwn(_ name: [UInt8]) -> Bool {
         groups.contains {
             guard case .service(let instance, _, _, _) = $0.content else { return false }
@@ -146,7 +154,7 @@ package struct PublicationPlan: Sendable {
         }
     }
 
-    /// When `step` is due again without any change; nil: never.
+    /// The time at which `step` is due again without any change; nil if it is not.
     package var deadline: MonotonicInstant? {
         var times = Array(refused.values)
         for group in groups {
@@ -158,7 +166,7 @@ package struct PublicationPlan: Sendable {
         return times.min()
     }
 
-    /// What to do now.
+    /// Returns the actions to perform now.
     package mutating func step(at now: MonotonicInstant) -> [Action] {
         refused = refused.filter { $0.value > now }
         let all = desiredGroups
@@ -178,7 +186,8 @@ package struct PublicationPlan: Sendable {
 
     private var desiredGroups: [PublicationGroup] {
         guard let publication, conflicted.isDisjoint(with: [publication.instance, publication.host]) else { return [] }
-        // Addresses first: who hears of the service can reach it at once.
+        // Addresses come first, so that a device that learns of the service can connect
+        // immediately.
         return addresses.map { .address(host: publication.host, $0) }
             + interfaces.map {
                 .service(
@@ -186,8 +195,8 @@ package struct PublicationPlan: Sendable {
             }
     }
 
-    /// Marks what is not wanted any more. A group whose names stay, but not its data, is freed before its replacement
-    /// is made: both at once would be a conflict with ourselves.
+    /// Retires groups that are no longer wanted. A group whose names stay but whose data changes is
+    /// freed before its replacement is created. If both existed, they would conflict.
     private mutating func retire(allBut desired: Set<PublicationGroup>, at now: MonotonicInstant) -> [Action] {
         var actions: [Action] = []
         for index in groups.indices {
@@ -214,7 +223,7 @@ package struct PublicationPlan: Sendable {
                 return interface == nil || other == nil || interface == other
             }
         case .address(let host, _):
-            // The address itself is gone, not the name: nothing replaces it.
+            // The address is gone, but its name stays. Nothing replaces it.
             publication?.host == host
         }
     }
@@ -246,7 +255,8 @@ package struct PublicationPlan: Sendable {
 
     private var isReplaced: Bool { !groups.contains { $0.state == .announcing } }
 
-    /// Whether it is the current service's group, whose text follows the publication's.
+    /// Returns whether a group belongs to the current service, whose text follows the
+    /// publication's.
     private func isService(_ group: Group) -> Bool {
         guard case .service(let instance, _, _, _) = group.content, instance == publication?.instance else {
             return false
@@ -257,7 +267,7 @@ package struct PublicationPlan: Sendable {
 }
 
 extension InterfaceTable {
-    /// The addresses of this machine with which a service is announced.
+    /// Returns the addresses of this machine with which a service is announced.
     package func published(by options: DiscoveryOptions) -> [LocalAddress] {
         var count: [UInt32: Int] = [:]
         let addresses = usable.filter { local in
@@ -273,8 +283,9 @@ extension InterfaceTable {
 }
 
 extension [LocalAddress] {
-    /// The first address of each interface, then the second of each, and so on; of one interface first IPv4, then link-local IPv6. Where
-    /// only some find room, many bridges do not displace the local network.
+    /// The first address of each interface, then the second of each, and so on. Within an
+    /// interface, IPv4 comes first, then link-local IPv6. If there is not enough room for all, many
+    /// bridges do not displace the local network.
     package var alternating: [LocalAddress] {
         func rank(_ address: IPAddress) -> Int { address.isIPv4 ? 0 : address.isLinkLocal ? 1 : 2 }
         let sorted = enumerated().sorted { one, other in

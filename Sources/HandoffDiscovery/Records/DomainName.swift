@@ -1,18 +1,18 @@
-/// A DNS name whose labels hold only ASCII letters, digits, `-` and `_`, in lower case.
+/// A DNS name whose labels contain only ASCII letters, digits, `-` and `_`, in lower case.
 ///
-/// That is all that this protocol ever publishes. Names of other devices are bytes from strangers: whatever has
-/// another character, an escape, an empty label or a compression pointer is not decoded at all, so that no text form
-/// ever needs escapes.
+/// This protocol publishes no other names. Names of other devices are untrusted: a name with any
+/// other character, an escape, an empty label or a compression pointer is rejected, so that the
+/// text form never needs escapes.
 package struct DomainName: Hashable, Sendable {
     /// The labels, most specific first; never empty, each of 1 to 63 bytes.
     package let labels: [String]
 
-    /// The longest wire form of a name (RFC 1035 section 2.3.4).
+    /// The maximum length of a name's wire form (RFC 1035 section 2.3.4).
     package static let maxByteCount = 255
-    /// The longest label (RFC 1035 section 2.3.4).
+    /// The maximum length of a label (RFC 1035 section 2.3.4).
     package static let maxLabelByteCount = 63
 
-    /// Takes labels; nil when one is unfit or all are too long together.
+    /// Creates a name from labels. Returns nil if a label is invalid or the name is too long.
     package init?(labels: [String]) {
         let lowered = labels.compactMap(DomainName.label)
         guard !labels.isEmpty, lowered.count == labels.count,
@@ -21,12 +21,12 @@ package struct DomainName: Hashable, Sendable {
         self.labels = lowered
     }
 
-    /// Takes the text form: labels with dots between them, without one at the end.
+    /// Parses the text form: labels separated by dots, without a trailing dot.
     package init?(_ text: String) {
         self.init(labels: text.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
     }
 
-    /// Takes the whole of `wire` as one uncompressed name (RFC 1035 section 3.1).
+    /// Decodes all of `wire` as one uncompressed name (RFC 1035 section 3.1).
     package init?(wire: ArraySlice<UInt8>) {
         guard wire.count <= DomainName.maxByteCount else { return nil }
         var rest = wire
@@ -37,12 +37,12 @@ package struct DomainName: Hashable, Sendable {
             labels.append(label)
             rest = rest.dropFirst(Int(count))
         }
-        // The wire form ends with the root's empty label, and with nothing after it.
+        // The wire form ends with the root's empty label and nothing after it.
         guard wire.last == 0, rest.isEmpty else { return nil }
         self.init(labels: labels)
     }
 
-    /// The labels with dots between them; needs no escapes.
+    /// The labels separated by dots, without escapes.
     package var text: String { labels.joined(separator: ".") }
 
     /// The uncompressed wire form (RFC 1035 section 3.1).
@@ -53,7 +53,8 @@ package struct DomainName: Hashable, Sendable {
         } + [0]
     }
 
-    /// One label in lower case, or nil when it is empty, too long or has a character that is not allowed.
+    /// Returns one label in lower case, or nil if it is empty, too long or contains an invalid
+    /// character.
     package static func label(_ text: String) -> String? {
         guard (1...maxLabelByteCount).contains(text.utf8.count) else { return nil }
         var lowered: [UInt8] = []

@@ -1,13 +1,14 @@
 package import LoopIO
 
-/// What decides whether an address that a record tells is worth a try.
+/// Checks for addresses in received records.
 extension IPAddress {
-    /// False for what can never be one device: unspecified, multicast, broadcast and reserved addresses.
+    /// False for addresses that cannot belong to one device: unspecified, multicast, broadcast and
+    /// reserved addresses.
     package var isUnicast: Bool {
         isIPv4 ? bytes[0] != 0 && bytes[0] < 224 : bytes[0] != 0xff && !isUnspecified
     }
 
-    /// Whether both are of one family and equal in their first `prefixLength` bits.
+    /// Returns whether both have the same family and the same first `prefixLength` bits.
     package func matches(_ other: IPAddress, prefixLength: Int) -> Bool {
         guard bytes.count == other.bytes.count, (0...bytes.count * 8).contains(prefixLength) else { return false }
         let whole = prefixLength / 8

@@ -1,7 +1,6 @@
-/// The data of an SRV record (RFC 2782): where a service is. Priority and weight have no meaning here: an instance has
-/// one host.
+/// The data of an SRV record (RFC 2782), the location of a service. Priority and weight are not
+/// used, because an instance has only one host.
 package struct ServiceTarget: Hashable, Sendable {
-    /// The host's name.
     package let host: DomainName
     /// The port, never 0.
     package let port: UInt16
@@ -11,7 +10,7 @@ package struct ServiceTarget: Hashable, Sendable {
         self.port = port
     }
 
-    /// Decodes the record's data: two ignored numbers, the port, the host's uncompressed name.
+    /// Decodes the record data: two ignored numbers, the port, and the host's uncompressed name.
     package init?(data: [UInt8]) {
         guard data.count > 6, let host = DomainName(wire: data[6...]) else { return nil }
         let port = UInt16(data[4]) << 8 | UInt16(data[5])
@@ -19,19 +18,20 @@ package struct ServiceTarget: Hashable, Sendable {
         self.init(host: host, port: port)
     }
 
-    /// The record's data.
     package var data: [UInt8] {
         [0, 0, 0, 0, UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port)] + host.wire
     }
 }
 
-/// The data of TXT records (RFC 6763 section 6.1): strings, each after a byte with its length.
+/// The data of TXT records (RFC 6763 section 6.1): strings, each preceded by its length in one
+/// byte.
 package enum TextData {
-    /// The most bytes of TXT data that is taken or published. Avahi delivers a record only if it fits one packet with
-    /// its name, and says nothing when it does not: 1,380 were measured to arrive with a short name.
+    /// The maximum number of bytes of TXT data to accept or publish. Avahi delivers a record only
+    /// if it fits in one packet together with its name, and otherwise drops it silently. In a
+    /// measurement, 1,380 bytes arrived with a short name.
     package static let maxByteCount = 1300
 
-    /// The strings, without empty ones; nil when the data is cut off or too long.
+    /// Returns the strings without empty ones, or nil if the data is truncated or too long.
     package static func decode(_ data: [UInt8]) -> [[UInt8]]? {
         guard data.count <= maxByteCount else { return nil }
         var rest = data[...]
@@ -44,7 +44,7 @@ package enum TextData {
         return strings
     }
 
-    /// The data of those strings; nil when one is above 255 bytes or all together are too long.
+    /// Encodes strings. Returns nil if one is longer than 255 bytes or the result is too long.
     package static func encode(_ strings: [[UInt8]]) -> [UInt8]? {
         var data: [UInt8] = []
         for string in strings {
@@ -53,7 +53,7 @@ package enum TextData {
             data.append(contentsOf: string)
         }
         guard data.count <= maxByteCount else { return nil }
-        // A TXT record has at least one string, if only an empty one.
+        // A TXT record has at least one string, which may be empty.
         return data.isEmpty ? [0] : data
     }
 }

@@ -1,11 +1,12 @@
 package import HandoffLog
 import LoopIO
 
-/// Peers from the configuration, for networks without multicast. Names are looked up on a thread of their own, since
-/// getaddrinfo(3) waits.
+/// Configured peers, for networks without multicast. Names are resolved on a dedicated thread,
+/// because getaddrinfo(3) blocks.
 ///
-/// Each peer is one `.service` with port and addresses and without text. It is told again after every `refresh`, at
-/// intervals that grow as long as nothing changes; a look-up that fails is repeated in the same way.
+/// Each peer is a `.service` with a port and addresses, without text. It is reported again after
+/// every `refresh`, at intervals that grow while nothing changes. A failed lookup is retried in the
+/// same way.
 package final class StaticDiscovery: Discovery {
     private let thread = DiscoveryThread<StaticRole.Command>(name: "static-peers")
     private let logger: Logger
@@ -22,24 +23,24 @@ package final class StaticDiscovery: Discovery {
         let isStarted = thread.start(onShortage: report) { [logger] loop in
             StaticRole(loop: loop, logger: logger, onEvent: onEvent)
         }
-        if !isStarted { report("no thread for it") }
+        if !isStarted { report("cannot create a thread") }
     }
 
-    /// One more peer; a known one is not told again.
+    /// Adds a peer. A known peer is not reported again.
     package func add(_ peer: StaticPeer) { thread.send(.add(peer)) }
 
-    /// One peer less.
     package func remove(_ peer: StaticPeer) { thread.send(.remove(peer)) }
 
-    /// Nothing: the other side has its own configuration.
+    /// Does nothing, because the other device has its own configuration.
     package func publish(_ publication: Publication?) {}
 
-    /// Nothing: who is configured is always asked.
+    /// Does nothing, because configured peers are always used.
     package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {}
 
     package func refresh(instance: String) { thread.send(.refresh(instance)) }
 
-    /// Looks the name of a peer up again and tells it, at once if that was not done just before; a peer without a name is left alone.
+    /// Resolves the name of a peer again and reports it, immediately unless this was done very
+    /// recently. A peer without a name is ignored.
     package func lookUp(instance: String) { thread.send(.lookUp(instance)) }
 
     package func stop(_ done: @escaping @Sendable () -> Void) {

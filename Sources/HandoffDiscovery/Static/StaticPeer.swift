@@ -2,16 +2,17 @@ import Glibc
 import HandoffModel
 package import LoopIO
 
-/// A peer from the configuration: a host name or an address, and a port.
+/// A configured peer: a host name or an address, and a port.
 package struct StaticPeer: Hashable, Sendable, CustomStringConvertible {
     /// A DNS name or an address in text form, without brackets, in lower case.
     package let host: String
-    /// Never 0.
+    /// The port, never 0.
     package let port: UInt16
-    /// The address, when the host is one; it needs no look-up.
+    /// The address, if the host is one. It needs no lookup.
     package let address: SocketAddress?
 
-    /// Reads `host:port`, `192.0.2.1:24863` or `[fe80::1%eth0]:24863`; nil for anything else.
+    /// Parses `host:port`, `192.0.2.1:24863` or `[fe80::1%eth0]:24863`. Returns nil for anything
+    /// else.
     package init?(text: String) {
         guard let given = StaticAddress(text) else { return nil }
         if let address = SocketAddress(text: text) {
@@ -20,7 +21,7 @@ package struct StaticPeer: Hashable, Sendable, CustomStringConvertible {
             self.port = address.port
             self.address = address
         } else {
-            // A dot at the end is allowed: it says that the name is complete.
+            // A trailing dot is allowed. It marks the name as complete.
             guard let name = DomainName(given.host.hasSuffix(".") ? String(given.host.dropLast()) : given.host) else {
                 return nil
             }
@@ -30,17 +31,18 @@ package struct StaticPeer: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The instance that events name.
+    /// The instance name in events.
     package var instance: String { "static:\(description)" }
 
-    /// The form that `init(text:)` reads.
+    /// The form that `init(text:)` parses.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// Looks host names up with the system's resolver (getaddrinfo(3)), which reads files, asks DNS, and waits.
+/// Resolves host names with the system's resolver (getaddrinfo(3)), which reads files, queries DNS,
+/// and blocks.
 package enum NameLookup {
-    /// The addresses of a peer's host, best first as RFC 6724 sorts them, at most `ServiceDirectory.addressCap`; empty
-    /// when there are none or nobody answers.
+    /// Returns the addresses of a peer's host, best first in RFC 6724 order, at most
+    /// `ServiceDirectory.addressCap`; empty if there are none or no server responds.
     package static func addresses(of peer: StaticPeer) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -61,7 +63,7 @@ package enum NameLookup {
 
     private static func address(of entry: addrinfo) -> IPAddress? {
         guard let pointer = entry.ai_addr else { return nil }
-        // The family says which structure the address is (getaddrinfo(3)).
+        // The family determines the structure of the address (getaddrinfo(3)).
         switch entry.ai_family {
         case AF_INET:
             return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {

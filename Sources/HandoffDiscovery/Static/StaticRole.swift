@@ -2,8 +2,8 @@ import HandoffLog
 import LoopIO
 import Timing
 
-/// The peers of a `StaticDiscovery`, their look-ups and the waits between them. Lives on a discovery thread, where a
-/// look-up may wait.
+/// The peers of a `StaticDiscovery`, with their lookups and delays. It must be used on a discovery
+/// thread, where a lookup may block.
 final class StaticRole: DiscoveryRole {
     enum Command: Sendable {
         case add(StaticPeer)
@@ -15,14 +15,14 @@ final class StaticRole: DiscoveryRole {
 
     private struct Entry {
         let peer: StaticPeer
-        var told: DiscoveredService?
+        var reported: DiscoveredService?
         var due: MonotonicInstant?
         var lookedUp: MonotonicInstant?
         var backoff = Backoff.nameLookup
     }
 
-    /// The shortest time between two look-ups of a name; each call asks for one.
-    static let spacing = Duration.milliseconds(500)
+    /// The minimum time between two lookups of a name. Each connection attempt requests one.
+    static let minInterval = Duration.milliseconds(500)
 
     private let loop: DiscoveryLoop
     private let logger: Logger
@@ -31,7 +31,7 @@ final class StaticRole: DiscoveryRole {
     private var entries: [String: Entry] = [:]
     private var timer: DiscoveryTimer?
 
-    /// - Parameter resolve: looks a name up; it may wait.
+    /// - Parameter resolve: Resolves a name. It may block.
     init(
         loop: DiscoveryLoop, logger: Logger, resolve: @escaping (StaticPeer) -> [SocketAddress] = NameLookup.addresses,
         onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
@@ -53,11 +53,11 @@ final class StaticRole: DiscoveryRole {
             guard entries[peer.instance] == nil else { return }
             entries[peer.instance] = Entry(peer: peer, due: loop.now)
         case .remove(let peer):
-            guard let entry = entries.removeValue(forKey: peer.instance), entry.told != nil else { return }
+            guard let entry = entries.removeValue(forKey: peer.instance), entry.reported != nil else { return }
             onEvent(.removed(instance: peer.instance))
         case .refresh(let instance):
             guard let entry = entries[instance], entry.due == nil else { return }
-            // The caller counts failed calls. Only failed look-ups count here.
+            // The caller counts failed connection attempts. Only failed lookups count here.
             entries[instance]?.due = earliest(entry)
         case .lookUp(let instance):
             guard let entry = entries[instance], entry.peer.address == nil else { return }
@@ -69,7 +69,8 @@ final class StaticRole: DiscoveryRole {
     }
 
     func turnEnded() {
-        // One at a time: commands that came during a slow look-up go first.
+        // Handle one peer at a time, so that commands that arrived during a slow lookup are handled
+        // first.
         let next = entries.min { one, other in
             switch (one.value.due, other.value.due) {
             case (let one?, let other?): one < other
@@ -85,7 +86,7 @@ final class StaticRole: DiscoveryRole {
     func end() {}
 
     private func earliest(_ entry: Entry) -> MonotonicInstant {
-        max(loop.now, entry.lookedUp.map { $0 + Self.spacing } ?? loop.now)
+        max(loop.now, entry.lookedUp.map { $0 + Self.minInterval } ?? loop.now)
     }
 
     private func postpone(_ instance: String) {
@@ -106,8 +107,9 @@ final class StaticRole: DiscoveryRole {
         }
         let service = DiscoveredService(instance: instance, port: entry.peer.port, addresses: addresses)
         entries[instance]?.backoff.reset()
-        entries[instance]?.told = service
-        // Also without a change: whoever asked for a refresh waits for a reason to dial again.
+        entries[instance]?.reported = service
+        // Report the service even without a change: the requester of a refresh waits for it before
+        // it connects again.
         onEvent(.service(service))
     }
 }

@@ -2,15 +2,18 @@ import CLinux
 import Glibc
 package import LoopIO
 
-/// The check that has to precede calls by which Avahi's libraries open descriptors. libavahi-core asserts that it got its netlink
-/// socket, so that without a free descriptor it would end the process.
+/// A check to run before calls in which Avahi's libraries open descriptors. libavahi-core asserts
+/// that it could open its netlink socket, so without a free descriptor it would terminate the
+/// process.
 package enum DescriptorReserve {
-    /// Free descriptors that are required. libavahi-core opens three, and libavahi-client at most as many. The rest is for other
-    /// threads that open some between the check and the call.
+    /// The number of free descriptors required. libavahi-core opens three, and libavahi-client at
+    /// most as many. The rest is for other threads that may open some between the check and the
+    /// call.
     private static let count = 16
 
-    /// Opens the required descriptors, asks the kernel for the links as libavahi-core does, and closes them again.
-    /// - Returns: the error, or nil if all are available.
+    /// Opens the required descriptors, requests the links from the kernel as libavahi-core does,
+    /// and closes the descriptors.
+    /// - Returns: The error, or nil if all are available.
     package static func shortage() -> Errno? {
         let first = clinux_netlink_open(0)
         guard first >= 0 else { return .current }

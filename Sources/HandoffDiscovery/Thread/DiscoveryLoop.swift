@@ -4,8 +4,8 @@ import Glibc
 import LoopIO
 package import Timing
 
-/// Avahi's simple poll loop, with watches and timers for our own needs. It belongs to one discovery thread and must not
-/// leave it.
+/// Avahi's simple poll loop, with additional watches and timers. It belongs to one discovery thread
+/// and must not leave it.
 package final class DiscoveryLoop {
     private final class Watch {
         let handler: () -> Void
@@ -19,10 +19,10 @@ package final class DiscoveryLoop {
     private var watches: [Watch] = []
     private var timers: [ObjectIdentifier: DiscoveryTimer] = [:]
     private var armed: MonotonicInstant?
-    /// True once `finish` was called.
+    /// True after `finish` has been called.
     package private(set) var isFinished = false
 
-    /// Nil when there are no resources for it.
+    /// Returns nil if resources are exhausted.
     init?() {
         guard let poll = avahi_simple_poll_new() else { return nil }
         self.poll = poll
@@ -34,17 +34,18 @@ package final class DiscoveryLoop {
         watch(timerDescriptor) { [unowned self] in fireTimers() }
     }
 
-    /// Time since boot, suspend counted.
+    /// The time since boot, including suspend.
     package var now: MonotonicInstant { MonotonicInstant(nanoseconds: clinux_boot_time()) }
 
-    /// `const AvahiPoll *` of this loop, for the constructors of Avahi's objects; valid until the loop ends.
+    /// The loop's `const AvahiPoll *`, for the constructors of Avahi's objects. Valid until the
+    /// loop ends.
     package var avahiPoll: UnsafeRawPointer { UnsafeRawPointer(avahi_simple_poll_get(poll)) }
 
-    /// Calls `handler` in every turn in which the descriptor is readable, until the loop ends. The descriptor stays
-    /// the caller's, who closes it after that.
+    /// Calls `handler` in every turn in which the descriptor is readable, until the loop ends. The
+    /// caller still owns the descriptor and closes it afterwards.
     package func watch(_ descriptor: Int32, handler: @escaping () -> Void) {
         let watch = Watch(handler)
-        // Unretained: the loop owns the watch, and frees Avahi's first.
+        // Unretained is safe: the loop owns the watch, and frees Avahi's watch first.
         let context = Unmanaged.passUnretained(watch).toOpaque()
         let api = avahi_simple_poll_get(poll)
         watch.handle = api?.pointee.watch_new(
@@ -56,16 +57,16 @@ package final class DiscoveryLoop {
         watches.append(watch)
     }
 
-    /// A timer that is not set yet.
+    /// Creates a timer that is not set.
     package func timer(_ handler: @escaping () -> Void) -> DiscoveryTimer { DiscoveryTimer(loop: self, handler) }
 
     /// Ends the loop after this turn.
     package func finish() { isFinished = true }
 
-    /// Waits for the next events and handles them. False when the loop cannot go on.
+    /// Waits for the next events and handles them. Returns false if the loop cannot continue.
     func turn() -> Bool { avahi_simple_poll_iterate(poll, -1) == 0 }
 
-    /// Frees everything; the last call.
+    /// Frees everything. No other call may follow.
     func close() {
         let api = avahi_simple_poll_get(poll)
         for watch in watches { api?.pointee.watch_free(watch.handle) }
@@ -75,7 +76,7 @@ package final class DiscoveryLoop {
         Glibc.close(timerDescriptor)
     }
 
-    /// Called by a timer whose deadline changed.
+    /// Called by a timer when its deadline has changed.
     func schedule(_ timer: DiscoveryTimer) {
         timers[ObjectIdentifier(timer)] = timer.deadline == nil ? nil : timer
         arm()
@@ -88,7 +89,7 @@ package final class DiscoveryLoop {
         let now = now
         let due = timers.values.compactMap { timer in timer.deadline.map { (deadline: $0, timer: timer) } }
             .filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
-        // One that fired before may have stopped it.
+        // A timer that fired before may have stopped this one.
         for (_, timer) in due where timer.isDue(at: now) { timer.fire() }
         arm()
     }
@@ -100,16 +101,17 @@ package final class DiscoveryLoop {
         armed = next
         // 0 would disarm it.
         let wait = next.map { max(($0 - now).wholeNanoseconds, 1) } ?? 0
-        // One that was refused is armed with the next change.
+        // If arming failed, retry at the next change.
         if clinux_timer_arm(timerDescriptor, UInt64(clamping: wait)) != 0 { armed = nil }
     }
 }
 
-/// A one-shot timer of a `DiscoveryLoop`, on the clock since boot, which cannot be set. Usable on the loop's thread alone; a timer that is set is kept by the loop.
+/// A one-shot timer of a `DiscoveryLoop`, on the clock since boot, which cannot be set. It must be
+/// used on the loop's thread. The loop retains a timer that is set.
 package final class DiscoveryTimer {
     private unowned let loop: DiscoveryLoop
     private let handler: () -> Void
-    /// When it fires; nil while it is not set.
+    /// The time at which it fires; nil while it is not set.
     package private(set) var deadline: MonotonicInstant?
 
     init(loop: DiscoveryLoop, _ handler: @escaping () -> Void) {
@@ -117,7 +119,7 @@ package final class DiscoveryTimer {
         self.handler = handler
     }
 
-    /// Sets it, or (nil) stops it.
+    /// Sets the timer, or stops it for nil.
     package func set(_ deadline: MonotonicInstant?) {
         guard deadline != self.deadline else { return }
         self.deadline = deadline

@@ -2,25 +2,26 @@ import CLinux
 import Glibc
 import LoopIO
 
-/// One owned thread with Avahi's simple poll loop, for libraries whose calls may wait for seconds. Commands go in, and
-/// events come out, as plain values; whoever sends a command never waits.
+/// A dedicated thread with Avahi's simple poll loop, for libraries whose calls may block for
+/// seconds. Commands and events are plain values. Sending a command never blocks.
 package final class DiscoveryThread<Command: Sendable>: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isOpen = true
         var isStarted = false
-        /// eventfd(2) that wakes the loop; negative while there was no descriptor for it. It is closed with this object, so no command can
-        /// wake a descriptor that is something else by now; the thread holds this object while it runs.
+        /// The eventfd(2) that wakes the loop; negative while no descriptor was available. It is
+        /// closed when this object is released, so a command never writes to a reused descriptor.
+        /// The thread retains this object while it runs.
         var wake = clinux_eventfd()
     }
 
-    /// How long the thread waits before it tries again to get descriptors, in milliseconds.
+    /// The delay before the thread tries again to get descriptors, in milliseconds.
     private static var retryInterval: Int32 { 1000 }
 
     private let inbox = Locked(Inbox())
     private let name: String
 
-    /// - Parameter name: at most 15 bytes, for debuggers.
+    /// - Parameter name: At most 15 bytes, for debuggers.
     package init(name: String) {
         self.name = name
     }
@@ -30,8 +31,9 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
         if wake >= 0 { close(wake) }
     }
 
-    /// Queues a command. Commands before `start` are kept, those after the loop's end are dropped.
-    /// - Returns: whether there is a thread that takes it.
+    /// Queues a command. Commands sent before `start` are kept. Those sent after the end of the
+    /// loop are dropped.
+    /// - Returns: True if there is a thread to handle it.
     @discardableResult
     package func send(_ command: Command) -> Bool {
         let (isRunning, wake) = inbox.withLock { inbox in
@@ -44,22 +46,25 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
 
     private static func signal(_ wake: Int32) {
         var one: UInt64 = 1
-        // It fails only when the counter is full, and then the loop is awake already.
+        // It fails only if the counter is full. The loop is then already awake.
         if wake >= 0 { _ = write(wake, &one, MemoryLayout.size(ofValue: one)) }
     }
 
-    /// Starts the thread; called once.
+    /// Starts the thread. Call it once.
     /// - Parameters:
-    ///   - onShortage: called on the thread, at most once, when there are no descriptors for its loop. It retries every second.
-    ///   - makeRole: called on the thread. The role is released when `DiscoveryLoop.finish` was called.
-    /// - Returns: false when no thread can be created.
+    ///   - onShortage: Called on the thread, at most once, if there are no descriptors for its
+    ///     loop. The thread retries every second.
+    ///   - makeRole: Called on the thread. The role is released after `DiscoveryLoop.finish` has
+    ///     been called.
+    /// - Returns: False if no thread can be created.
     package func start(
         onShortage: @escaping @Sendable (String) -> Void = { _ in },
         _ makeRole: @escaping @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>
     ) -> Bool {
         inbox.withLock { $0.isStarted = true }
         do {
-            // Nobody joins it: it may be stuck in a call to a hanging Avahi when the program ends.
+            // The thread is never joined: it may be blocked in a call to a hanging Avahi when the
+            // program ends.
             _ = try OwnedThread(name: name) { self.run(onShortage, makeRole) }
             return true
         } catch {
@@ -71,7 +76,7 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
     private func run(
         _ onShortage: @Sendable (String) -> Void, _ makeRole: @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>
     ) {
-        // Signals are for the thread that asked for them.
+        // Signals are handled by the thread that requested them.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, nil)
@@ -90,11 +95,11 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
         repeat { role.turnEnded() } while !loop.isFinished && loop.turn()
         closeInbox()
         role.end()
-        // Watches go before the descriptors that the role owns.
+        // Free the watches before the descriptors that the role owns.
         withExtendedLifetime(role) { loop.close() }
     }
 
-    /// The loop and the descriptor that wakes it, as soon as there are descriptors for them.
+    /// Returns the loop and its wake descriptor as soon as descriptors are available.
     private func waitForLoop(_ onShortage: @Sendable (String) -> Void) -> (DiscoveryLoop, wake: Int32) {
         var isReported = false
         while true {
@@ -103,7 +108,7 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
                 return inbox.wake
             }
             if wake >= 0, let loop = DiscoveryLoop() {
-                // For commands that found nothing to wake.
+                // Wake the loop for commands that were sent before the descriptor existed.
                 DiscoveryThread.signal(wake)
                 return (loop, wake)
             }
@@ -121,20 +126,20 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
     }
 }
 
-/// What lives on a discovery thread: made there, used there alone, and released there.
+/// An object that is created, used and released on a discovery thread.
 package protocol DiscoveryRole<Command>: AnyObject {
     associatedtype Command: Sendable
 
-    /// Begins; called once, before the first command.
+    /// Starts the role. Called once, before the first command.
     func start()
 
-    /// Takes a command from the owner, in order.
+    /// Handles the owner's commands, in order.
     func handle(_ command: Command)
 
-    /// Called after every turn of the loop, whatever happened in it: the place to act on what C callbacks left, for
-    /// in a callback nothing may be freed.
+    /// Called after every turn of the loop. Act on the results of C callbacks here, because nothing
+    /// may be freed in a callback.
     func turnEnded()
 
-    /// Called once at the end, while the loop still exists: the last chance to free what hangs on it.
+    /// Called once at the end, while the loop still exists, to free everything that depends on it.
     func end()
 }

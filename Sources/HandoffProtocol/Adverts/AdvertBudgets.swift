@@ -1,21 +1,21 @@
 import HandoffModel
 package import Timing
 
-/// What one authenticated device may do in a second, over all its datagrams and connections together.
+/// The rate limits of one authenticated device, across all its datagrams and connections.
 package struct MemberRateLimiter: Sendable {
-    /// What becomes of one more event.
+    /// The decision on one more event.
     package enum Verdict: Sendable, Equatable {
-        /// It is within the limit.
         case admit
 
-        /// It is above the limit and is dropped.
+        /// The event exceeds the limit and is dropped.
         case drop
 
-        /// It is ten times above: the connection is closed, and the device is left alone for a while.
+        /// The event exceeds ten times the limit. The connection is closed, and the device is
+        /// ignored for a while.
         case close
     }
 
-    /// A limit, and the tenfold of it.
+    /// A limit, and ten times that limit.
     private struct Pair: Sendable {
         var limit: RateLimit
         var excess: RateLimit
@@ -31,87 +31,87 @@ package struct MemberRateLimiter: Sendable {
         }
     }
 
-    /// Adverts: 50 a second.
+    /// Adverts: 50 per second.
     private var adverts = Pair(perSecond: 50)
 
-    /// Requests, notices and hellos: 20 a second.
+    /// Requests, notices and hellos: 20 per second.
     private var requests = Pair(perSecond: 20)
 
-    /// Requests for streams, which apps open by the hundreds.
+    /// Stream requests, of which apps may send hundreds at a time.
     private var openings = RateLimit(perSecond: 100, burst: 1000)
 
-    /// The same at the tenfold.
+    /// Ten times the limit of `openings`.
     private var openingExcess = RateLimit(perSecond: 1000, burst: 10_000)
 
-    /// Merges of statements: 4 a second, and 16 at once, as when a device joins. None is dropped: those above it wait.
+    /// Merges of statements: 4 per second, in bursts of 16, as when a device joins. Excess merges
+    /// are delayed, not dropped.
     private var merges = RateLimit(perSecond: 4, burst: 16)
 
-    /// Account keys: one is enough, and each may be looked at in the roster.
+    /// Account keys. One is sufficient, and each may require a roster lookup.
     private var epochKeys = Pair(perSecond: 5)
 
-    /// Connections that the device makes: some at once when the network comes back.
+    /// Connections from the device. Several may arrive at once when the network returns.
     private var connections = RateLimit(perSecond: 10, burst: 40)
 
-    /// Nothing used yet.
     package init() {}
 
-    /// One more advert that the device has signed.
+    /// Counts one advert signed by the device.
     package mutating func admitAdvert(at now: MonotonicInstant) -> Verdict {
         adverts.admit(at: now)
     }
 
-    /// One more request, notice or hello.
+    /// Counts one request, notice or hello.
     package mutating func admitRequest(at now: MonotonicInstant) -> Verdict {
         requests.admit(at: now)
     }
 
-    /// One more request for a stream.
+    /// Counts one stream request.
     package mutating func admitOpening(at now: MonotonicInstant) -> Verdict {
         guard openingExcess.admit(at: now) else { return .close }
         return openings.admit(at: now) ? .admit : .drop
     }
 
-    /// One more account key that the device hands over.
+    /// Counts one account key from the device.
     package mutating func admitEpochKey(at now: MonotonicInstant) -> Verdict {
         epochKeys.admit(at: now)
     }
 
-    /// True when one more connection of the device is taken.
+    /// Counts one connection from the device. Returns true if it is admitted.
     package mutating func admitConnection(at now: MonotonicInstant) -> Bool {
         connections.admit(at: now)
     }
 
-    /// How long one more set of statements has to wait.
+    /// Counts one set of statements. Returns the delay before it is merged.
     package mutating func delayStatements(at now: MonotonicInstant) -> Duration {
         merges.delay(at: now)
     }
 }
 
-/// How many datagrams are opened: what arrives beyond it is dropped before any cryptography.
+/// Limits how many datagrams are opened. Excess datagrams are dropped before any cryptography.
 ///
-/// Sources that a device has proved keep a part of the whole for themselves, so that a flood from elsewhere does not
-/// shut them out.
+/// Part of the total is reserved for proved sources, so that a flood from elsewhere does not
+/// exclude them.
 package struct OpeningRateLimiter: Sendable {
-    /// Datagrams opened in a second from one host.
+    /// The maximum number of datagrams opened per second from one host.
     package static let perSource: UInt64 = 200
 
-    /// Datagrams opened in a second in all.
+    /// The maximum number of datagrams opened per second in total.
     package static let total: UInt64 = 2000
 
-    /// The part of the total that hosts without proof may use.
+    /// The part of the total that unproved hosts may use.
     package static let unprovedTotal: UInt64 = 1500
 
-    /// Hosts that are told apart; with more of them the counts start anew and the totals hold alone.
+    /// The maximum number of hosts to track. When there are more, the counts are reset, and only
+    /// the totals apply.
     private static let maxSources = 1024
 
     private var sources: [PeerAddress: RateLimit] = [:]
     private var all = RateLimit(perSecond: total)
     private var unproved = RateLimit(perSecond: unprovedTotal)
 
-    /// Nothing used yet.
     package init() {}
 
-    /// True when a datagram from `source` may be opened at `now`, and counts it.
+    /// Counts a datagram from `source` at `now`. Returns true if it may be opened.
     package mutating func admit(from source: PeerAddress, isProved: Bool, at now: MonotonicInstant) -> Bool {
         let host = source.withPort(1) ?? source
         if sources.count >= Self.maxSources, sources[host] == nil { sources.removeAll(keepingCapacity: true) }
@@ -121,38 +121,40 @@ package struct OpeningRateLimiter: Sendable {
     }
 }
 
-/// Who was sent an advert without having proved an address, and when: one in 30 s, so that nobody can make this
-/// device flood an address by naming it.
+/// Limits adverts to unproved addresses to one per 30 s, so that a forged address cannot make this
+/// device flood its owner.
 struct GreetingLimit: Sendable, Equatable {
     private struct Key: Sendable, Hashable {
         let device: DeviceID
         let address: PeerAddress
     }
 
-    /// Time between two adverts to one unproved address of one device.
+    /// The minimum time between two adverts to one unproved address of one device.
     static let interval = Duration.seconds(30)
 
-    /// The same for an address that the device proved before a call failed there.
+    /// The minimum time for an address that the device proved before a connection attempt failed
+    /// there.
     private static let intervalAfterProof = SearchDelay.shortest
 
-    /// Entries that are kept; beyond it nothing is sent to new unproved addresses, and nothing is lost but time.
+    /// The maximum number of entries. Beyond it, nothing is sent to new unproved addresses, which
+    /// only causes a delay.
     static let maxCount = 1024
 
     private var sent: [Key: MonotonicInstant] = [:]
 
-    /// When the next advert may go to the address; nil for now.
+    /// Returns the time of the next permitted advert to the address, or nil if it is permitted now.
     func nextAllowed(_ device: DeviceID, _ candidate: Candidate, at now: MonotonicInstant) -> MonotonicInstant? {
         guard let last = sent[Key(device: device, address: candidate.address)] else { return nil }
         let next = last + (candidate.wasProved ? Self.intervalAfterProof : Self.interval)
         return next > now ? next : nil
     }
 
-    /// Forgets what was sent to a device: it has started anew, which nobody else can make it seem.
+    /// Removes the entries of a device that has restarted. No other device can fake a restart.
     mutating func forget(_ device: DeviceID) {
         sent = sent.filter { $0.key.device != device }
     }
 
-    /// True when an advert may go to the address now, which is noted.
+    /// Returns true and records the advert if it may be sent to the address now.
     mutating func admit(_ device: DeviceID, _ candidate: Candidate, at now: MonotonicInstant) -> Bool {
         guard nextAllowed(device, candidate, at: now) == nil else { return false }
         if sent.count >= Self.maxCount {

@@ -2,9 +2,10 @@ package import HandoffModel
 package import Timing
 
 extension AdvertMachine {
-    /// The device's service vanished from mDNS, which anyone can cause: it is asked whether it is still there, unless it shows itself
-    /// under another label within a moment. With a new account key all devices take new labels, and each can read those of the
-    /// others only once it has the key.
+    /// Handles the removal of a device's service from mDNS, which any host can cause. The device is
+    /// probed unless it reappears under another label within a moment. After a change of the
+    /// account key, all devices use new labels, which each device can read only once it has the
+    /// key.
     package mutating func instanceRemoved(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction]
     {
         guard peers[id] != nil else { return [] }
@@ -18,7 +19,8 @@ extension AdvertMachine {
         }
     }
 
-    /// A call to every address of the device failed: with one unanswered probe it is gone.
+    /// Handles a failed connection attempt to every address of the device. Together with one
+    /// unanswered probe, this makes it unreachable.
     package mutating func callFailed(to id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         searches[id]?.isCalling = false
         guard let peer = peers[id] else { return [] }
@@ -36,8 +38,8 @@ extension AdvertMachine {
         }
     }
 
-    /// A connection to the device broke: the device is asked whether it is still there, or is gone if a call had failed
-    /// before.
+    /// Handles a lost connection to the device. The device is probed, or is unreachable if a
+    /// connection attempt had already failed.
     package mutating func connectionCut(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         guard let peer = peers[id] else { return [] }
         switch deliveries[id]?.probe {
@@ -47,12 +49,12 @@ extension AdvertMachine {
         }
     }
 
-    /// The device did something that only it can do, such as a handshake: the question is answered.
+    /// Ends the probe, because the device did something that only it can do, such as a handshake.
     package mutating func heard(_ id: DeviceID) {
         deliveries[id]?.probe = nil
     }
 
-    /// Performs the next step of a probing, or passes the verdict.
+    /// Performs the next step of a probe, or decides its outcome.
     mutating func advanceProbe(_ peer: Peer, at now: MonotonicInstant) -> [AdvertAction] {
         guard case .asking(let steps, let sent, let due, let hasFailedCall) = deliveries[peer.deviceID]?.probe,
             due <= now
@@ -63,7 +65,7 @@ extension AdvertMachine {
         }
         if steps > 0, hasFailedCall, peer.connectionCount == 0 { return depart(peer) }
         if steps < Probe.waits.count {
-            return ask(peer, steps: steps, sent: sent, hasFailedCall: hasFailedCall, at: now)
+            return sendProbe(peer, steps: steps, sent: sent, hasFailedCall: hasFailedCall, at: now)
         }
         let datagramsArrive = peer.acknowledged != nil && deliveries[peer.deviceID]?.isBlocked == false
         if sent == steps, datagramsArrive, peer.connectionCount == 0 { return depart(peer) }
@@ -80,11 +82,11 @@ extension AdvertMachine {
             return []
         }
         deliveries[peer.deviceID] = delivery
-        return ask(peer, steps: 0, sent: 0, hasFailedCall: hasFailedCall, at: now)
+        return sendProbe(peer, steps: 0, sent: 0, hasFailedCall: hasFailedCall, at: now)
     }
 
-    /// Sends one probe: the latest advert, to the best address that may have it.
-    private mutating func ask(
+    /// Sends one probe: the latest advert, to the best permitted address.
+    private mutating func sendProbe(
         _ peer: Peer, steps: Int, sent: Int, hasFailedCall: Bool, at now: MonotonicInstant
     ) -> [AdvertAction] {
         let id = peer.deviceID

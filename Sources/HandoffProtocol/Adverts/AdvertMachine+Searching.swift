@@ -2,25 +2,28 @@ package import HandoffModel
 package import Timing
 
 extension AdvertMachine {
-    /// A device became unreachable: if it can be searched for, its last addresses are tried until it is online again.
+    /// Starts to search for a device that became unreachable, if possible. Its last addresses are
+    /// tried until it is online again.
     package mutating func lost(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) {
         guard peers.lost[id] != nil else { return }
         searches[id] = Search(due: now + SearchDelay.shortest)
     }
 
-    /// The addresses of this device changed, or its link returned: all searches continue immediately.
+    /// Resumes all searches immediately, because this device's addresses changed or its link
+    /// returned.
     package mutating func networkChanged(at now: MonotonicInstant) {
         for id in searches.keys { searches[id]?.due = now }
     }
 
-    /// Sends the latest advert to where lost devices were, and calls them there: either may get through alone.
+    /// Sends the latest advert to the last addresses of lost devices and also connects to them,
+    /// since only one of the two may succeed.
     mutating func advanceSearches(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         var actions: [AdvertAction] = []
         searches = searches.filter { peers.lost[$0.key] != nil }
         for (id, search) in searches where search.due <= now {
             guard let device = peers.lost[id] else { continue }
             let addresses = device.addresses(at: now).prefix(Self.maxGreetings)
-            // The record that named the last ones is not fresh any more.
+            // The record with the last addresses is no longer fresh.
             guard !addresses.isEmpty else {
                 searches[id] = nil
                 continue
@@ -35,11 +38,10 @@ extension AdvertMachine {
     }
 }
 
-/// The search for one device that became unreachable.
 struct Search: Sendable, Equatable {
-    /// When its addresses are tried next.
+    /// The time of the next attempt.
     var due: MonotonicInstant
 
-    /// A call that was requested has not ended yet.
+    /// True while a requested connection attempt has not ended.
     var isCalling = false
 }

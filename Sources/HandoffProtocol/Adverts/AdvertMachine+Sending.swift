@@ -2,33 +2,36 @@ import HandoffModel
 import Timing
 
 extension AdvertMachine {
-    /// True when the device has acknowledged, or was given, an advert with the present activities. All else that the present one
-    /// says stands in the record in mDNS; a device that was not seen there, or may not take it, is sent all.
+    /// Returns true if the device acknowledged, or received by connection, an advert with the
+    /// current activities. The mDNS record contains everything else in the current advert. A device
+    /// that was not detected there, or that may not accept records, needs the full advert.
     func has(_ peer: Peer, _ peers: PeerTable) -> Bool {
         guard let acknowledged = peer.acknowledged else { return false }
         guard peer.readsRecords, !peer.instances.isEmpty else { return acknowledged >= peers.ownPosition }
         return acknowledged >= Position(boot: peers.ownPosition.boot, seq: peers.ownListSeq)
     }
 
-    /// True when the present advert is on its way to the device, so that nothing new needs to be sent.
-    func isUnderWay(_ id: DeviceID) -> Bool {
+    /// Returns true if the current advert is being delivered to the device, so that nothing needs
+    /// to be sent.
+    func isInTransit(_ id: DeviceID) -> Bool {
         switch deliveries[id]?.state {
         case .coalescing, .awaiting, .greeting, .byConnection: true
         case .settled, nil: false
         }
     }
 
-    /// Sends the present advert, for the `count`-th time after the first.
+    /// Sends the current advert. `count` is the number of earlier sends.
     ///
-    /// The best proved address alone gets it at first; from the second repeat on every address does. Where nothing is
-    /// proved, a few addresses get it once. `breadth` is the number of proved addresses at first.
+    /// At first, only the best proved address receives it. From the second repeat on, every address
+    /// does. If no address is proved, a few addresses receive it once. `breadth` is the initial
+    /// number of proved addresses.
     mutating func send(to peer: Peer, count: Int, at now: MonotonicInstant, breadth: Int = 1) -> [AdvertAction] {
         let id = peer.deviceID
         var delivery = deliveries[id] ?? Delivery()
         let ranked = peer.candidates.ranked
         guard let label = peer.label, !ranked.isEmpty else {
             if peer.connectionCount > 0 { return useConnection(peer) }
-            // Its addresses are still to come; the next discovery sends.
+            // Its addresses are not known yet. The next discovery sends the advert.
             delivery.state = .settled
             deliveries[id] = delivery
             return []
@@ -39,7 +42,8 @@ extension AdvertMachine {
         if proved.isEmpty || count >= 2 {
             targets += others.filter { greetings.admit(id, $0, at: now) }.map(\.address)
         }
-        // Nothing is proved, and no address may be greeted again so soon: an open connection spares the wait.
+        // No address is proved, and none may be greeted again yet. An open connection avoids the
+        // delay.
         if targets.isEmpty, peer.connectionCount > 0 { return useConnection(peer) }
         if !targets.isEmpty { delivery.lastSent = now }
         delivery.sealedFor = label
@@ -47,7 +51,7 @@ extension AdvertMachine {
         delivery.state = nextState(after: targets, isProved: !proved.isEmpty, count: count, peer: peer, at: now)
         deliveries[id] = delivery
         let actions = targets.map { AdvertAction.send(to: $0, device: id, label: label) }
-        // One datagram still goes out, to notice when they get through again.
+        // One datagram is still sent, to detect when datagrams arrive again.
         return wasBlocked && (!proved.isEmpty || peer.connectionCount > 0) ? actions + useConnection(peer) : actions
     }
 
@@ -59,7 +63,7 @@ extension AdvertMachine {
             .map { .send(to: $0.address, device: peer.deviceID, label: label) }
     }
 
-    /// Gives the present advert to a connection, where there can be one.
+    /// Requests delivery of the current advert by connection, if a connection is possible.
     mutating func useConnection(_ peer: Peer) -> [AdvertAction] {
         var delivery = deliveries[peer.deviceID] ?? Delivery()
         delivery.state = .byConnection
@@ -70,7 +74,7 @@ extension AdvertMachine {
         return [.useConnection(peer.deviceID)]
     }
 
-    /// Answers an advert, to where it came from, as often as the limit lets.
+    /// Acknowledges an advert to its source, as often as the limit permits.
     mutating func acknowledge(
         _ announcement: Announcement, label: Label, _ arrival: AdvertArrival, at now: MonotonicInstant
     ) -> [AdvertAction] {
@@ -91,7 +95,7 @@ extension AdvertMachine {
         if !targets.isEmpty { return .greeting(due: now + Self.greetingPatience) }
         let candidates = peer.candidates.ranked.prefix(Self.maxGreetings)
         let next = candidates.compactMap { greetings.nextAllowed(peer.deviceID, $0, at: now) }.min()
-        guard let next else { return .settled }  // No address at all: the next discovery sends.
+        guard let next else { return .settled }  // No address: the next discovery sends the advert.
         return .coalescing(due: next)
     }
 }

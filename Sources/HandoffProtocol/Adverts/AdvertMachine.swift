@@ -1,51 +1,58 @@
 package import HandoffModel
 package import Timing
 
-/// Decides which device is sent an advert, an acknowledgement or a probe, where and when. Knows no bytes: the driver
-/// signs once for every change, seals for each receiver and sends.
+/// Decides where and when each device is sent an advert, an acknowledgement or a probe. It handles
+/// no bytes: the driver signs once for every change, seals for each receiver and sends.
 ///
-/// The table of devices is given with every event; the driver keeps both on one thread, tells the table first, and
-/// performs the actions after the call. docs/state-machines/advert-machine.md shows the states of one delivery.
+/// The table of devices is passed with every event. The driver keeps both on one thread, updates
+/// the table first, and performs the actions after the call. docs/state-machines/advert-machine.md
+/// shows the states of one delivery.
 package struct AdvertMachine: Sendable {
-    /// Shortest time between two adverts to one device: 40 a second; changes in between are sent as one.
+    /// The minimum time between two adverts to one device: 40 per second. Changes in between are
+    /// combined.
     package static let spacing = Duration.milliseconds(25)
 
-    /// Time from each sending to the next, until acknowledged; after the last one a connection is tried.
+    /// The delays between sends until an acknowledgement arrives. After the last one, a connection
+    /// is tried.
     package static let repeats: [Duration] = [
         .milliseconds(30), .milliseconds(100), .milliseconds(300), .seconds(1), .seconds(2),
     ]
 
-    /// Time that a device without a proved address has for its acknowledgement before a connection is tried.
+    /// The maximum wait for an acknowledgement from a device without a proved address, before a
+    /// connection is tried.
     package static let greetingPatience = Duration.seconds(2)
 
-    /// Age of the present announcement at which it is renewed: two may be lost before it expires at the others.
+    /// The age at which the current announcement is renewed. Two renewals may be lost before other
+    /// devices let it expire.
     package static let renewal = Duration.seconds(240)
 
-    /// The same while power is saved: one may be lost, which a query of the others makes good.
+    /// The age for renewal while saving power. One renewal may be lost, which the other devices
+    /// compensate for with a query.
     package static let slowRenewal = Duration.seconds(480)
 
-    /// Unproved addresses of one device that are tried at once.
+    /// The maximum number of unproved addresses of one device to try at a time.
     static let maxGreetings = 4
 
     var deliveries: [DeviceID: Delivery] = [:]
     var greetings = GreetingLimit()
     var searches: [DeviceID: Search] = [:]
 
-    /// Age at which the present announcement is renewed now.
+    /// The age at which the current announcement is renewed now.
     private var renewal: Duration { savesPower ? Self.slowRenewal : Self.renewal }
 
-    /// Whether what can wait does.
+    /// True to postpone work that is not urgent.
     package var savesPower = false
 
-    /// When the present announcement was made.
+    /// The time at which the current announcement was made.
     var lastChange: MonotonicInstant
 
-    /// Starts without deliveries; the present announcement was made at `now`.
+    /// Creates a machine without deliveries. The current announcement was made at `now`.
     package init(at now: MonotonicInstant) {
         lastChange = now
     }
 
-    /// The next moment at which ``deadlinePassed(peers:at:)`` has something to do; nil while no device is online or searched for.
+    /// The next time at which ``deadlinePassed(peers:at:)`` has work; nil while no device is online
+    /// or searched for.
     package func nextDeadline(peers: PeerTable) -> MonotonicInstant? {
         guard peers.count > 0 || !peers.lost.isEmpty else { return nil }
         let renewal = lastChange + renewal
@@ -56,15 +63,15 @@ package struct AdvertMachine: Sendable {
         return searches.reduce(next) { peers.lost[$1.key] == nil ? $0 : min($0, $1.value.due) }
     }
 
-    /// True when every device has the present advert, as a goodbye waits for.
+    /// Returns true if every device has the current advert. A leave message waits for this.
     package func isSettled(peers: PeerTable) -> Bool {
         peers.all.allSatisfy { has($0, peers) }
     }
 
-    /// This device's announcement changed; the table has the new position.
+    /// Handles a change of this device's announcement. The table has the new position.
     ///
-    /// - Parameter hasNewOffers: whether its activities have. Else the record in mDNS is enough for those whose own record is
-    ///   seen there.
+    /// - Parameter hasNewOffers: True if the activities changed. Otherwise, the mDNS record is
+    ///   sufficient for devices whose own record is visible there.
     package mutating func changed(
         _ hasNewOffers: Bool = true, peers: PeerTable, at now: MonotonicInstant
     ) -> [AdvertAction] {
@@ -79,14 +86,16 @@ package struct AdvertMachine: Sendable {
         }
     }
 
-    /// This device is leaving, and the latest advert says so: it goes out at once, to two addresses of each device.
+    /// Handles the departure of this device, which the latest advert announces. It is sent
+    /// immediately to two addresses of each device.
     package mutating func leaving(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         lastChange = now
         return peers.all.flatMap { send(to: $0, count: 0, at: now, breadth: 2) }
     }
 
-    /// A device became known, came back as another, or has addresses that are new: it is sent the present advert,
-    /// unless it has that, or it is on its way to the label and addresses that the device has now.
+    /// Handles a device that appeared, returned as a new instance, or has new addresses. The
+    /// current advert is sent, unless the device has it or it is in transit to the device's current
+    /// label and addresses.
     package mutating func discovered(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         guard let peer = peers[id], !has(peer, peers) else { return [] }
         guard let delivery = deliveries[id], delivery.sealedFor == peer.label else {
@@ -99,18 +108,19 @@ package struct AdvertMachine: Sendable {
         }
     }
 
-    /// A connection with the device was accepted by both sides: it is there, and may lack the present advert.
+    /// Handles a connection that both sides accepted. The device is online and may lack the current
+    /// advert.
     package mutating func connected(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         deliveries[id]?.probe = nil
         guard let peer = peers[id], !has(peer, peers) else { return [] }
         if deliveries[id]?.isBlocked == true { return useConnection(peer) }
-        return isUnderWay(id) ? [] : send(to: peer, count: 0, at: now)
+        return isInTransit(id) ? [] : send(to: peer, count: 0, at: now)
     }
 
-    /// A datagram with an advert was taken by the table with this result.
+    /// Handles an advert that arrived in a datagram, with the table's reception result.
     ///
-    /// It is acknowledged unless it was stale; a device that is new, or has not got the present advert, is sent it,
-    /// so that two devices know each other as soon as one does.
+    /// It is acknowledged unless it was stale. A device that is new, or lacks the current advert,
+    /// receives it, so that two devices know each other as soon as one does.
     package mutating func receivedAdvert(
         _ announcement: Announcement, label: Label, arrival: AdvertArrival, reception: Reception, peers: PeerTable,
         at now: MonotonicInstant
@@ -121,22 +131,23 @@ package struct AdvertMachine: Sendable {
             return []
         case .repeated:
             let answer = acknowledge(announcement, label: label, arrival, at: now)
-            // Datagrams of the device arrive, so the present advert, which no repeat or call could deliver, may get through.
-            guard let peer = peers[id], !has(peer, peers), !isUnderWay(id),
+            // Datagrams of the device arrive, so the current advert, which no repeat or connection
+            // could deliver, may now arrive as well.
+            guard let peer = peers[id], !has(peer, peers), !isInTransit(id),
                 deliveries[id]?.lastSent.map({ $0 + SearchDelay.shortest <= now }) ?? true
             else { return answer }
             return answer + send(to: peer, count: 0, at: now)
         case .new(let isFirst, _):
             deliveries[id]?.probe = nil
             let answer = acknowledge(announcement, label: label, arrival, at: now)
-            guard let peer = peers[id], !has(peer, peers), isFirst || !isUnderWay(id) else { return answer }
+            guard let peer = peers[id], !has(peer, peers), isFirst || !isInTransit(id) else { return answer }
             return answer + send(to: peer, count: 0, at: now)
         }
     }
 
-    /// An acknowledgement was taken by the table.
+    /// Handles an acknowledgement that the table accepted.
     ///
-    /// It proves an address: a change that came after the greeting and had to wait before the next one goes there now.
+    /// It proves an address. A change that followed the greeting and had to wait is sent there now.
     package mutating func receivedAcknowledgement(
         from id: DeviceID, peers: PeerTable, at now: MonotonicInstant
     ) -> [AdvertAction] {
@@ -153,25 +164,26 @@ package struct AdvertMachine: Sendable {
         return send(to: peer, count: 0, at: now)
     }
 
-    /// The present advert, or an answer, went over a connection: the device is there.
+    /// Records that the current advert, or a reply, was delivered over a connection. The device is
+    /// online.
     package mutating func delivered(to id: DeviceID, peers: PeerTable) {
         guard let peer = peers[id] else { return }
         deliveries[id]?.probe = nil
         if has(peer, peers) { deliveries[id]?.state = .settled }
     }
 
-    /// The device has started anew, as its signed announcement says: it is greeted at once, at whatever address.
+    /// Handles a restart of the device, as announced by its signed announcement. It may be greeted
+    /// immediately at any address.
     package mutating func restarted(_ id: DeviceID) {
         greetings.forget(id)
         deliveries[id] = nil
     }
 
-    /// The device has gone.
+    /// Removes a device that left or became unreachable.
     package mutating func forget(_ id: DeviceID) {
         deliveries[id] = nil
     }
 
-    /// Time has come to ``nextDeadline(peers:)``.
     package mutating func deadlinePassed(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         deliveries = deliveries.filter { peers.contains($0.key) }
         var actions: [AdvertAction] = []
@@ -180,9 +192,10 @@ package struct AdvertMachine: Sendable {
             actions += advanceProbe(peer, at: now)
         }
         actions += advanceSearches(peers: peers, at: now)
-        // Also where all are lost: a lost device that receives nothing new of this one for ten minutes ignores what is repeated.
+        // Renew even if all devices are lost: a lost device that receives nothing new from this one
+        // for ten minutes ignores repeats.
         if peers.count > 0 || !peers.lost.isEmpty, lastChange + renewal <= now {
-            lastChange = now  // Asked for once, even if the driver is slow.
+            lastChange = now  // Request it once, even if the driver is slow.
             actions.append(.renew)
         }
         return actions
@@ -202,22 +215,25 @@ package struct AdvertMachine: Sendable {
     }
 }
 
-/// What the driver of an ``AdvertMachine`` is to do, in the order given.
+/// An action for the driver of an ``AdvertMachine``, to perform in the given order.
 package enum AdvertAction: Sendable, Equatable {
     /// Seal the latest signed advert for `label` and send it.
     case send(to: PeerAddress, device: DeviceID, label: Label)
 
-    /// Seal an acknowledgement of the device's advert for `label` and send it to where the advert was sent from.
+    /// Seal an acknowledgement of the device's advert for `label` and send it to the advert's
+    /// source.
     case acknowledge(Position, device: DeviceID, label: Label, AdvertArrival)
 
-    /// Datagrams do not get through: say hello again, with the present number, on the open connection to the device, or first on a
-    /// new one; then report ``AdvertMachine/delivered(to:peers:)`` or ``AdvertMachine/callFailed(to:peers:at:)``.
+    /// Datagrams do not arrive. Send another hello, with the current number, on the open connection
+    /// to the device or on a new one. Then report ``AdvertMachine/delivered(to:peers:)`` or
+    /// ``AdvertMachine/callFailed(to:peers:at:)``.
     case useConnection(DeviceID)
 
-    /// Raise the sequence number, sign and publish anew, and report ``AdvertMachine/changed(peers:at:)``: what was
-    /// announced would expire at the others.
+    /// Increment the sequence number, sign and publish again, and report
+    /// ``AdvertMachine/changed(peers:at:)``, before other devices let the announcement expire.
     case renew
 
-    /// The device does not answer any more: take it out of the table and ``AdvertMachine/forget(_:)`` it.
+    /// The device no longer responds. Remove it from the table and call
+    /// ``AdvertMachine/forget(_:)``.
     case depart(DeviceID, DepartureReason)
 }

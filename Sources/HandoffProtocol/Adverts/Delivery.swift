@@ -1,45 +1,48 @@
 import Timing
 
-/// How far the present advert has come on its way to one device; a state of ``AdvertMachine``.
+/// The delivery of the current advert to one device; a state of ``AdvertMachine``.
 struct Delivery: Sendable, Equatable {
     enum State: Sendable, Equatable {
-        /// The device has the present advert, or there is nobody to send it to.
+        /// The device has the current advert, or there is no address to send it to.
         case settled
 
-        /// The present advert will be sent at `due`: the one before it went out a moment ago.
+        /// The current advert will be sent at `due`, because the previous one was sent very
+        /// recently.
         case coalescing(due: MonotonicInstant)
 
-        /// It was sent `count` times to proved addresses, and is repeated at `due` unless acknowledged.
+        /// The advert was sent `count` times to proved addresses, and is repeated at `due` unless
+        /// acknowledged.
         case awaiting(count: Int, due: MonotonicInstant)
 
-        /// It was sent to addresses that have proved nothing, which get no repeats; at `due` a connection is tried.
+        /// The advert was sent to unproved addresses, which get no repeats. At `due`, a connection
+        /// is tried.
         case greeting(due: MonotonicInstant)
 
-        /// A connection was asked for; nothing more happens for this advert.
+        /// A connection was requested. Nothing else is done for this advert.
         case byConnection
     }
 
     var state = State.settled
 
-    /// When an advert was last sent to the device.
     var lastSent: MonotonicInstant?
 
-    /// The label that the last advert was sealed for; a device with another one cannot open it.
+    /// The label for which the last advert was sealed. A device with another label cannot open it.
     var sealedFor: Label?
 
-    /// The last advert was not acknowledged in time: the next ones go by connection too, until one is.
+    /// True if the last advert was not acknowledged in time. Adverts are then also sent by
+    /// connection until one is acknowledged.
     var isBlocked = false
 
-    /// Set while it is being found out whether the device is still there.
+    /// The running probe that checks whether the device is still online.
     var probe: Probe?
 
-    /// When the last probing began, so that forged removals do not cause one after the other.
+    /// The start of the last probe, which limits the rate of probes after forged removals.
     var lastProbe: MonotonicInstant?
 
-    /// Acknowledgements to the device: never more than it could need.
+    /// The rate of acknowledgements to the device, never more than it could need.
     var acknowledgements = RateLimit(perSecond: 10)
 
-    /// The next moment at which something is to be done for the device.
+    /// The next time at which there is work for the device.
     var deadline: MonotonicInstant? {
         let own: MonotonicInstant? =
             switch state {
@@ -50,25 +53,27 @@ struct Delivery: Sendable, Equatable {
     }
 }
 
-/// The question whether a device is still there: its latest advert is sent again and wants an answer.
+/// A check whether a device is still online. Its latest advert is sent again and must be
+/// acknowledged.
 enum Probe: Sendable, Equatable {
-    /// `steps` probes were due and `sent` of them could be sent; the next step, or the verdict, is at `due`.
-    /// `hasFailedCall` when a call to the device failed too, so that one unanswered probe is enough.
+    /// `steps` probes were due, and `sent` of them could be sent. The next step, or the decision,
+    /// is at `due`. If `hasFailedCall`, a connection attempt also failed, so one unanswered probe
+    /// is sufficient.
     case asking(steps: Int, sent: Int, due: MonotonicInstant, hasFailedCall: Bool)
 
-    /// Datagrams cannot tell; a connection was asked for and its outcome decides.
+    /// Datagrams are inconclusive. A connection was requested, and its outcome decides.
     case calling
 
-    /// Time until each next step; after the last of them the verdict falls.
+    /// The delays before each next step. After the last, the outcome is decided.
     static let waits: [Duration] = [.milliseconds(500), .seconds(1), .milliseconds(1500)]
 
-    /// Time that a device whose service has vanished has to show itself under another label.
+    /// The time for a device whose service disappeared to reappear under another label.
     static let timeout = Duration.seconds(3)
 
-    /// Time between the beginnings of two probings of one device.
+    /// The minimum time between the starts of two probes of one device.
     static let interval = Duration.seconds(5)
 
-    /// When the next step is due; nil while a call decides.
+    /// The time of the next step; nil while a connection decides.
     var due: MonotonicInstant? {
         switch self {
         case .asking(_, _, let due, _): due

@@ -1,29 +1,31 @@
 package import HandoffModel
 
-/// The answer to an advert: which device has received which one, and at which of its addresses.
+/// The acknowledgement of an advert: the receiving device, the advert, and the address at which it
+/// arrived.
 package struct Acknowledgement: Sendable, Equatable {
     /// The device that received the advert.
     package let deviceID: DeviceID
 
-    /// Position of the advert that arrived.
+    /// The position of the received advert.
     package let position: Position
 
-    /// The host at which the advert arrived, as ``PeerAddress/hostInIPv6`` has it.
+    /// The host at which the advert arrived, in the form of ``PeerAddress/hostInIPv6``.
     package let host: [UInt8]
 
-    /// Authenticates ``content`` and the salt of the datagram that arrived, by a secret that the two devices share.
+    /// Authenticates ``content`` and the salt of the received datagram with a secret that the two
+    /// devices share.
     package let code: [UInt8]
 
-    /// Bytes of ``host``.
+    /// The number of bytes in ``host``.
     package static let hostCount = 16
 
-    /// Bytes of ``code``.
+    /// The number of bytes in ``code``.
     package static let codeCount = 16
 
-    /// Bytes of the plaintext, so that the datagram has 128.
+    /// The number of bytes of plaintext, chosen so that the datagram has 128.
     package static let byteCount = 79
 
-    /// - Parameter code: makes the code from ``content``.
+    /// - Parameter code: Computes the code from ``content``.
     package init(deviceID: DeviceID, position: Position, host: [UInt8], code: ([UInt8]) -> [UInt8]) {
         self.deviceID = deviceID
         self.position = position
@@ -43,7 +45,7 @@ package struct Acknowledgement: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// Reads what ``encoded()`` wrote; the code is not checked here.
+    /// Decodes the output of ``encoded()``. The code is not checked here.
     package init(decoding bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         guard let deviceID = DeviceID(bytes: try reader.bytes(DeviceID.byteCount)) else { throw .malformed }

@@ -1,43 +1,45 @@
 package import HandoffModel
 
-/// What a device says of itself and offers, before it is signed and sealed: the same in beacons and adverts.
+/// The information and offers that a device announces, before they are signed and sealed. Beacons
+/// and adverts have the same contents.
 package struct Announcement: Sendable, Equatable {
-    /// The device that speaks; proved by the signature around this.
+    /// The announcing device, proved by the enclosing signature.
     package let deviceID: DeviceID
 
-    /// Start and change number, one sequence for beacons and adverts.
+    /// The generation and change number. Beacons and adverts share one sequence.
     package let position: Position
 
-    /// UDP and TCP port that the device listens on, never 0.
+    /// The UDP and TCP port on which the device listens, never 0.
     package let port: UInt16
 
-    /// What sort of machine it is, for the badge.
+    /// The kind of device, for the badge.
     package let kind: DeviceKind
 
-    /// Why the device is leaving, if it is: all its offers are void then.
+    /// The reason why the device is leaving; nil if it is not. All its offers then become void.
     package let farewell: Farewell?
 
-    /// More is offered than is listed; the rest is fetched over a connection.
+    /// True if there are more offers than listed. The rest must be fetched over a connection.
     package let hasMore: Bool
 
-    /// First 8 bytes of the digest of the device's roster.
+    /// The first 8 bytes of the digest of the device's roster.
     package let rosterDigest: [UInt8]
 
-    /// Number of the change since which the activities are the same, at most that of ``position``: who knows the whole list as
-    /// of that change or later has nothing to fetch.
+    /// The number of the change since which the activities are unchanged, at most that of
+    /// ``position``. A receiver that has the whole list as of that change or later has nothing to
+    /// fetch.
     package let listSeq: UInt32
 
-    /// Activities on offer, most recent first; when encoded, as many as fit.
+    /// The offered activities, most recent first. The encoded form contains as many as fit.
     package let activities: [OfferedActivity]
 
     /// True if the announcement and its activities have the reserved flag, which receivers ignore.
     package var isGreased = false
 
-    /// Bytes of the roster digest that are announced.
+    /// The number of announced bytes of the roster digest.
     package static let digestCount = 8
 
-    /// What a device says; nil when the digest does not have 8 bytes, the port is 0, the start number is out of range, or the
-    /// activities are newer than the announcement.
+    /// Returns nil if the digest does not have 8 bytes, the port is 0, the generation is out of
+    /// range, or the activities are newer than the announcement.
     package init?(
         deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, farewell: Farewell? = nil,
         hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
@@ -57,52 +59,54 @@ package struct Announcement: Sendable, Equatable {
     }
 }
 
-/// Why a device is not there any more, by its own word.
+/// The reason why a device leaves, as it announced.
 package enum Farewell: Sendable, Equatable {
-    /// It ends, or has left its account.
+    /// The daemon is stopping, or the device has left its account.
     case goodbye
 
-    /// Its machine goes to sleep: it comes back when it wakes.
+    /// The machine is going to sleep. The device returns when it wakes.
     case sleep
 }
 
-/// How far a device's announcements have come: a newer start of the device first, then a later change within it.
+/// The order of a device's announcements: first by generation, then by change.
 package struct Position: Hashable, Comparable, Sendable {
-    /// Number of the device's start; greater at every start, never 0.
+    /// The generation of the device, greater at every start and never 0.
     package let boot: UInt64
 
-    /// Number of the change since that start, from 0.
+    /// The number of the change in that generation, from 0.
     package let seq: UInt32
 
-    /// Greatest start number that is accepted: it must fit JSON integers of every implementation.
+    /// The maximum generation. It must fit in the JSON integers of every implementation.
     package static let maxBoot = UInt64(Int64.max)
 
-    /// A position as announced.
     package init(boot: UInt64, seq: UInt32) {
         self.boot = boot
         self.seq = seq
     }
 
-    /// True when the left one is older.
+    /// Returns true if the left position is older.
     package static func < (left: Position, right: Position) -> Bool {
         (left.boot, left.seq) < (right.boot, right.seq)
     }
 }
 
 extension Announcement {
-    /// Bytes before the activities: id, boot, seq, port, kind, flags, digest, list's seq, count.
+    /// The number of bytes before the activities: id, boot, seq, port, kind, flags, digest, list's
+    /// seq, count.
     package static let headerCount = 32 + 8 + 4 + 2 + 1 + 1 + 8 + 4 + 1
 
     private static let goodbyeFlag: UInt8 = 1
     private static let moreFlag: UInt8 = 2
-    /// Beside ``goodbyeFlag`` only: who does not know it takes the goodbye.
+    /// Set only together with ``goodbyeFlag``, so that a receiver that does not know it handles the
+    /// goodbye.
     private static let asleepFlag: UInt8 = 4
 
-    /// The announcement in exactly `capacity` bytes: as many activities as fit, the first ones first, then zeros.
+    /// Encodes the announcement in exactly `capacity` bytes: as many activities as fit, in order,
+    /// then zeros.
     ///
-    /// Those that are left out set ``hasMore``. `capacity` must hold at least the header.
+    /// If any is omitted, ``hasMore`` is set. `capacity` must be at least the size of the header.
     package func encode(capacity: Int) -> [UInt8] {
-        precondition(capacity >= Self.headerCount, "an announcement without room for its header")
+        precondition(capacity >= Self.headerCount, "the capacity is too small for the header")
         var packed: [[UInt8]] = []
         var room = capacity - Self.headerCount
         for activity in activities {
@@ -133,10 +137,11 @@ extension Announcement {
         return writer.bytes
     }
 
-    /// Reads what ``encode(capacity:)`` wrote.
+    /// Decodes the output of ``encode(capacity:)``.
     ///
-    /// An unknown kind of device is ``DeviceKind/other`` and unknown flags are ignored, so that later versions can
-    /// add some; anything else that the layout does not allow is an error, also padding that is not zero.
+    /// An unknown kind of device becomes ``DeviceKind/other``, and unknown flags are ignored, so
+    /// that later versions can add some. Anything else that the layout does not permit is an error,
+    /// including nonzero padding.
     package init(decoding bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         guard let deviceID = DeviceID(bytes: try reader.bytes(DeviceID.byteCount)) else { throw .malformed }

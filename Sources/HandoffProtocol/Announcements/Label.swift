@@ -1,23 +1,23 @@
 import HandoffModel
 
-/// The random name under which a device is found; only members of its account recognise it as one of theirs.
+/// The random name under which a device is discovered. Only members of its account recognize it.
 ///
-/// How it is made and recognised is part of the cryptography, in the account's target.
+/// The account target creates and recognizes labels, which requires cryptography.
 package struct Label: Hashable, Sendable {
-    /// Bytes of a label: 8 random, 8 that only members can make.
+    /// The number of bytes in a label: 8 random ones, and 8 that only members can compute.
     package static let byteCount = 16
 
-    /// The bytes as they stand in datagrams.
+    /// The bytes as sent in datagrams.
     package let bytes: [UInt8]
 
-    /// Nil unless there are exactly 16 bytes.
+    /// Returns nil unless there are exactly 16 bytes.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = Array(bytes)
     }
 
-    /// The label in an mDNS instance name; nil when the name is none of Handoff's. Capitals are accepted, since DNS
-    /// does not tell them apart.
+    /// Parses an mDNS instance name. Returns nil if the name is not one of Handoff's. Capitals are
+    /// accepted because DNS ignores case.
     package init?(instanceName: String) {
         guard instanceName.utf8.count == 26, let bytes = Base32.decode(instanceName.lowercased()) else { return nil }
         self.init(bytes: bytes)

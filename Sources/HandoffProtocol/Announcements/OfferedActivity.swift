@@ -1,36 +1,39 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// What another device says about an activity that can be continued from it; the payload is fetched later.
+/// An activity that can be continued from another device, as announced by that device. The payload
+/// is fetched later.
 package struct OfferedActivity: Sendable {
-    /// Random id, void as soon as the activity is withdrawn.
+    /// The random id, which becomes void when the activity is withdrawn.
     package let id: ActivityID
 
-    /// Type of the activity.
     package let type: ActivityType
 
-    /// What the user calls it; nil when there is none or titles are switched off.
+    /// The title for the user; nil if there is none or titles are disabled.
     package let title: String?
 
-    /// Team of the app; only apps of the same team continue it, save for the web.
+    /// The team of the app. Only apps of the same team continue the activity, except on the web.
     package let team: String?
 
-    /// The continuing app may ask for streams.
+    /// True if the continuing app may request streams.
     package let supportsStreams: Bool
 
-    /// A web page can take over where no app does.
+    /// True if a web page can continue the activity when no app does.
     package let hasWebpageURL: Bool
 
-    /// Seconds since it became what the user does, when this was written.
+    /// The number of seconds since the activity became current, when this value was written.
     package let age: UInt32
 
-    /// Its user has sent it to the device that reads this, and no other one is told of it.
+    /// True if the user sent the activity to the device that reads this. No other device receives
+    /// it.
     package let isSent: Bool
 
-    /// At the device that offers it: to which device it is sent. Nil: it is offered to all; or somebody else offers it.
+    /// On the offering device, the device to which the activity is sent. Nil if it is offered to
+    /// all devices, or if another device offers it.
     package let recipient: DeviceID?
 
-    /// Describes an activity; texts longer than their limits are the caller's to cut.
+    /// Creates the description of an activity. The caller must truncate texts that exceed their
+    /// limits.
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, supportsStreams: Bool,
         hasWebpageURL: Bool, age: UInt32, isSent: Bool = false, recipient: DeviceID? = nil
@@ -46,11 +49,11 @@ package struct OfferedActivity: Sendable {
         self.age = age
     }
 
-    /// Whether a device is told of it, by the device that offers it.
+    /// Returns whether the offering device announces the activity to a device.
     package func isMeant(for device: DeviceID) -> Bool { recipient == nil || recipient == device }
 
-    /// True when nothing differs but the age, so that no user would see a change. Texts are compared as bytes; `==` would
-    /// take composed and decomposed letters for equal.
+    /// Returns true if only the age differs, so that no change is visible to the user. Texts are
+    /// compared as bytes, because `==` treats composed and decomposed letters as equal.
     package func hasSameContent(as other: OfferedActivity) -> Bool {
         id == other.id && type == other.type && title.hasSameBytes(as: other.title)
             && team.hasSameBytes(as: other.team) && supportsStreams == other.supportsStreams
@@ -59,25 +62,26 @@ package struct OfferedActivity: Sendable {
 }
 
 extension OfferedActivity: Hashable {
-    /// Equal in all fields, texts as bytes.
     package static func == (left: OfferedActivity, right: OfferedActivity) -> Bool {
         left.hasSameContent(as: right) && left.age == right.age
     }
 
-    /// Hashes the id alone: it is random, and two values with one id are rare.
+    /// Hashes only the id. It is random, and two values with the same id are rare.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(id)
     }
 }
 
 extension OfferedActivity {
-    /// Longest title in an announcement in bytes; longer ones are cut, since they would push activities out.
+    /// The maximum length of a title in an announcement, in bytes. Longer titles are truncated so
+    /// that they do not displace activities.
     package static let announcedTitleCount = 128
 
-    /// Longest title that is kept of a list, in bytes: of what many devices offer, one answer to a client must hold all.
+    /// The maximum length of a title to keep from a list, in bytes. One response to a client must
+    /// have room for the offers of many devices.
     static let listedTitleCount = 256
 
-    /// Longest text of any field in bytes, as one byte tells its length.
+    /// The maximum length of the text of any field, in bytes. One byte stores its length.
     package static let maxTextCount = 255
 
     private static let streamsFlag: UInt8 = 1
@@ -86,7 +90,7 @@ extension OfferedActivity {
     private static let teamFlag: UInt8 = 8
     private static let sentFlag: UInt8 = 16
 
-    /// Reads one activity of an announcement; unknown flags are ignored.
+    /// Reads one activity of an announcement. Unknown flags are ignored.
     init(reading reader: inout ByteReader) throws(ByteError) {
         guard let id = ActivityID(bytes: try reader.bytes(ActivityID.byteCount)) else { throw .malformed }
         let age = try reader.u32()
@@ -99,7 +103,8 @@ extension OfferedActivity {
             hasWebpageURL: flags & Self.webFlag != 0, age: age, isSent: flags & Self.sentFlag != 0)
     }
 
-    /// Bytes of the activity in an announcement; nil when a field is longer than its length byte can say.
+    /// Returns the bytes of the activity in an announcement, or nil if a field is too long for its
+    /// length byte.
     func announced(isGreased: Bool = false) -> [UInt8]? {
         let title = title.map { Self.cut($0, to: Self.announcedTitleCount) }
         guard let typeCount = UInt8(exactly: type.text.utf8.count),
@@ -129,7 +134,8 @@ extension OfferedActivity {
         return writer.bytes
     }
 
-    /// The text, or as many whole characters of it as fit with an ellipsis into `count` bytes.
+    /// Returns the text, or as many whole characters of it as fit in `count` bytes with an
+    /// ellipsis.
     private static func cut(_ text: String, to count: Int) -> String {
         guard text.utf8.count > count else { return text }
         let ellipsis = "…"
@@ -143,7 +149,7 @@ extension OfferedActivity {
         return result + ellipsis
     }
 
-    /// The activity as an element of the answer to `activities`.
+    /// The activity as an element of the response to `activities`.
     package var json: JSONObject {
         var object: JSONObject = ["id": .string(id.hex), "type": .string(type.text)]
         if let title { object["title"] = .string(title) }
@@ -155,7 +161,7 @@ extension OfferedActivity {
         return object
     }
 
-    /// Reads an element of the answer to `activities`; unknown keys are ignored.
+    /// Reads an element of the response to `activities`. Unknown keys are ignored.
     package init(json: JSONObject) throws(MessageError) {
         let fields = MessageFields(json)
         guard let id = ActivityID(hex: try fields.text("id", maximum: 64)) else { throw .field("id") }

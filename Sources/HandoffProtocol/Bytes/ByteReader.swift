@@ -1,54 +1,51 @@
-/// Reads big-endian fields from bytes of a peer or a file; every shortage is an error, nothing traps.
+/// Reads big-endian fields from untrusted bytes. Missing bytes are an error and never trap.
 package struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
 
-    /// Index into `bytes` of the next unread byte; never beyond `bytes.endIndex`.
+    /// The index into `bytes` of the next unread byte, at most `bytes.endIndex`.
     private var position: Int
 
-    /// Starts at the first of `bytes`.
+    /// Creates a reader at the start of `bytes`.
     package init(_ bytes: [UInt8]) {
         self.init(bytes[...])
     }
 
-    /// Starts at the first byte of a part of a larger buffer, without copying it.
+    /// Creates a reader at the start of a slice, without copying it.
     package init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         self.position = bytes.startIndex
     }
 
-    /// Number of bytes not read yet.
+    /// The number of unread bytes.
     package var remaining: Int {
         bytes.endIndex &- position
     }
 
-    /// Number of bytes read so far, so that a caller can cut out what a signature covers.
+    /// The number of bytes read so far. Callers use it to extract the signed bytes.
     package var consumed: Int {
         position &- bytes.startIndex
     }
 
-    /// Reads one byte.
     package mutating func u8() throws(ByteError) -> UInt8 {
         guard remaining >= 1 else { throw .truncated }
         defer { position &+= 1 }
         return bytes[position]
     }
 
-    /// Reads a 16-bit unsigned integer.
     package mutating func u16() throws(ByteError) -> UInt16 {
         UInt16(truncatingIfNeeded: try integer(byteCount: 2))
     }
 
-    /// Reads a 32-bit unsigned integer.
     package mutating func u32() throws(ByteError) -> UInt32 {
         UInt32(truncatingIfNeeded: try integer(byteCount: 4))
     }
 
-    /// Reads a 64-bit unsigned integer.
     package mutating func u64() throws(ByteError) -> UInt64 {
         try integer(byteCount: 8)
     }
 
-    /// Reads exactly `count` bytes; the check comes before the copy, so a hostile count allocates nothing.
+    /// Reads exactly `count` bytes. The count is checked before the copy, so a hostile count
+    /// allocates nothing.
     package mutating func bytes(_ count: Int) throws(ByteError) -> [UInt8] {
         Array(try slice(count))
     }
@@ -60,24 +57,24 @@ package struct ByteReader: Sendable {
         return bytes[position..<(position &+ count)]
     }
 
-    /// Reads `count` bytes as UTF-8; invalid text is an error and is never repaired.
+    /// Reads `count` bytes as UTF-8. Invalid text is an error and is never repaired.
     package mutating func text(_ count: Int) throws(ByteError) -> String {
         guard let text = String(validating: try slice(count), as: UTF8.self) else { throw .malformed }
         return text
     }
 
-    /// Reads all that is left.
+    /// Reads the remaining bytes.
     package mutating func rest() -> [UInt8] {
         defer { position = bytes.endIndex }
         return Array(bytes[position...])
     }
 
-    /// Throws ``ByteError/trailing`` unless every byte was read.
+    /// Throws ``ByteError/trailing`` unless every byte has been read.
     package func finish() throws(ByteError) {
         guard remaining == 0 else { throw .trailing }
     }
 
-    /// Throws ``ByteError/malformed`` unless all that is left is zero, as padding must be.
+    /// Throws ``ByteError/malformed`` unless all remaining bytes are zero, as required for padding.
     package mutating func finishPadding() throws(ByteError) {
         guard bytes[position...].allSatisfy({ $0 == 0 }) else { throw .malformed }
         position = bytes.endIndex
@@ -92,14 +89,14 @@ package struct ByteReader: Sendable {
     }
 }
 
-/// Why bytes from outside cannot be read as the layout says.
+/// An error in the layout of untrusted bytes.
 package enum ByteError: Error, Equatable, Sendable {
-    /// Fewer bytes are left than the next field needs.
+    /// Fewer bytes remain than the next field needs.
     case truncated
 
-    /// Bytes are left over where the layout ends.
+    /// Bytes remain after the end of the layout.
     case trailing
 
-    /// Text is not UTF-8, or a field has a value that its layout does not allow.
+    /// A text is not UTF-8, or a field has a value that its layout does not permit.
     case malformed
 }

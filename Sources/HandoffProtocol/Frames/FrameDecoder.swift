@@ -1,46 +1,46 @@
-/// Cuts a stream of bytes into frames; lengths are judged by the caps of the present state before anything is kept
-/// for them.
+/// Splits a stream of bytes into frames. Lengths are checked against the limits of the current
+/// state before memory is reserved for them.
 ///
-/// Bytes are judged when they are taken out, not when they arrive: what a client sends behind its statements is read
-/// under the caps that hold after the merge.
+/// Bytes are checked when they are decoded, not when they arrive: bytes that follow a client's
+/// statements are read under the limits that apply after the merge.
 package struct FrameDecoder: Sendable {
     private var buffer: [UInt8] = []
 
-    /// Index of the first byte of `buffer` that belongs to no frame yet.
+    /// The index of the first byte of `buffer` that belongs to no frame yet.
     private var start = 0
 
-    /// The caps of the present state.
     package private(set) var caps: FrameCaps
 
-    /// Consumed bytes are dropped from the front above this size, so that many small frames cost one move.
+    /// The size above which consumed bytes are removed from the front, so that many small frames
+    /// cost one move.
     private static let compactionThreshold = 64 * 1024
 
-    /// Starts empty under `caps`.
+    /// Creates an empty decoder with the limits `caps`.
     package init(caps: FrameCaps) {
         self.caps = caps
     }
 
-    /// Bytes that have arrived and belong to no frame yet.
+    /// The number of received bytes that belong to no frame yet.
     package var buffered: Int {
         buffer.count &- start
     }
 
-    /// Changes what is taken from now on, for frames that have arrived already too.
+    /// Changes the limits, including for frames that have already arrived.
     package mutating func allow(_ caps: FrameCaps) {
         self.caps = caps
     }
 
-    /// Adds what the connection delivered.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Takes the next whole frame, or nil when more bytes are needed.
+    /// Returns the next complete frame, or nil if more bytes are needed.
     ///
-    /// Throws as soon as the length or the kind is known to be unacceptable; the connection must then be closed.
+    /// Throws as soon as the length or the kind is known to be invalid. The connection must then be
+    /// closed.
     package mutating func next() throws(FrameError) -> Frame? {
         var reader = ByteReader(buffer[start...])
-        guard let length = try? reader.u32() else { return nil }  // Too few bytes is the only error here.
+        guard let length = try? reader.u32() else { return nil }  // The only possible error is too few bytes.
         guard length > 0 else { throw .empty }
         let bodyCount = Int(length) &- 1
         guard let maximum = caps.maxBody, bodyCount <= maximum else { throw .tooLong(length: length) }
@@ -64,23 +64,23 @@ package struct FrameDecoder: Sendable {
     }
 }
 
-/// Why the bytes of a connection are no acceptable frame; each ends the connection.
+/// The reason why the bytes of a connection are not a valid frame. Each error ends the connection.
 package enum FrameError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The length is 0, so that there is not even a kind.
+    /// The length is 0, so the frame has no kind.
     case empty
 
-    /// The length is above every cap of this state, or above that of its kind.
+    /// The length exceeds every limit of this state, or the limit of its kind.
     case tooLong(length: UInt32)
 
-    /// This state takes no frame of this kind.
+    /// This state accepts no frame of this kind.
     case notAllowed(code: UInt8)
 
-    /// A lower-case fragment for logs.
+    /// A lower-case sentence fragment for logs.
     package var description: String {
         switch self {
         case .empty: "frame without a kind"
-        case .tooLong(let length): "frame of \(length) bytes is too long here"
-        case .notAllowed(let code): "frame of kind \(code) is not allowed here"
+        case .tooLong(let length): "frame of \(length) bytes exceeds the limit"
+        case .notAllowed(let code): "frame of kind \(code) is not allowed in this state"
         }
     }
 }

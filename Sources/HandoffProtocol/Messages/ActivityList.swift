@@ -1,18 +1,19 @@
 package import HandoffJSON
 import HandoffModel
 
-/// The answer to `activities`: everything that a device offers, and the announcement that it belongs to.
+/// The response to `activities`: all activities that a device offers, and the announcement to which
+/// they belong.
 package struct ActivityList: Sendable, Equatable {
-    /// Position of the device's announcements when the list was made, so that an old answer replaces nothing newer.
+    /// The position of the device's announcements when the list was created, so that an old
+    /// response does not replace a newer one.
     package let position: Position
 
-    /// All activities on offer, most recent first.
+    /// All offered activities, most recent first.
     package let activities: [OfferedActivity]
 
-    /// Most activities that one device may offer.
+    /// The maximum number of activities that one device may offer.
     package static let maxCount = 1024
 
-    /// A list.
     package init(position: Position, activities: [OfferedActivity]) {
         self.position = position
         self.activities = activities
@@ -26,9 +27,10 @@ package struct ActivityList: Sendable, Equatable {
         ]
     }
 
-    /// Reads the result of a response; more than 1,024 elements or an id that occurs twice is an error.
+    /// Reads the result of a response. More than 1,024 elements or a duplicate id is an error.
     ///
-    /// An element that is no activity, as this version knows them, is left out: the others are on offer all the same.
+    /// An element that this version does not recognize as an activity is skipped. The others are
+    /// still on offer.
     package init(json: JSONObject) throws(MessageError) {
         let fields = MessageFields(json)
         guard let boot = try fields.optionalCounter("boot") else { throw .field("boot") }

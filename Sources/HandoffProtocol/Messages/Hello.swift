@@ -1,53 +1,58 @@
 import HandoffJSON
 package import HandoffModel
 
-/// What a side says of itself first, and again whenever it has changed: all that the certificate does not say.
+/// The first message of each side, sent again whenever it changes: the information that the
+/// certificate does not contain.
 package struct Hello: Sendable, Equatable {
-    /// Version of the messages; the ALPN name decides compatibility, this says what may be used beyond it.
+    /// The version of the messages. The ALPN name determines compatibility. This version determines
+    /// which additional features may be used.
     package let protocolVersion: Int64
 
-    /// Name and version of the program, for `doctor`.
+    /// The name and version of the program, for `doctor`.
     package let software: String
 
-    /// What sort of machine it is.
     package let kind: DeviceKind
 
-    /// UDP and TCP port that the sender listens on, never 0.
+    /// The UDP and TCP port on which the sender listens, never 0.
     package let port: UInt16
 
-    /// The sender's present label, by which it is called and sent adverts; nil when it has none yet.
+    /// The sender's current label, to which connections and adverts are addressed; nil if it has
+    /// none yet.
     package let label: Label?
 
-    /// Number of the sender's start.
+    /// The sender's generation, which increases at each start.
     package let boot: UInt64
 
-    /// Number of the sender's latest announcement in that start: a hello that an announcement has overtaken says less than it.
-    /// Nil of programs that do not say.
+    /// The number of the sender's latest announcement in that generation. A hello that arrives
+    /// after a newer announcement is outdated. Nil if the program does not send it.
     package let seq: UInt32?
 
-    /// The greatest start number of the *receiver* that the sender has seen; nil when it has seen none.
+    /// The greatest generation of the *receiver* that the sender has recorded; nil if there is
+    /// none.
     package let seenBoot: UInt64?
 
-    /// First 8 bytes of the digest of the sender's roster.
+    /// The first 8 bytes of the digest of the sender's roster.
     package let rosterDigest: [UInt8]
 
-    /// Number of the change in that start since which the sender's activities are the same; nil of programs that do not say.
+    /// The number of the change in that generation since which the sender's activities are
+    /// unchanged; nil if the program does not send it.
     package let listSeq: UInt32?
 
-    /// Why the sender is leaving, if it is: what it offers is void then.
+    /// The reason why the sender is leaving; nil if it is not. Its offers then become void.
     package let farewell: Farewell?
 
-    /// What names the epoch in force by the sender's roster, if the sender holds its key: the first 8 bytes of the commitment to
-    /// that key. Nil otherwise.
+    /// Identifies the current epoch of the sender's roster, if the sender has its key: the first 8
+    /// bytes of the commitment to that key. Nil otherwise.
     package let epoch: [UInt8]?
 
-    /// Bytes of ``epoch``.
+    /// The number of bytes in ``epoch``.
     package static let epochCount = 8
 
-    /// Version of the messages described in docs/protocol.md.
+    /// The version of the messages described in docs/protocol.md.
     package static let currentVersion: Int64 = 1
 
-    /// A hello; nil when digest or epoch do not have 8 bytes, the port is 0, or a start number is 0 or beyond 2^63 - 1.
+    /// Returns nil if the digest or the epoch does not have 8 bytes, the port is 0, or a generation
+    /// is 0 or above 2^63 - 1.
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
         boot: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenBoot: UInt64?, rosterDigest: [UInt8],
@@ -73,15 +78,15 @@ package struct Hello: Sendable, Equatable {
 }
 
 extension Hello {
-    /// Longest program name that is accepted, in bytes.
+    /// The maximum length of a program name, in bytes.
     private static let maxSoftwareCount = 128
-    /// Most capabilities, and longest one, in bytes.
+    /// The maximum number of capabilities, and the maximum length of one, in bytes.
     private static let maxCapabilities = 16
     private static let maxCapabilityCount = 32
 
-    /// The body of the frame.
+    /// Returns the body of the frame.
     ///
-    /// - Parameter grease: reserved values that it has, too.
+    /// - Parameter grease: Reserved values to include.
     package func encoded(_ grease: Grease? = nil) -> [UInt8] {
         var object: JSONObject = [
             "version": .integer(protocolVersion), "software": .string(software), "kind": .string(kind.name),
@@ -105,10 +110,10 @@ extension Hello {
         return JSON.object(object).encoded()
     }
 
-    /// Reads the body of a frame.
+    /// Decodes the body of a frame.
     ///
-    /// Unknown members are ignored. A member `device`, which no version sends, must name the certificate's device:
-    /// nobody may claim to be someone else in a message.
+    /// Unknown members are ignored. A member `device`, which no version sends, must name the
+    /// certificate's device: a message must not claim another identity.
     package init(decoding body: [UInt8], from device: DeviceID) throws(MessageError) {
         let fields = try MessageFields(parsing: body)
         let version = try fields.integer("version")
@@ -128,8 +133,8 @@ extension Hello {
         let seq = try Self.seq("seq", in: fields)
         let listSeq = try Self.seq("listSeq", in: fields)
         if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
-        // What the sender can beyond this version is nothing that this one could use.
-        _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, longest: Self.maxCapabilityCount)
+        // This version uses no capabilities.
+        _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, maxLength: Self.maxCapabilityCount)
         let isAsleep = try fields.flag("asleep")
         let farewell: Farewell? = try fields.flag("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(

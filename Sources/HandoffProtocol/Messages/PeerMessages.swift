@@ -1,54 +1,54 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// Names of requests and notices between devices.
+/// The names of requests and notices between devices.
 package enum PeerMethod {
-    /// Request `{activity: hex}`: hand over an activity; answered with its payload.
+    /// Request `{activity: hex}`: hand over an activity. The response is its payload.
     package static let continueActivity = "continue"
 
-    /// Request `{}`: everything that is offered; answered with ``ActivityList``.
+    /// Request `{}`: list all offers. The response is an ``ActivityList``.
     package static let activities = "activities"
 
-    /// Request `{activity: hex, resource: ?text}`: a stream of an activity that was continued, and what it is for; answered
-    /// with `{ticket: hex}`.
+    /// Request `{activity: hex, resource: ?text}`: open a stream of an activity that was continued,
+    /// with its purpose. The response is `{ticket: hex}`.
     package static let openStream = "openStream"
 
-    /// Notice `{activity: hex}`: an app here has taken the activity over.
+    /// Notice `{activity: hex}`: an app on the sending device continued the activity.
     package static let wasContinued = "wasContinued"
 
-    /// Notice `{activity: hex}`: the user here does not want the activity, which was sent to this device.
+    /// Notice `{activity: hex}`: the user of the sending device declined the activity that was sent
+    /// to it.
     package static let wasDeclined = "wasDeclined"
 }
 
-/// Something that one device asks of the other; answered by one ``PeerResponse`` with the same id.
+/// A request from one device to the other. One ``PeerResponse`` with the same id answers it.
 package struct PeerRequest: Sendable, Equatable {
-    /// Chosen by the asking side: 1 for its first request on the connection, one more for each.
+    /// The number chosen by the requesting side: 1 for its first request on the connection,
+    /// incremented for each.
     package let id: Int64
 
-    /// What is asked, one of ``PeerMethod`` or unknown to this version.
+    /// One of ``PeerMethod``, or a method unknown to this version.
     package let method: String
 
-    /// What the method takes.
     package let parameters: JSONObject
 
-    /// Longest method name that is accepted, in bytes.
+    /// The maximum length of a method name, in bytes.
     private static let maxMethodCount = 64
 
-    /// A request.
     package init(id: Int64, method: String, parameters: JSONObject) {
         self.id = id
         self.method = method
         self.parameters = parameters
     }
 
-    /// The body of the frame, with a reserved member if there is any.
+    /// Returns the body of the frame, with a reserved member if there is any.
     package func encoded(_ grease: Grease? = nil) -> [UInt8] {
         var object: JSONObject = ["id": .integer(id), "method": .string(method), "parameters": .object(parameters)]
         object.add(grease)
         return JSON.object(object).encoded()
     }
 
-    /// Reads the body of a frame; unknown members are ignored.
+    /// Decodes the body of a frame. Unknown members are ignored.
     package init(decoding body: [UInt8]) throws(MessageError) {
         let fields = try MessageFields(parsing: body)
         let id = try fields.integer("id")
@@ -59,34 +59,29 @@ package struct PeerRequest: Sendable, Equatable {
     }
 }
 
-/// The answer to a ``PeerRequest``.
+/// The response to a ``PeerRequest``.
 package struct PeerResponse: Sendable, Equatable {
-    /// What became of the request.
     package enum Outcome: Sendable, Equatable {
-        /// It was done; what the method gives.
+        /// The request succeeded with the result of the method.
         case result(JSONObject)
 
-        /// It was refused or failed, and why.
         case failure(HandoffFailure)
     }
 
-    /// Id of the request.
     package let id: Int64
 
-    /// What became of it.
     package let outcome: Outcome
 
-    /// Longest reason and message that are accepted, in bytes.
+    /// The maximum lengths of a reason and a message, in bytes.
     private static let maxReasonCount = 64
     private static let maxMessageCount = 1024
 
-    /// An answer.
     package init(id: Int64, outcome: Outcome) {
         self.id = id
         self.outcome = outcome
     }
 
-    /// The body of the frame, with a reserved member if there is any.
+    /// Returns the body of the frame, with a reserved member if there is any.
     package func encoded(_ grease: Grease? = nil) -> [UInt8] {
         var object: JSONObject = ["id": .integer(id)]
         switch outcome {
@@ -102,7 +97,8 @@ package struct PeerResponse: Sendable, Equatable {
         return JSON.object(object).encoded()
     }
 
-    /// Reads the body of a frame, which has either `result` or `error`; unknown members are ignored.
+    /// Decodes the body of a frame, which has either `result` or `error`. Unknown members are
+    /// ignored.
     package init(decoding body: [UInt8]) throws(MessageError) {
         let fields = try MessageFields(parsing: body)
         let id = try fields.integer("id")
@@ -121,31 +117,29 @@ package struct PeerResponse: Sendable, Equatable {
     }
 }
 
-/// Something that one device tells the other, without an answer.
+/// A message from one device to the other that has no response.
 package struct PeerNotice: Sendable, Equatable {
-    /// What is told, one of ``PeerMethod`` or unknown to this version, then ignored.
+    /// One of ``PeerMethod``, or a method unknown to this version, which is ignored.
     package let method: String
 
-    /// What the method takes.
     package let parameters: JSONObject
 
-    /// Longest method name that is accepted, in bytes.
+    /// The maximum length of a method name, in bytes.
     private static let maxMethodCount = 64
 
-    /// A notice.
     package init(method: String, parameters: JSONObject) {
         self.method = method
         self.parameters = parameters
     }
 
-    /// The body of the frame, with a reserved member if there is any.
+    /// Returns the body of the frame, with a reserved member if there is any.
     package func encoded(_ grease: Grease? = nil) -> [UInt8] {
         var object: JSONObject = ["method": .string(method), "parameters": .object(parameters)]
         object.add(grease)
         return JSON.object(object).encoded()
     }
 
-    /// Reads the body of a frame; unknown members are ignored.
+    /// Decodes the body of a frame. Unknown members are ignored.
     package init(decoding body: [UInt8]) throws(MessageError) {
         let fields = try MessageFields(parsing: body)
         self.init(

@@ -1,17 +1,18 @@
 package import Timing
 
-/// The addresses of one device: few, and those that it proved stay, whatever is heard from the network.
+/// The addresses of one device. The set is small, and received data cannot displace proved
+/// addresses.
 package struct CandidateSet: Sendable, Equatable {
-    /// Most addresses that are kept for a device.
+    /// The maximum number of addresses per device.
     package static let maxCount = 8
 
     /// All addresses, in the order in which they became known.
     private var candidates: [Candidate] = []
 
-    /// No address yet.
     package init() {}
 
-    /// The best address first: proved ones, most recently proved first, then configured ones, then the newest.
+    /// The addresses, best first: proved ones by most recent proof, then configured ones, then the
+    /// newest.
     package var ranked: [Candidate] {
         candidates.enumerated().sorted { left, right in
             let a = rank(left.element)
@@ -20,15 +21,15 @@ package struct CandidateSet: Sendable, Equatable {
         }.map(\.element)
     }
 
-    /// True when the device has proved that it is at `address`.
+    /// Returns true if the device has proved `address`.
     package func isProved(_ address: PeerAddress) -> Bool {
         candidates.contains { $0.address == address && $0.proved != nil }
     }
 
-    /// Adds an address, or notes that one more source names it.
+    /// Adds an address, or records another source for it.
     ///
-    /// When the set is full, the oldest address that is neither proved nor configured makes room; if there is none,
-    /// the new one is not taken, so that forged addresses displace no good one.
+    /// If the set is full, the oldest address that is neither proved nor configured is removed. If
+    /// there is none, the new address is not added, so that forged addresses displace no good one.
     mutating func add(_ address: PeerAddress, source: CandidateSource, at now: MonotonicInstant) {
         if let index = candidates.firstIndex(where: { $0.address == address }) {
             candidates[index].sources.insert(source)
@@ -42,9 +43,10 @@ package struct CandidateSet: Sendable, Equatable {
         candidates.append(Candidate(address: address, sources: [source], proved: nil, added: now))
     }
 
-    /// Takes what mDNS says now as all that it says: addresses that only it named are forgotten, unless proved.
+    /// Replaces all addresses from mDNS. Addresses that only mDNS named are removed unless proved.
     ///
-    /// - Parameter freshUntil: until when the record is fresh by its period; nil if it is not.
+    /// - Parameter freshUntil: The time until which the record's period makes it fresh; nil if it
+    ///   is not fresh.
     mutating func replaceAnnounced(
         _ addresses: [PeerAddress], freshUntil: MonotonicInstant? = nil, at now: MonotonicInstant
     ) {
@@ -61,7 +63,8 @@ package struct CandidateSet: Sendable, Equatable {
         }
     }
 
-    /// A configured name stands for other addresses than before: those that only it named are forgotten, unless proved.
+    /// Replaces the addresses of a configured name. Addresses that only the name resolved to are
+    /// removed unless proved.
     mutating func replaceFixed(_ former: [PeerAddress], by addresses: [PeerAddress], at now: MonotonicInstant) {
         for index in candidates.indices where former.contains(candidates[index].address) {
             if !addresses.contains(candidates[index].address) { candidates[index].sources.remove(.fixed) }
@@ -70,7 +73,8 @@ package struct CandidateSet: Sendable, Equatable {
         for address in addresses.prefix(Self.maxCount) { add(address, source: .fixed, at: now) }
     }
 
-    /// The device proved that it is at `address`, which is added if it is new, at the cost of an unproved one.
+    /// Records that the device proved `address`. A new address is added, possibly in place of an
+    /// unproved one.
     mutating func prove(_ address: PeerAddress, at now: MonotonicInstant) {
         if !candidates.contains(where: { $0.address == address }) {
             add(address, source: .datagram, at: now)
@@ -81,7 +85,7 @@ package struct CandidateSet: Sendable, Equatable {
         }
     }
 
-    /// A try at `address` failed: it has to prove itself again.
+    /// Handles a failed attempt at `address`, which must be proved again.
     mutating func fail(_ address: PeerAddress) {
         for index in candidates.indices where candidates[index].address == address {
             candidates[index].proved = nil
@@ -89,8 +93,8 @@ package struct CandidateSet: Sendable, Equatable {
         candidates.removeAll { $0.sources.isEmpty && $0.proved == nil }
     }
 
-    /// The device now listens on `port`: addresses move there and prove themselves again; configured ones stay as
-    /// the user wrote them.
+    /// Handles a new port of the device. Addresses change to it and must be proved again.
+    /// Configured addresses stay as the user wrote them.
     mutating func move(to port: UInt16) {
         var moved: [Candidate] = []
         for candidate in candidates {
@@ -111,34 +115,34 @@ package struct CandidateSet: Sendable, Equatable {
     }
 }
 
-/// An address where a device may be.
+/// A possible address of a device.
 package struct Candidate: Sendable, Equatable {
-    /// Host and port to try.
+    /// The host and port to try.
     package let address: PeerAddress
 
-    /// How it became known; empty once nothing says it any more.
+    /// The sources of the address; empty when no source names it any more.
     package internal(set) var sources: Set<CandidateSource>
 
-    /// When the device last proved that it is there, by a TLS handshake or an acknowledged advert; nil if never, or
-    /// since a try failed.
+    /// The time at which the device last proved the address, by a TLS handshake or an acknowledged
+    /// advert; nil if it never did, or an attempt has failed since.
     package internal(set) var proved: MonotonicInstant?
 
-    /// Whether the device has ever proved that it is there.
+    /// True if the device has ever proved the address.
     var wasProved = false
 
-    /// Until when the record that names it is fresh; nil if none does.
+    /// The time until which the record with the address is fresh; nil if there is none.
     var freshUntil: MonotonicInstant?
 
-    /// When it became known.
+    /// The time at which the address became known.
     let added: MonotonicInstant
 }
 
-/// How an address of a device became known.
+/// The source of a device's address.
 package enum CandidateSource: Sendable, Hashable, CaseIterable {
-    /// A record of the service; anybody on the network can forge those.
+    /// A record of the service, which any host on the network can forge.
     case mdns
 
-    /// The source of a datagram or connection; the datagram may have been replayed from elsewhere.
+    /// The source of a datagram or connection. The datagram may have been replayed from elsewhere.
     case datagram
 
     /// The user's configuration.

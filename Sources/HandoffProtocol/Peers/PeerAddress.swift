@@ -1,21 +1,21 @@
-/// Where datagrams and connections to a device go; the same number for UDP and TCP.
+/// The address for datagrams and connections to a device. UDP and TCP use the same port.
 package struct PeerAddress: Hashable, Sendable {
-    /// The first 8 bytes of an IPv6 host; 0 for IPv4. Numbers, as addresses are compared for every datagram.
+    /// The first 8 bytes of an IPv6 host; 0 for IPv4. Stored as a number, because addresses are
+    /// compared for every datagram.
     private let high: UInt64
 
-    /// The other 8 bytes, or the 4 of IPv4.
+    /// The last 8 bytes of an IPv6 host, or the 4 bytes of an IPv4 host.
     private let low: UInt64
 
-    /// True for IPv4.
     package let isIPv4: Bool
 
-    /// Index of the interface of a link-local IPv6 address, else 0.
+    /// The interface index of a link-local IPv6 address, otherwise 0.
     package let scope: UInt32
 
-    /// UDP and TCP port, never 0.
+    /// The UDP and TCP port, never 0.
     package let port: UInt16
 
-    /// Nil unless `host` has 4 or 16 bytes, in network order, and `port` is not 0.
+    /// Returns nil unless `host` has 4 or 16 bytes, in network order, and `port` is not 0.
     package init?(host: [UInt8], port: UInt16, scope: UInt32 = 0) {
         guard host.count == 4 || host.count == 16, port != 0 else { return nil }
         isIPv4 = host.count == 4
@@ -33,7 +33,7 @@ package struct PeerAddress: Hashable, Sendable {
         self.port = port
     }
 
-    /// 4 bytes (IPv4) or 16 (IPv6), in network order.
+    /// 4 bytes (IPv4) or 16 bytes (IPv6), in network order.
     package var host: [UInt8] {
         var writer = ByteWriter(capacity: 16)
         if isIPv4 {
@@ -50,7 +50,7 @@ package struct PeerAddress: Hashable, Sendable {
         isIPv4 ? [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + host : host
     }
 
-    /// The same host and interface with another port; nil for port 0.
+    /// Returns the same host and interface with another port, or nil for port 0.
     package func withPort(_ port: UInt16) -> PeerAddress? {
         port == 0 ? nil : PeerAddress(self, port: port)
     }

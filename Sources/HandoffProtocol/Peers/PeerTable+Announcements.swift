@@ -2,18 +2,23 @@ package import HandoffModel
 package import Timing
 
 extension PeerTable {
-    /// Takes what a beacon said that was opened under `label`.
+    /// Handles a beacon that was opened under `label`.
     ///
     /// - Parameters:
-    ///   - instance: name of the service that carried it, to be told again in ``instanceRemoved(_:)``.
-    ///   - addresses: the addresses in the records of that service, already filtered; their ports do not matter.
-    ///   - isTimely: whether its period is one of the present ones here, so that this device's records are fresh there, too.
-    ///   - freshUntil: until when the record is fresh by its period; nil if it is not.
+    ///   - instance: The name of the service that carried it, to be passed to
+    ///     ``instanceRemoved(_:)``.
+    ///   - addresses: The filtered addresses in the records of that service. Their ports are
+    ///     ignored.
+    ///   - isTimely: True if its period is a current one here, so that this device's records are
+    ///     also fresh there.
+    ///   - freshUntil: The time until which the record's period makes it fresh; nil if it is not
+    ///     fresh.
     package mutating func receivedBeacon(
         _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], isTimely: Bool = true,
         freshUntil: MonotonicInstant? = nil, at now: MonotonicInstant
     ) -> Reception {
-        // A record of our own may be an old one that some cache repeats: it proves nothing, unlike an advert.
+        // A record of this device may be an old one that a cache repeats. Unlike an advert, it
+        // proves nothing.
         guard announcement.deviceID != own else { return .own }
         let reception = accept(announcement, label: label, at: now)
         guard var peer = peers[announcement.deviceID] else { return reception }
@@ -24,7 +29,8 @@ extension PeerTable {
                 addresses.compactMap { $0.withPort(peer.port) }, freshUntil: freshUntil, at: now)
             peer.note(instance: instance)
         case .stale:
-            // The advert may have overtaken the record; that the service is there is news all the same.
+            // An advert may have arrived before this record, but the presence of the service is
+            // still new.
             if peer.label == label { peer.note(instance: instance) }
         case .own:
             break
@@ -33,9 +39,9 @@ extension PeerTable {
         return reception
     }
 
-    /// Takes what an advert said that was sealed for this device under `label`.
+    /// Handles an advert that was sealed for this device under `label`.
     ///
-    /// - Parameter source: where the datagram came from; nil for an advert on a connection.
+    /// - Parameter source: The source of the datagram; nil for an advert on a connection.
     package mutating func receivedAdvert(
         _ announcement: Announcement, label: Label, source: PeerAddress?, at now: MonotonicInstant
     ) -> Reception {
@@ -52,9 +58,11 @@ extension PeerTable {
         return reception
     }
 
-    /// An mDNS instance has gone; whoever is on the network can cause that, so it only names the device to probe.
+    /// Handles the removal of an mDNS instance. Any host on the network can cause it, so it only
+    /// selects the device to probe.
     ///
-    /// - Returns: the device whose present service it was; nil for others and for services under former labels.
+    /// - Returns: The device whose current service it was; nil for others and for services under
+    ///   former labels.
     package mutating func instanceRemoved(_ instance: String) -> DeviceID? {
         for id in lost.keys { lost[id]?.peer.instances.remove(instance) }
         guard let id = device(ofInstance: instance), var peer = peers[id] else { return nil }
@@ -63,7 +71,7 @@ extension PeerTable {
         return peer.label?.instanceName == instance ? id : nil
     }
 
-    /// Judges and takes an announcement, without its addresses.
+    /// Classifies and applies an announcement, without its addresses.
     private mutating func accept(_ announcement: Announcement, label: Label, at now: MonotonicInstant) -> Reception {
         let id = announcement.deviceID
         if let peer = peers[id] {
@@ -76,30 +84,31 @@ extension PeerTable {
             guard let known = peer.seq, seq <= known else { return replace(peer, announcement, label: label, at: now) }
             return seq == known ? extend(peer, announcement, label: label, at: now) : .stale
         }
-        guard let trace = traces[id] else { return admit(announcement, label: label, heard: now, at: now) }
-        if trace.isBefore(announcement.position) { return admit(announcement, label: label, heard: now, at: now) }
-        // A repetition brings a device back that was given up too early, but only for the rest of its time.
+        guard let trace = traces[id] else { return admit(announcement, label: label, received: now, at: now) }
+        if trace.isBefore(announcement.position) { return admit(announcement, label: label, received: now, at: now) }
+        // A repetition restores a device that was removed too early, but only for its remaining
+        // lifetime.
         guard announcement.position.boot == trace.boot, announcement.position.seq == trace.seq, !trace.isFinal,
-            trace.heard + lifetime > now
+            trace.received + lifetime > now
         else { return .stale }
-        return admit(announcement, label: label, heard: trace.heard, at: now)
+        return admit(announcement, label: label, received: trace.received, at: now)
     }
 
-    /// A device that was not there.
+    /// Adds a device that was not online.
     private mutating func admit(
-        _ announcement: Announcement, label: Label, heard: MonotonicInstant, at now: MonotonicInstant
+        _ announcement: Announcement, label: Label, received: MonotonicInstant, at now: MonotonicInstant
     ) -> Reception {
         let id = announcement.deviceID
         if let farewell = announcement.farewell {
             lost[id] = nil
             let position = announcement.position
             traces[id] = Trace(
-                boot: position.boot, seq: position.seq, heard: heard, isFinal: true,
+                boot: position.boot, seq: position.seq, received: received, isFinal: true,
                 asleep: farewell == .sleep ? now : nil)
             return .new(isFirst: false, changes: [])
         }
-        var peer = Peer(announcement, label: label, heard: heard)
-        peer.offers = Peer.offers(announcement.activities, received: now, expires: heard + lifetime)
+        var peer = Peer(announcement, label: label, received: received)
+        peer.offers = Peer.offers(announcement.activities, received: now, expires: received + lifetime)
         endSearch(for: &peer)
         peers[id] = peer
         traces[id] = nil
@@ -109,7 +118,7 @@ extension PeerTable {
         return .new(isFirst: true, changes: changes)
     }
 
-    /// A newer announcement of a device that is there.
+    /// Applies a newer announcement of an online device.
     private mutating func replace(
         _ known: Peer, _ announcement: Announcement, label: Label, at now: MonotonicInstant
     ) -> Reception {
@@ -121,7 +130,7 @@ extension PeerTable {
         peer.renewed = now
         if let farewell = announcement.farewell {
             peers[id] = peer
-            return .new(isFirst: false, changes: remove(id, saying: farewell, at: now))
+            return .new(isFirst: false, changes: remove(id, leaveReason: farewell, at: now))
         }
         if isRestart {
             peer.offers = []
@@ -131,11 +140,12 @@ extension PeerTable {
         var changes: [PeerChange] = []
         if peer.update(announcement, label: label, at: now) { changes.append(.changed(id)) }
         if peer.isComplete {
-            // The whole list as it still is, of which the announcement may have room for a part only.
+            // The whole list is unchanged. The announcement may have room for only part of it.
             peer.offers = Peer.renewed(peer.offers, until: now + lifetime)
         } else {
             let fresh = Peer.offers(announcement.activities, received: now, expires: now + lifetime)
-            // What was left out may still be on offer: it stays until the whole list says, or its time is over.
+            // Omitted activities may still be on offer. They stay until the whole list arrives or
+            // they expire.
             peer.offers = announcement.hasMore ? (fresh + peer.offers.excluding(fresh)).bounded : fresh
             if !announcement.hasMore { peer.listedSeq = announcement.position.seq }
         }
@@ -145,7 +155,8 @@ extension PeerTable {
         return .new(isFirst: false, changes: changes)
     }
 
-    /// The announcement that is known, in its other form or again: what the first form left out is added.
+    /// Applies the known announcement again, or in its other form. Activities that the first form
+    /// omitted are added.
     private mutating func extend(
         _ known: Peer, _ announcement: Announcement, label: Label, at now: MonotonicInstant
     ) -> Reception {
@@ -164,21 +175,21 @@ extension PeerTable {
     }
 }
 
-/// What an authenticated announcement meant.
+/// The result of applying an authenticated announcement.
 package enum Reception: Sendable, Equatable {
-    /// It is newer than what was known and has replaced it; `isFirst` when the device was not there before.
+    /// It is newer than the known one and has replaced it. `isFirst` is true if the device was not
+    /// online before.
     case new(isFirst: Bool, changes: [PeerChange])
 
-    /// It is the one that is known; only addresses and left-out activities were added.
+    /// It is the known one. Only addresses and omitted activities were added.
     case repeated(changes: [PeerChange])
 
-    /// It is older than what is known, or a repetition after goodbye: nothing was taken from it.
+    /// It is older than the known one, or a repetition after leaving. Nothing was accepted.
     case stale
 
-    /// It is of this very device, or claims to be.
+    /// It is from this device, or claims to be.
     case own
 
-    /// What became different.
     package var changes: [PeerChange] {
         switch self {
         case .new(_, let changes), .repeated(let changes): changes

@@ -2,27 +2,29 @@ package import HandoffModel
 package import Timing
 
 extension PeerTable {
-    /// Takes the hello of a device that is live, over a connection that proved who it is.
+    /// Handles the hello of a live device, over a connection that proved its identity.
     ///
     /// - Parameters:
-    ///   - address: where the device listens, as far as the connection shows.
-    ///   - isProved: whether this side called it there; where it called from is only a candidate.
+    ///   - address: The address at which the device listens, as far as the connection shows.
+    ///   - isProved: True if this device connected to that address. The source of an incoming
+    ///     connection is only a candidate.
     package mutating func receivedHello(
         _ hello: Hello, from id: DeviceID, address: PeerAddress?, isProved: Bool = true, isFixed: Bool = false,
         at now: MonotonicInstant
     ) -> [PeerChange] {
         guard id != own else { return [] }
-        if let farewell = hello.farewell { return take(farewell, hello, from: id, at: now) }
+        if let farewell = hello.farewell { return handleLeave(farewell, hello, from: id, at: now) }
         var changes: [PeerChange] = []
-        // A smaller start number is a restored backup: it learns the greater one from our hello. Also of a device that has gone:
-        // if this were forgotten, what it announced in its later start could be announced again by whoever has recorded it.
+        // A smaller generation is a restored backup, which learns the greater one from our hello.
+        // This also applies to a device that is offline: if this were forgotten, an attacker who
+        // recorded the announcements of its later generation could replay them.
         guard hello.boot >= seenBoot(of: id) ?? 0 else { return [] }
         if let known = peers[id] {
-            changes = greet(known, hello, at: now)
+            changes = update(known, hello, at: now)
         } else if let trace = traces[id], trace.isFinal,
             !trace.isBefore(Position(boot: hello.boot, seq: hello.seq ?? 0))
         {
-            // Its goodbye, by datagram, has overtaken it.
+            // Its leave message arrived first, in a datagram.
             return []
         } else {
             var peer = Peer(id, hello, at: now)
@@ -43,12 +45,12 @@ extension PeerTable {
         return changes
     }
 
-    /// Takes the whole list of a device's activities, fetched over a connection.
+    /// Handles the whole list of a device's activities, fetched over a connection.
     package mutating func receivedList(
         _ list: ActivityList, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
         guard var peer = peers[id], list.position.boot == peer.boot else { return [] }
-        // A list from before the latest announcement knows less than that; the next one is asked for.
+        // A list from before the latest announcement is outdated. Request the next one.
         if let seq = peer.listSeq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
         if let listed = peer.listedSeq, list.position.seq < listed { return [] }
         let before = peer.offers
@@ -60,11 +62,11 @@ extension PeerTable {
         return before.hasSameContent(as: peer.offers) ? [] : [.offersChanged(id)]
     }
 
-    /// A device acknowledged one of this device's adverts; the acknowledgement is genuine.
+    /// Handles a genuine acknowledgement of one of this device's adverts.
     ///
-    /// - Parameter proved: the address that the acknowledgement proves, if it proves one. Only a candidate counts: the device
-    ///   may have another port by now.
-    /// - Returns: true when the device is there and the advert is one of this start.
+    /// - Parameter proved: The address that the acknowledgement proves, if any. It must be a
+    ///   candidate, because the device may have another port now.
+    /// - Returns: True if the device is online and the advert is of this generation.
     package mutating func receivedAcknowledgement(
         of position: Position, from id: DeviceID, proving proved: PeerAddress?, at now: MonotonicInstant
     ) -> Bool {
@@ -77,7 +79,7 @@ extension PeerTable {
         return true
     }
 
-    /// A device has this device's announcement by connection.
+    /// Records that a device received this device's announcement by connection.
     package mutating func delivered(_ position: Position, to id: DeviceID) {
         guard let acknowledged = peers[id]?.acknowledged, acknowledged >= position else {
             peers[id]?.acknowledged = position
@@ -85,12 +87,13 @@ extension PeerTable {
         }
     }
 
-    /// A connection to or from a device was accepted by both sides.
+    /// Records a connection to or from a device that both sides accepted.
     package mutating func connectionOpened(_ id: DeviceID) {
         peers[id]?.connectionCount += 1
     }
 
-    /// A connection that was counted has ended; what the device said counts from now, as it was there until now.
+    /// Records the end of a counted connection. The device's announcements count as renewed now,
+    /// because it was online until now.
     package mutating func connectionClosed(_ id: DeviceID, at now: MonotonicInstant) {
         guard var peer = peers[id], peer.connectionCount > 0 else { return }
         peer.connectionCount -= 1
@@ -98,30 +101,31 @@ extension PeerTable {
         peers[id] = peer
     }
 
-    /// A configured name of a device stands for these addresses now, instead of for former ones.
+    /// Handles new addresses of a device's configured name, which replace the former ones.
     package mutating func resolved(
         _ id: DeviceID, to addresses: [PeerAddress], from former: [PeerAddress], at now: MonotonicInstant
     ) {
         peers[id]?.candidates.replaceFixed(former, by: addresses, at: now)
     }
 
-    /// A call to an address failed: the address has to prove itself again.
+    /// Handles a failed connection attempt to an address, which must be proved again.
     package mutating func addressFailed(_ address: PeerAddress, of id: DeviceID) {
         peers[id]?.candidates.fail(address)
     }
 
-    /// A device ends, and says so over a connection: its datagrams may not have arrived.
-    private mutating func take(
+    /// Handles a device that announces over a connection that it is leaving. Its datagrams may not
+    /// have arrived.
+    private mutating func handleLeave(
         _ farewell: Farewell, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
         lost[id] = nil
         guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
         peers[id]?.boot = hello.boot
         peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)
-        return remove(id, saying: farewell, at: now)
+        return remove(id, leaveReason: farewell, at: now)
     }
 
-    private mutating func greet(_ known: Peer, _ hello: Hello, at now: MonotonicInstant) -> [PeerChange] {
+    private mutating func update(_ known: Peer, _ hello: Hello, at now: MonotonicInstant) -> [PeerChange] {
         var peer = known
         let id = known.deviceID
         var changes: [PeerChange] = []
@@ -135,7 +139,7 @@ extension PeerTable {
             peer.acknowledged = nil
         }
         peer.renewed = now
-        // An announcement that has overtaken the hello knows the present label and port.
+        // An announcement that arrived before this hello has the current label and port.
         let isOvertaken = hello.seq.map { seq in peer.seq.map { seq < $0 } ?? false } ?? false
         if !isOvertaken, peer.update(hello) { changes.append(.changed(id)) }
         if !known.offers.isEmpty, isRestart { changes.append(.offersChanged(id)) }

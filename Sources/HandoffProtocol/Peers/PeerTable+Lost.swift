@@ -1,16 +1,17 @@
 package import HandoffModel
 package import Timing
 
-/// A device that became unreachable without having announced it, and that is searched for where it was.
+/// A device that became unreachable without announcing it, and that is searched for at its last
+/// addresses.
 package struct LostDevice: Sendable, Equatable {
-    /// The device as it was known last.
     package internal(set) var peer: Peer
 
-    /// When it became unreachable.
+    /// The time at which it became unreachable.
     package let since: MonotonicInstant
 
-    /// The addresses to which something may be sent although nothing of the device arrives, the best one first: those that it
-    /// proved, configured ones, and those of a record while that is fresh. A datagram's source alone may be forged.
+    /// Returns the addresses to which messages may be sent although nothing arrives from the
+    /// device, best first: those that it proved, configured ones, and those of a record while it is
+    /// fresh. The source of a datagram alone may be forged.
     package func addresses(at now: MonotonicInstant) -> [PeerAddress] {
         peer.candidates.ranked.filter { candidate in
             candidate.wasProved || candidate.sources.contains(.fixed) || candidate.freshUntil.map { now < $0 } ?? false
@@ -19,11 +20,13 @@ package struct LostDevice: Sendable, Equatable {
 }
 
 extension PeerTable {
-    /// Time after which a device is not searched for any more: from then on its next record or datagram brings it back.
+    /// The maximum duration of a search. After it, only the device's next record or datagram makes
+    /// it online again.
     package static let searchLimit = Duration.seconds(2 * 60 * 60)
 
-    /// A device of which only an acknowledgement arrived is online again: it was sealed with a secret that both share, for an
-    /// advert that was sent a moment ago. What the device announced meanwhile was missed, so its list is fetched.
+    /// Restores a lost device that sent only an acknowledgement. The acknowledgement was sealed
+    /// with the shared secret, for an advert sent very recently. Announcements may have been
+    /// missed, so the device's list is fetched.
     package mutating func recover(_ id: DeviceID, at now: MonotonicInstant) -> [PeerChange] {
         guard var peer = lost.removeValue(forKey: id)?.peer else { return [] }
         traces[id] = nil
@@ -34,18 +37,20 @@ extension PeerTable {
         return [.appeared(id), .offersChanged(id), .moreToFetch(id)]
     }
 
-    /// Whether an announcement is one of a lost device, and newer than all that was received of it.
+    /// Returns whether an announcement is from a lost device and newer than everything received
+    /// from it.
     package func isNewOfLost(_ announcement: Announcement) -> Bool {
         let id = announcement.deviceID
         return lost[id] != nil && traces[id]?.isBefore(announcement.position) == true
     }
 
-    /// Ends all searches: this device sleeps, leaves or is in another network.
+    /// Ends all searches, because this device is going to sleep, leaving or in another network.
     package mutating func forgetLost() {
         lost = [:]
     }
 
-    /// Removes a device that became unreachable, and keeps where it was, if there is an address at which to search for it.
+    /// Removes a device that became unreachable, and keeps its addresses if there is one at which
+    /// to search for it.
     package mutating func lose(
         _ id: DeviceID, because reason: DepartureReason, at now: MonotonicInstant
     ) -> [PeerChange] {
@@ -56,7 +61,7 @@ extension PeerTable {
         return remove(id, because: reason)
     }
 
-    /// Ends the search for a device that is online again: it is tried first at the addresses where it was.
+    /// Ends the search for a device that is online again. Its last addresses are tried first.
     mutating func endSearch(for peer: inout Peer) {
         guard let former = lost.removeValue(forKey: peer.deviceID)?.peer else { return }
         peer.candidates = former.candidates

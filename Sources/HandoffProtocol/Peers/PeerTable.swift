@@ -1,118 +1,123 @@
 package import HandoffModel
 package import Timing
 
-/// The devices that are there, what they offer and where they are: the only judge of what an authenticated
-/// announcement changes. Owned by the daemon's thread; reads no clock.
+/// The online devices with their offers and addresses. It alone decides what an authenticated
+/// announcement changes. The daemon's thread owns it. It does not read the clock.
 ///
-/// docs/state-machines/peer-table.md shows how a device comes and goes.
+/// docs/state-machines/peer-table.md shows how a device appears and disappears.
 package struct PeerTable: Sendable {
-    /// The longest that offers, and the device itself, are believed without renewal; announcements are renewed every
-    /// four minutes, or eight to save power.
+    /// The maximum time for which offers, and the device itself, are valid without renewal.
+    /// Announcements are renewed every four minutes, or every eight to save power.
     package static let maxLifetime = Duration.seconds(600)
 
-    /// What remains of a device that has gone, so that old announcements of it are still known to be old.
+    /// The record of a device that is offline, by which its old announcements are recognized as
+    /// old.
     struct Trace: Sendable, Equatable {
-        /// Number of its last start.
         let boot: UInt64
 
-        /// Number of the last change in that start; nil when it announced nothing since.
+        /// The number of the last change in that generation; nil if it announced nothing since.
         let seq: UInt32?
 
-        /// When that was first heard; a repetition prolongs nothing.
-        let heard: MonotonicInstant
+        /// The time at which that change was first received. A repetition does not extend it.
+        let received: MonotonicInstant
 
-        /// True when it said goodbye: then even a repetition of its last announcement is stale.
+        /// True if it announced that it was leaving. Even a repetition of its last announcement is
+        /// then stale.
         let isFinal: Bool
 
-        /// When it said that it goes to sleep; nil when it did not.
+        /// The time at which it announced that it was going to sleep; nil if it did not.
         let asleep: MonotonicInstant?
 
-        /// True when a position is later than all that the device has said.
+        /// Returns true if a position is later than all announcements of the device.
         func isBefore(_ position: Position) -> Bool {
             guard position.boot == boot, let seq else { return position.boot >= boot }
             return position.seq > seq
         }
     }
 
-    /// How long offers, and the device itself, are believed here without renewal.
+    /// The time for which this device considers offers, and the device itself, valid without
+    /// renewal.
     package var lifetime: Duration
 
-    /// This device.
     package let own: DeviceID
 
-    /// This device's present position; the driver keeps it.
+    /// This device's current position, set by the driver.
     package var ownPosition: Position
 
-    /// Number of the change in the present start since which this device's activities are the same; the driver keeps it.
+    /// The number of the change in the current generation since which this device's activities are
+    /// unchanged, set by the driver.
     package var ownListSeq: UInt32 = 0
 
     var peers: [DeviceID: Peer] = [:]
 
-    /// At most one for every device of the roster; ``retain(_:)`` drops the others.
+    /// At most one for every device of the roster. ``retain(_:)`` removes the others.
     var traces: [DeviceID: Trace] = [:]
 
-    /// The devices that are searched for.
+    /// The unreachable devices that are searched for.
     package internal(set) var lost: [DeviceID: LostDevice] = [:]
 
-    /// An empty table of device `own`, whose announcements are at `ownPosition`.
+    /// Creates an empty table for device `own`, whose announcements are at `ownPosition`.
     package init(own: DeviceID, ownPosition: Position, lifetime: Duration = maxLifetime) {
         self.lifetime = lifetime
         self.own = own
         self.ownPosition = ownPosition
     }
 
-    /// The device, if it is there.
+    /// The device, or nil if it is not online.
     package subscript(_ id: DeviceID) -> Peer? {
         peers[id]
     }
 
-    /// Whether the device is there: cheaper than the device itself.
+    /// Returns whether the device is online. This is cheaper than getting the device.
     func contains(_ id: DeviceID) -> Bool {
         peers.index(forKey: id) != nil
     }
 
-    /// True if it is the label of a device that is there, whichever epoch's key made it.
+    /// Returns true if it is the label of an online device, for any epoch's key.
     package func knows(_ label: Label) -> Bool {
         peers.values.contains { $0.label == label }
     }
 
-    /// All devices that are there, in order of their ids, so that output is stable.
+    /// All online devices in order of their ids, so that output is stable.
     package var all: [Peer] {
         peers.values.sorted { $0.deviceID < $1.deviceID }
     }
 
-    /// How many devices are there.
+    /// The number of online devices.
     package var count: Int {
         peers.count
     }
 
-    /// Greatest start number of a device that was seen, to tell it in hello.
+    /// Returns the greatest recorded generation of a device, to send in the hello.
     package func seenBoot(of id: DeviceID) -> UInt64? {
         let known = [peers[id]?.boot, traces[id]?.boot].compactMap { $0 }
         return known.max()
     }
 
-    /// Since when a device is asleep, by its own word; nil of one that is there, or has gone in another way.
+    /// Returns the time at which a device announced that it was going to sleep; nil if it is online
+    /// or disappeared in another way.
     package func asleepSince(_ id: DeviceID) -> MonotonicInstant? {
         traces[id]?.asleep
     }
 
-    /// Whether a device announced that it leaves or sleeps, and nothing newer of it has arrived.
+    /// Returns whether a device announced that it was leaving or going to sleep, and nothing newer
+    /// has arrived from it.
     package func hasLeft(_ id: DeviceID) -> Bool {
         traces[id]?.isFinal == true
     }
 
-    /// The device whose service has this instance name.
+    /// Returns the device whose service has this instance name.
     package func device(ofInstance name: String) -> DeviceID? {
         peers.values.first { $0.instances.contains(name) }?.deviceID
     }
 
-    /// True when some device has proved that it is at this address; such sources go first when datagrams are many.
+    /// Returns true if a device has proved this address. Such sources have priority when there are
+    /// many datagrams.
     package func isProvedSource(_ address: PeerAddress) -> Bool {
         peers.values.contains { $0.candidates.isProved(address) }
     }
 
-    /// The next moment at which ``expire(at:)`` has something to do.
+    /// The next time at which ``expire(at:)`` has work.
     package var nextDeadline: MonotonicInstant? {
         var next: MonotonicInstant?
         for peer in peers.values {
@@ -129,7 +134,8 @@ package struct PeerTable: Sendable {
         return next
     }
 
-    /// Forgets what was not renewed in time; a device with an open connection stays, without stale offers.
+    /// Removes everything that was not renewed in time. A device with an open connection stays,
+    /// without its stale offers.
     package mutating func expire(at now: MonotonicInstant) -> [PeerChange] {
         var changes: [PeerChange] = []
         lost = lost.filter { now < $0.value.since + Self.searchLimit }
@@ -148,20 +154,21 @@ package struct PeerTable: Sendable {
         return changes
     }
 
-    /// Forgets a device that has gone.
+    /// Removes a device.
     ///
-    /// - Parameter asleep: when it said that it goes to sleep.
+    /// - Parameter asleep: The time at which it announced that it was going to sleep.
     package mutating func remove(
         _ id: DeviceID, because reason: DepartureReason, asleep: MonotonicInstant? = nil
     ) -> [PeerChange] {
         guard let peer = peers.removeValue(forKey: id) else { return [] }
         traces[id] = Trace(
-            boot: peer.boot, seq: peer.seq, heard: peer.renewed, isFinal: reason == .goodbye || reason == .asleep,
+            boot: peer.boot, seq: peer.seq, received: peer.renewed, isFinal: reason == .goodbye || reason == .asleep,
             asleep: asleep)
         return [.gone(id, reason)]
     }
 
-    /// Forgets every device that is not in `live`, with its traces; after each change of the roster.
+    /// Removes every device that is not in `live`, including its records. Call it after each change
+    /// of the roster.
     package mutating func retain(_ live: Set<DeviceID>) -> [PeerChange] {
         let leaving = peers.keys.filter { !live.contains($0) }.sorted()
         let changes = leaving.flatMap { remove($0, because: .removed) }
@@ -171,36 +178,36 @@ package struct PeerTable: Sendable {
     }
 }
 
-/// What became different in a ``PeerTable``, for those who show it or act on it.
+/// A change in a ``PeerTable``, for display or further action.
 package enum PeerChange: Sendable, Equatable {
-    /// A device is there that was not.
+    /// A device came online.
     case appeared(DeviceID)
 
-    /// Label, port, kind, roster digest or epoch of a device are others than before.
+    /// The label, port, kind, roster digest or epoch of a device changed.
     case changed(DeviceID)
 
-    /// The offers of a device are others than before; age alone does not count.
+    /// The offers of a device changed. A change of age alone does not count.
     case offersChanged(DeviceID)
 
-    /// A device offers more than it announced: fetch the whole list.
+    /// A device offers more than it announced. Fetch the whole list.
     case moreToFetch(DeviceID)
 
-    /// A device is gone, with all that it offered.
+    /// A device went offline, together with all its offers.
     case gone(DeviceID, DepartureReason)
 }
 
-/// Why a device is no longer there.
+/// The reason why a device is no longer online.
 package enum DepartureReason: Sendable, Equatable {
-    /// It said so itself.
+    /// It announced that it was leaving.
     case goodbye
 
-    /// It said that its machine goes to sleep.
+    /// It announced that its machine was going to sleep.
     case asleep
 
-    /// Nothing was heard of it for ten minutes.
+    /// Nothing was received from it for ten minutes.
     case silent
 
-    /// Probes remained unanswered, or a call failed as well as a probe.
+    /// Probes were not answered, or a connection attempt and a probe failed.
     case unreachable
 
     /// It is no longer live in the roster.
@@ -208,8 +215,8 @@ package enum DepartureReason: Sendable, Equatable {
 }
 
 extension PeerTable {
-    /// Forgets a device that says itself why it goes.
-    mutating func remove(_ id: DeviceID, saying farewell: Farewell, at now: MonotonicInstant) -> [PeerChange] {
+    /// Removes a device that announced its reason for leaving.
+    mutating func remove(_ id: DeviceID, leaveReason farewell: Farewell, at now: MonotonicInstant) -> [PeerChange] {
         switch farewell {
         case .goodbye: remove(id, because: .goodbye)
         case .sleep: remove(id, because: .asleep, asleep: now)

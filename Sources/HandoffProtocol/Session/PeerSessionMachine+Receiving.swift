@@ -1,7 +1,7 @@
 package import Timing
 
 extension PeerSessionMachine {
-    /// The connection delivered bytes; `budget` is that of the device over all its connections.
+    /// Handles bytes from the connection. `budget` applies to all connections of the device.
     package mutating func received(
         _ bytes: some Collection<UInt8>, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) -> [SessionAction] {
@@ -19,20 +19,22 @@ extension PeerSessionMachine {
         return read(budget: &budget, at: now)
     }
 
-    /// The driver has merged and stored, or refused, the statements that it was given.
+    /// Handles the driver's result of merging and storing statements.
     ///
     /// - Parameters:
-    ///   - outcome: whether they were in order, and the device at the other end is live now.
-    ///   - hello: what this device says of itself now, as the merge may have changed its roster; nil when it says nothing else.
+    ///   - outcome: Whether the statements were valid and the peer is now live.
+    ///   - hello: This device's new hello, since the merge may have changed its roster; nil if it
+    ///     has not changed.
     package mutating func merged(
         _ outcome: MergeOutcome, hello: Hello?, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) -> [SessionAction] {
         let resumption: Resumption
         switch state {
         case .merging(let next): resumption = next
-        case .closed: return []  // It ended while the driver merged.
+        case .closed: return []  // The session ended during the merge.
         case .connecting, .awaitingHello, .introducing, .expectingHello, .established:
-            // The driver's mistake alone: it answers each `merge` once, and nothing leaves `merging` but that and the end.
+            // Only a driver error leads here: the driver answers each `merge` once, and only its
+            // answer or the end of the session leaves `merging`.
             preconditionFailure("merged in state \(state)")
         }
         switch outcome {
@@ -48,7 +50,7 @@ extension PeerSessionMachine {
         return read(budget: &budget, at: now)
     }
 
-    /// Takes frames until one has to wait for the driver, or none is whole.
+    /// Handles frames until one must wait for the driver or none is complete.
     private mutating func read(budget: inout MemberRateLimiter, at now: MonotonicInstant) -> [SessionAction] {
         var actions: [SessionAction] = []
         while wantsInput {
@@ -60,7 +62,7 @@ extension PeerSessionMachine {
                 return actions + end(.framing(error))
             }
             do {
-                actions += try take(frame, budget: &budget, at: now)
+                actions += try handle(frame, budget: &budget, at: now)
             } catch {
                 return actions + end(error)
             }
@@ -68,10 +70,10 @@ extension PeerSessionMachine {
         return actions
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ frame: Frame, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) throws(SessionEnd) -> [SessionAction] {
-        guard let kind = frame.kind else { return [] }  // Of a later version; only a live device may send it.
+        guard let kind = frame.kind else { return [] }  // From a later version; only a live device may send it.
         switch state {
         case .introducing:
             guard kind == .statements else { throw .unexpected(kind) }
@@ -79,20 +81,20 @@ extension PeerSessionMachine {
         case .expectingHello:
             if kind == .statements { return merge(frame.body, then: .hello, budget: &budget, at: now) }
             guard kind == .hello else { throw .unexpected(kind) }
-            return try greet(frame.body)
+            return try handleFirstHello(frame.body)
         case .awaitingHello:
             guard kind == .hello else { throw .unexpected(kind) }
-            return try greet(frame.body)
+            return try handleFirstHello(frame.body)
         case .established:
-            return try takeEstablished(kind, frame.body, budget: &budget, at: now)
+            return try handleEstablished(kind, frame.body, budget: &budget, at: now)
         case .connecting, .merging, .closed:
-            // Not by the other side: `read` takes no frame from the decoder in these states.
+            // The peer cannot cause this: `read` takes no frame from the decoder in these states.
             preconditionFailure("a frame is read in state \(state)")
         }
     }
 
-    /// Above the limit they are merged later, and the other side waits: a list that is dropped would be missed until the next
-    /// change.
+    /// Merges statements. Above the limit, the merge is delayed and the peer waits. A dropped list
+    /// would be missing until the next change.
     private mutating func merge(
         _ statements: [UInt8], then resumption: Resumption, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) -> [SessionAction] {
@@ -100,8 +102,8 @@ extension PeerSessionMachine {
         return [.merge(statements, after: budget.delayStatements(at: now))]
     }
 
-    /// The other side's first hello: from here on both are accepted.
-    private mutating func greet(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
+    /// Handles the peer's first hello, which completes the mutual acceptance.
+    private mutating func handleFirstHello(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
         let theirs = try decoded { () throws(MessageError) in try Hello(decoding: body, from: device) }
         peerHello = theirs
         enter(.established)
@@ -109,29 +111,30 @@ extension PeerSessionMachine {
         if case .server = role { actions.append(.send(Frame(.hello, hello.encoded(grease)))) }
         if let grease { actions.append(.send(grease.frame)) }
         actions.append(.establish(theirs))
-        // A number near the end of the range would leave no room for the starts to come: nobody counts so far.
+        // A number near the end of the range would leave no room for later starts. No device
+        // reaches it by counting.
         if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maxBoot / 2 {
             actions.append(.raiseBoot(above: seen))
         }
-        return actions + takeWaiting()
+        return actions + sendWaiting()
     }
 
-    /// A further hello takes the place of the one before.
-    private mutating func renew(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
+    /// Handles a later hello, which replaces the previous one.
+    private mutating func handleLaterHello(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
         let theirs = try decoded { () throws(MessageError) in try Hello(decoding: body, from: device) }
         peerHello = theirs
         return [.renew(theirs)]
     }
 
-    private mutating func takeEstablished(
+    private mutating func handleEstablished(
         _ kind: FrameKind, _ body: [UInt8], budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) throws(SessionEnd) -> [SessionAction] {
         switch kind {
         case .statements: return merge(body, then: .session, budget: &budget, at: now)
         case .epochKey: return try isAdmitted(budget.admitEpochKey(at: now)) ? [.takeEpochKey(body)] : []
-        case .hello: return try isAdmitted(budget.admitRequest(at: now)) ? renew(body) : []
+        case .hello: return try isAdmitted(budget.admitRequest(at: now)) ? handleLaterHello(body) : []
         case .request:
-            // Before the JSON is read, which is what costs time.
+            // Check the limit before parsing the JSON, which is the expensive part.
             let seemsOpening = Self.seemsToOpenStream(body)
             let verdict = seemsOpening ? budget.admitOpening(at: now) : budget.admitRequest(at: now)
             guard try isAdmitted(verdict) else { return [] }
@@ -139,36 +142,37 @@ extension PeerSessionMachine {
             if seemsOpening, request.method != PeerMethod.openStream {
                 guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
             }
-            return try takeRequest(request)
+            return try handleRequest(request)
         case .response:
-            // A late answer finds nobody waiting, and more of them than requests could be sent are a flood.
+            // A late response matches no request. More responses than requests are a flood.
             if pending.isEmpty { guard try isAdmitted(budget.admitRequest(at: now)) else { return [] } }
-            return try takeResponse(decoded { () throws(MessageError) in try PeerResponse(decoding: body) })
+            return try handleResponse(decoded { () throws(MessageError) in try PeerResponse(decoding: body) })
         case .notice:
             guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
             return [.note(try decoded { () throws(MessageError) in try PeerNotice(decoding: body) })]
         }
     }
 
-    /// Whether a request is to be counted as one for a stream, by a look that costs nothing: it is short, and has the word.
+    /// Returns whether to count a request as a stream request, by a cheap check: it is short and
+    /// contains the method name.
     private static func seemsToOpenStream(_ body: [UInt8]) -> Bool {
-        guard body.count <= maxOpening else { return false }
+        guard body.count <= maxOpeningSize else { return false }
         var rest = body[...]
         while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
             rest = rest[quote...]
-            if rest.starts(with: openingWord) { return true }
+            if rest.starts(with: openStreamToken) { return true }
             rest = rest.dropFirst()
         }
         return false
     }
 
-    private static let openingWord = Array("\"\(PeerMethod.openStream)\"".utf8)
+    private static let openStreamToken = Array("\"\(PeerMethod.openStream)\"".utf8)
 
-    /// A request for a stream has a hundred bytes, and as many again with a resource; an honest one of this length may be
-    /// written with blanks.
-    private static let maxOpening = 512
+    /// The maximum size of a stream request, in bytes. It has a hundred bytes, and as many again
+    /// with a resource. A valid one may contain whitespace up to this size.
+    private static let maxOpeningSize = 512
 
-    private mutating func takeRequest(_ request: PeerRequest) throws(SessionEnd) -> [SessionAction] {
+    private mutating func handleRequest(_ request: PeerRequest) throws(SessionEnd) -> [SessionAction] {
         guard request.id > lastInboundID else { throw .wrongID(request.id) }
         lastInboundID = request.id
         guard openRequests.count < Self.maxOpenRequests else { throw .flooding }
@@ -176,9 +180,9 @@ extension PeerSessionMachine {
         return [.handle(request)]
     }
 
-    private mutating func takeResponse(_ response: PeerResponse) throws(SessionEnd) -> [SessionAction] {
+    private mutating func handleResponse(_ response: PeerResponse) throws(SessionEnd) -> [SessionAction] {
         guard response.id <= lastRequestID else { throw .wrongID(response.id) }
-        // An answer that comes after its deadline finds nobody waiting.
+        // A response after the deadline matches no request.
         guard pending.removeValue(forKey: response.id) != nil else { return [] }
         return [.complete(id: response.id, .answered(response.outcome))]
     }

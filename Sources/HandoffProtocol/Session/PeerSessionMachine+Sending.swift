@@ -2,9 +2,11 @@ package import HandoffJSON
 package import Timing
 
 extension PeerSessionMachine {
-    /// Asks the other side; a client need not wait for the hello. `.complete` with this id follows exactly once.
+    /// Sends a request. A client need not wait for the hello. `.complete` with this id follows
+    /// exactly once.
     ///
-    /// - Parameter timeout: time for the answer; nil waits as long as the connection lives.
+    /// - Parameter timeout: The time for the response; nil to wait for the lifetime of the
+    ///   connection.
     package mutating func request(
         _ method: String, _ parameters: JSONObject, timeout: Duration?, at now: MonotonicInstant
     ) -> (id: Int64, actions: [SessionAction]) {
@@ -24,13 +26,13 @@ extension PeerSessionMachine {
         }
     }
 
-    /// Answers a request of the other side; nothing is sent when the session ended meanwhile.
+    /// Responds to a request of the peer. Nothing is sent if the session has ended.
     package mutating func respond(to id: Int64, with outcome: PeerResponse.Outcome) -> [SessionAction] {
         guard openRequests.remove(id) != nil else { return [] }
         return [.send(Frame(.response, PeerResponse(id: id, outcome: outcome).encoded(grease)))]
     }
 
-    /// Tells the other side something, if it has been accepted.
+    /// Sends a notice to the peer, if it has been accepted.
     package func notify(_ method: String, _ parameters: JSONObject) -> [SessionAction] {
         guard isEstablished else { return [] }
         return [.send(Frame(.notice, PeerNotice(method: method, parameters: parameters).encoded(grease)))]
@@ -41,12 +43,13 @@ extension PeerSessionMachine {
         isEstablished ? [.send(Frame(.statements, statements))] : []
     }
 
-    /// Sends the account key in force; the driver has checked that the device is live in the stored roster.
+    /// Sends the current account key. The driver has checked that the peer is live in the stored
+    /// roster.
     package func sendEpochKey(_ body: [UInt8]) -> [SessionAction] {
         isEstablished ? [.send(Frame(.epochKey, body))] : []
     }
 
-    /// Says hello again: what this device says of itself has changed.
+    /// Sends a new hello, because this device's information has changed.
     package func sendHello() -> [SessionAction] {
         isEstablished ? [.send(Frame(.hello, hello.encoded(grease)))] : []
     }

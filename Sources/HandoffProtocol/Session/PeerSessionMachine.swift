@@ -1,82 +1,83 @@
 package import HandoffModel
 package import Timing
 
-/// One connection between two devices after TLS: which frames may come when, how long they may be, and what they
-/// mean. The driver moves bytes, merges rosters and answers requests.
+/// One connection between two devices after TLS. It defines when each frame is permitted, its
+/// maximum size and its meaning. The driver moves bytes, merges rosters and responds to requests.
 ///
 /// docs/state-machines/peer-session.md shows the states.
 package struct PeerSessionMachine: Sendable {
     enum State: Sendable, Equatable {
-        /// The connection is being made; requests wait.
+        /// The connection is being established. Requests wait.
         case connecting
 
-        /// The client has said all it may say alone, and believes nothing before the server's hello.
+        /// The client has sent everything it may send first, and trusts nothing before the server's
+        /// hello.
         case awaitingHello(since: MonotonicInstant)
 
-        /// The server waits for statements of a device that is not live.
+        /// The server waits for statements from a device that is not live.
         case introducing(since: MonotonicInstant, isReading: Bool)
 
         /// The server waits for the hello of a live device.
         case expectingHello(since: MonotonicInstant, isReading: Bool)
 
-        /// Statements are with the driver; what came behind them waits.
+        /// The driver is merging statements. Bytes that arrived after them wait.
         case merging(Resumption)
 
-        /// Both have said hello.
+        /// Both sides have sent their hello.
         case established
 
-        /// Nothing is sent or read any more.
+        /// Nothing more is sent or read.
         case closed
     }
 
-    /// What goes on after a merge.
+    /// The continuation after a merge.
     enum Resumption: Sendable, Equatable {
-        /// A device that was not live: it must be now.
+        /// The device was not live, and must be live now.
         case introduction
 
-        /// A live device has not said hello yet.
+        /// A live device has not sent its hello yet.
         case hello
 
-        /// The session goes on.
         case session
     }
 
-    /// A request that was sent and not answered.
+    /// A request that was sent and has no response yet.
     struct Pending: Sendable, Equatable {
         let deadline: MonotonicInstant?
     }
 
-    /// Time for the first bytes after TLS.
+    /// The maximum wait for the first bytes after TLS.
     package static let firstFramePatience = Duration.seconds(1)
 
-    /// Time for all statements of a device that is not live.
+    /// The maximum wait for all statements of a device that is not live.
     package static let introductionPatience = Duration.seconds(2)
 
-    /// Time for the hello of a live device that has begun to send: its statements may come first.
+    /// The maximum wait for the hello of a live device that has started to send. Its statements may
+    /// precede it.
     package static let helloPatience = Duration.seconds(5)
 
-    /// Requests of the other side that may be open at a time.
+    /// The maximum number of open requests from the peer.
     package static let maxOpenRequests = 32
 
-    /// The device at the other end, as its certificate proved.
+    /// The peer, as proved by its certificate.
     package let device: DeviceID
 
-    /// Which end this is.
     package let role: SessionRole
 
     var state = State.connecting
     var decoder = FrameDecoder(caps: .nothing)
 
-    /// Reserved values that this side sends in all its messages, and in a frame of its own after the hellos.
+    /// Reserved values that this side sends in all its messages, and in a separate frame after the
+    /// hellos.
     let grease: Grease?
 
-    /// What this device says of itself now; the driver keeps it up to date.
+    /// This device's current information. The driver keeps it up to date.
     package var hello: Hello
 
-    /// The other side's latest hello, once one came.
+    /// The peer's latest hello; nil until one arrives.
     package internal(set) var peerHello: Hello?
 
-    /// Requests that wait for the connection (client) or for the other side's hello (server).
+    /// Requests that wait for the connection (client) or for the peer's hello (server).
     var waiting: [Frame] = []
 
     var pending: [Int64: Pending] = [:]
@@ -84,7 +85,8 @@ package struct PeerSessionMachine: Sendable {
     var openRequests: Set<Int64> = []
     var lastInboundID: Int64 = 0
 
-    /// A connection to or from `device` that is being made; `hello` is what this side will say.
+    /// Creates the session of a connection to or from `device` that is being established. `hello`
+    /// is what this side will send.
     package init(device: DeviceID, role: SessionRole, hello: Hello, grease: Grease? = nil) {
         self.device = device
         self.role = role
@@ -92,7 +94,7 @@ package struct PeerSessionMachine: Sendable {
         self.grease = grease
     }
 
-    /// True once both sides have said hello, until the end.
+    /// True from the exchange of hellos until the end.
     package var isEstablished: Bool {
         switch state {
         case .established, .merging(.session): true
@@ -100,7 +102,8 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
-    /// True until the statements of a device that was not live have made it so: nothing but they are taken from it.
+    /// True until the statements of a device that was not live have made it live. Nothing else is
+    /// accepted from it.
     package var isIntroducing: Bool {
         switch (role, state) {
         case (.server(isLive: false), .connecting), (_, .introducing), (_, .merging(.introduction)): true
@@ -108,10 +111,10 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
-    /// Bytes that have arrived and are not a whole frame yet, or wait for a merge.
+    /// The number of received bytes that are not a complete frame yet or wait for a merge.
     package var bufferedBytes: Int { decoder.buffered }
 
-    /// False while bytes would only pile up: the driver stops reading then.
+    /// False while input would only accumulate. The driver then stops reading.
     package var wantsInput: Bool {
         switch state {
         case .awaitingHello, .introducing, .expectingHello, .established: true
@@ -119,25 +122,26 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
-    /// True when nothing is open in either direction, so that an idle connection may be closed.
+    /// True if nothing is open in either direction, so that an idle connection may be closed.
     package var isIdle: Bool {
         pending.isEmpty && openRequests.isEmpty && state == .established
     }
 
-    /// The next moment at which ``deadlinePassed(at:)`` has something to do.
+    /// The next time at which ``deadlinePassed(at:)`` has work.
     package var nextDeadline: MonotonicInstant? {
         let requests = pending.values.compactMap(\.deadline).min()
         return [stateDeadline, requests].compactMap { $0 }.min()
     }
 
-    /// TLS is done. A client speaks: statements first if it passes any, then hello, then the requests that wait.
+    /// Handles the end of the TLS handshake. A client sends its statements, if it passes any, then
+    /// its hello and the waiting requests.
     ///
-    /// - Parameter statements: what the other side is thought to lack.
+    /// - Parameter statements: The statements that the peer probably lacks.
     package mutating func connected(statements: [UInt8]? = nil, at now: MonotonicInstant) -> [SessionAction] {
         switch state {
         case .connecting: break
         case .awaitingHello, .introducing, .expectingHello, .merging, .established, .closed:
-            // The driver's mistake alone: TLS says once that it is done.
+            // Only a driver error leads here: TLS completes once.
             preconditionFailure("connected in state \(state)")
         }
         switch role {
@@ -145,7 +149,7 @@ package struct PeerSessionMachine: Sendable {
             var actions: [SessionAction] = []
             if let statements { actions.append(.send(Frame(.statements, statements))) }
             actions.append(.send(Frame(.hello, hello.encoded(grease))))
-            actions += takeWaiting()
+            actions += sendWaiting()
             enter(.awaitingHello(since: now))
             return actions
         case .server(let isLive):
@@ -156,7 +160,8 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
-    /// Time has come to ``nextDeadline``: a side that is late is left, and requests without an answer are given up.
+    /// Performs the work that is due at ``nextDeadline``: ends the session if the peer is late, and
+    /// completes requests that timed out.
     package mutating func deadlinePassed(at now: MonotonicInstant) -> [SessionAction] {
         if let deadline = stateDeadline, deadline <= now { return end(.late) }
         let late = pending.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
@@ -166,23 +171,23 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
-    /// The connection ended under this side, or could not be made.
+    /// Handles a connection that ended or could not be established.
     package mutating func connectionEnded() -> [SessionAction] {
         finish()
     }
 
-    /// This side ends the session: it has no more use for it, or the device is no longer live.
+    /// Ends the session, because it is no longer needed or the peer is no longer live.
     package mutating func close(_ reason: SessionEnd = .done) -> [SessionAction] {
         state == .closed ? [] : end(reason)
     }
 
-    /// Ends the session for a reason of this side.
+    /// Ends the session for a local reason.
     mutating func end(_ reason: SessionEnd) -> [SessionAction] {
         let completions = finish()
         return [.close(reason)] + completions
     }
 
-    /// Moves to a state, with the caps that hold in it.
+    /// Enters a state and applies its frame limits.
     mutating func enter(_ next: State) {
         state = next
         switch next {
@@ -194,8 +199,8 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
-    /// Sends what waited for the connection, or for the other side's hello.
-    mutating func takeWaiting() -> [SessionAction] {
+    /// Sends the frames that waited for the connection or for the peer's hello.
+    mutating func sendWaiting() -> [SessionAction] {
         defer { waiting = [] }
         return waiting.map { .send($0) }
     }
@@ -221,12 +226,12 @@ package struct PeerSessionMachine: Sendable {
     }
 }
 
-/// Which end of a connection this device is.
+/// The role of this device in a connection.
 package enum SessionRole: Sendable, Equatable {
-    /// This device called, and speaks first; the certificate is that of the device that it meant.
+    /// This device connected and sends first. The certificate is that of the intended device.
     case client
 
-    /// This device was called; `isLive` tells whether the certificate is that of a live device, else it is one that
-    /// must introduce itself by statements.
+    /// This device accepted the connection. If `isLive` is false, the certificate is that of a
+    /// device that must introduce itself with statements.
     case server(isLive: Bool)
 }

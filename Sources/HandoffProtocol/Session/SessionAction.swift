@@ -1,103 +1,100 @@
-/// What came of merging statements.
+/// The result of merging statements.
 package enum MergeOutcome: Sendable, Equatable {
-    /// They are stored, as far as they were new, and their sender is a member.
+    /// New statements are stored, and their sender is a member.
     case live
 
-    /// Their sender is no member, also with them.
+    /// Their sender is not a member, even with them.
     case notLive
 
-    /// They are not in order, and nothing was taken from them.
+    /// They are invalid, and none was accepted.
     case refused
 }
 
-/// What the driver of a ``PeerSessionMachine`` is to do, in the order given.
+/// An action for the driver of a ``PeerSessionMachine``, to perform in the given order.
 package enum SessionAction: Sendable, Equatable {
-    /// Send a frame.
     case send(Frame)
 
     /// Merge these statements after `delay` and store the result, then report
-    /// ``PeerSessionMachine/merged(_:hello:budget:at:)``; nothing is read until then. Of a device that is not live they are
-    /// kept only if they make it so.
+    /// ``PeerSessionMachine/merged(_:hello:budget:at:)``. Nothing is read until then. Statements
+    /// from a device that is not live are kept only if they make it live.
     case merge([UInt8], after: Duration)
 
-    /// Both sides have accepted each other; what the other one says of itself.
+    /// Both sides have accepted each other. The value is the peer's hello.
     case establish(Hello)
 
-    /// The other side says another thing of itself.
+    /// The peer sent a new hello.
     case renew(Hello)
 
-    /// The other side has seen a greater start number of this device: take one more than that.
+    /// The peer has recorded a greater generation of this device. Use one above it.
     case raiseBoot(above: UInt64)
 
-    /// The key of an epoch arrived.
     case takeEpochKey([UInt8])
 
-    /// Answer this with ``PeerSessionMachine/respond(to:with:)``.
+    /// Respond to this request with ``PeerSessionMachine/respond(to:with:)``.
     case handle(PeerRequest)
 
-    /// Act on this, if the method is known.
+    /// Handle this notice, if the method is known.
     case note(PeerNotice)
 
-    /// A request of this side is over.
+    /// A request of this side has ended.
     case complete(id: Int64, RequestOutcome)
 
-    /// Close the connection; no action follows but completions.
+    /// Close the connection. Only completions follow.
     case close(SessionEnd)
 }
 
-/// What became of a request of this side.
+/// The outcome of a request of this side.
 package enum RequestOutcome: Sendable, Equatable {
-    /// The other side answered.
     case answered(PeerResponse.Outcome)
 
-    /// It did not answer in time; a later answer is ignored.
+    /// The peer did not respond in time. A later response is ignored.
     case timedOut
 
-    /// The connection ended before the answer, or may not carry requests.
+    /// The connection ended before the response, or may not carry requests.
     case lost
 }
 
-/// Why a connection between devices is closed by this side.
+/// The reason why this side closes a connection between devices.
 package enum SessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The bytes are no frame that this state takes.
+    /// The bytes are not a frame that this state accepts.
     case framing(FrameError)
 
-    /// The body of a frame is no message.
+    /// The body of a frame is not a valid message.
     case message(MessageError)
 
-    /// A frame of a known kind at a time when it has no meaning.
+    /// A frame of a known kind arrived in a state that does not accept it.
     case unexpected(FrameKind)
 
-    /// A request id that is not greater than the one before, or a response to what was never asked.
+    /// A request id is not greater than the previous one, or a response matches no request.
     case wrongID(Int64)
 
-    /// The other side was silent for too long.
+    /// The peer was silent for too long.
     case late
 
-    /// The device is not live, and its statements do not make it so.
+    /// The peer is not live, and its statements do not make it live.
     case notLive
 
-    /// The device sent statements that cannot be read, or that nobody may have signed so.
+    /// The peer sent statements that are malformed or that no device is permitted to sign.
     case badStatements
 
-    /// A member does ten times what it may, or leaves more requests open than it may.
+    /// A member exceeds a limit tenfold, or leaves too many requests open.
     case flooding
 
-    /// This side has no more use for the connection.
+    /// The connection is no longer needed.
     case done
 
-    /// A lower-case fragment for logs.
+    /// A lower-case sentence fragment for logs.
     package var description: String {
         switch self {
         case .framing(let error): error.description
         case .message(let error): error.description
-        case .unexpected(let kind): "\(kind) came at a time when it has no meaning"
-        case .wrongID(let id): "request or response has the wrong id \(id)"
-        case .late: "the other side was silent for too long"
+        case .unexpected(let kind): "unexpected frame: \(kind)"
+        case .wrongID(let id): "invalid request or response id \(id)"
+        case .late: "the peer was silent for too long"
         case .notLive: "the device is not a member"
-        case .badStatements: "the device sent statements that are not in order"
-        case .flooding: "the device sends far more than it may"
-        case .done: "no longer used"
+        case .badStatements: "the device sent invalid statements"
+        case .flooding: "the device greatly exceeds its limits"
+        case .done: "no longer needed"
         }
     }
 }

@@ -160,7 +160,7 @@ import Testing
             #expect(failure.code == 4608 && failure.reason == "otherVersion")
             #expect(
                 failure.message.hasSuffix(
-                    "the app on desk has version 2.1, and the app that continues the activity takes \(range)"))
+                    "the app on desk has version 2.1, but the app that continues the activity requires \(range)"))
             #expect(try call.failure() == failure)
             #expect(desk.log.contains { $0.contains("Not handed over") && $0.contains("version 2.1") })
         }
@@ -181,7 +181,7 @@ import Testing
         try viewer.declare(Note.type, VersionRange(minimum: AppVersion("0")))
         try awaitOffers(1)
         let failure = try couch.continue().failure()
-        #expect(failure.reason == "otherVersion" && failure.message.contains("names no version"))
+        #expect(failure.reason == "otherVersion" && failure.message.contains("reports no version"))
     }
 
     @Test func `of several handlers the latest takes over`() throws {
