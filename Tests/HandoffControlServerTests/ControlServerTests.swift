@@ -265,7 +265,7 @@ struct ControlServerLimitTests {
         func refuse(_ count: Int) throws {
             for _ in 0..<count { _ = try fixture.connect(.app) }
         }
-        let message = "Refused a control connection: too many of one program"
+        let message = "Refused a control connection: limit for one program reached"
         var lines: [LogEntry] { fixture.sink.entries.filter { $0.message == message } }
         try refuse(1000)
         #expect(lines.count == 8)
