@@ -121,7 +121,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case getMachine = "dev.handoff1.Desktop.GetMachine"
     case getNetworkNames = "dev.handoff1.Desktop.GetNetworkNames"
 
-    /// Whether the method returns a stream of replies and therefore needs `more`.
+    /// True if the method returns a stream of replies and therefore needs `more`.
     package var isStream: Bool {
         switch self {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true

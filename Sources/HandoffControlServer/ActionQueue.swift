@@ -9,7 +9,7 @@ struct ActionQueue {
     /// The index of the first pending action. Earlier ones are removed with the last one.
     private var head = 0
 
-    /// Whether the only pending action is to serve a call, which can be delayed.
+    /// True if the only pending action is to serve a call, which can be delayed.
     var isDispatchAlone: Bool {
         guard head + 1 == actions.count, case .dispatch = actions[head] else { return false }
         return true

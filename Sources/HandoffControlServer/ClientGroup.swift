@@ -35,7 +35,7 @@ package enum ClientGroup: Hashable, Sendable {
     /// The source to which the passed descriptors of the group are attributed.
     var source: DescriptorSource { DescriptorSource(description) }
 
-    /// Whether its unit is that of a sandbox. A hint, not a security boundary.
+    /// True if its unit is that of a sandbox. A hint, not a security boundary.
     package var isSandbox: Bool { unit.map(AppUnit.isSandbox) ?? false }
 }
 

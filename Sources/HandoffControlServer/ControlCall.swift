@@ -21,9 +21,9 @@ package final class ControlCall {
     package let method: String
     /// The parameters by name, unchecked.
     package let parameters: JSONObject
-    /// Whether `replyContinuing` may be called.
+    /// True if `replyContinuing` may be called.
     package let wantsMore: Bool
-    /// Whether the client requests `upgrade`; then only `upgrade` or an error may answer it.
+    /// True if the client requests `upgrade`; then only `upgrade` or an error may answer it.
     package let wantsUpgrade: Bool
     /// The calling client.
     package let client: ClientIdentity
@@ -45,7 +45,7 @@ package final class ControlCall {
         state = .open(connection, id)
     }
 
-    /// Whether a reply can still reach the client.
+    /// True if a reply can still reach the client.
     package var isOpen: Bool {
         if case .open = state { true } else { false }
     }

@@ -30,7 +30,7 @@ final class ControlConnection {
     /// The dispatched call that waits for its last reply.
     private var openCall: ControlCall?
     private var upgradedStream: UpgradedStream?
-    /// Whether the client has shut down its side.
+    /// True if the client has shut down its side.
     private var hasClientEnded = false
     /// Detects the client's disconnection while nothing is read and the stream would not notice it.
     private var hangUp: HangUpWatch?
@@ -122,7 +122,7 @@ final class ControlConnection {
         while !(isBehind && actions.isDispatchAlone), let action = actions.next() { perform(action) }
     }
 
-    /// Whether enough data waits for the client that `onDrained` will be called when it decreases.
+    /// True if enough data waits for the client that `onDrained` will be called when it decreases.
     private var isBehind: Bool {
         stream.pendingWriteBytes > ByteStream.Marks().high
     }

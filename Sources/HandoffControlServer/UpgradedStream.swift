@@ -58,7 +58,7 @@ package final class UpgradedStream {
         stream.onReadSecret = nil
     }
 
-    /// Whether bytes can still be written.
+    /// True if bytes can still be written.
     package var isOpen: Bool {
         !isOver && stream.isOpen
     }

@@ -190,7 +190,7 @@ package final class Inviter {
         return true
     }
 
-    /// How long to wait for the key of a new epoch that has not arrived yet.
+    /// The maximum wait for the key of a new epoch that has not arrived yet.
     private static let timeoutForKey = Duration.seconds(4)
     private static let keyInterval = Duration.milliseconds(100)
 
@@ -264,7 +264,7 @@ package final class Inviter {
         finish(.failure(failure), withdrawn: withdrawn)
     }
 
-    /// Whether the window has ended.
+    /// True if the window has ended.
     var isOver: Bool {
         if case .over = state { true } else { false }
     }

@@ -19,7 +19,7 @@ protocol JoinCallDelegate: AnyObject {
 /// One call of a joiner to one inviter, up to the account. Lives on the daemon's loop; releasing it
 /// ends the call. Diagram: `docs/state-machines/pairing.md`.
 final class JoinCall {
-    /// How a call ended without the account.
+    /// The end of a call without the account.
     enum End {
         /// The attempt to join can continue. `wasGuess`: the peer has our proof of the code and
         /// sent none.
@@ -90,7 +90,7 @@ final class JoinCall {
         channel?.connection.abort()
     }
 
-    /// Whether the inviter's user is being asked now.
+    /// True if the inviter's user is being asked now.
     var isWaiting: Bool {
         if case .waiting = state { true } else { false }
     }

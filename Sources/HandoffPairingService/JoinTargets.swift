@@ -11,7 +11,7 @@ package import Timing
 /// of its own, whatever it answers. Therefore the number of proofs is limited to the number of
 /// wrong guesses that an inviter allows. An inviter that has rejected the code is not called again.
 package struct JoinTargets {
-    /// How a call ended without the account.
+    /// The end of a call without the account.
     package enum CallEnd {
         /// The connection failed, or the peer sent nothing.
         case silent
@@ -30,7 +30,7 @@ package struct JoinTargets {
         /// Number of consecutive calls without any response.
         var silentCalls = 0
         var due: MonotonicInstant
-        /// Whether it has ever sent anything.
+        /// True if it has ever sent anything.
         var hasResponded = false
         var isBusy = false
         var end: PairingFailure?
@@ -52,7 +52,7 @@ package struct JoinTargets {
         self.limits = limits
     }
 
-    /// Whether no inviter has been found.
+    /// True if no inviter has been found.
     package var isEmpty: Bool { targets.isEmpty }
 
     /// The time when an inviter may be called next, or nil if none remains.
@@ -83,7 +83,7 @@ package struct JoinTargets {
 
     /// The inviter to call now.
     package func next(now: MonotonicInstant) -> (instance: String, addresses: [SocketAddress])? {
-        // Inviters with fewer failures come first.
+        // Inviters with fewer failures are called first.
         let ready = callable.filter { $0.due <= now }
         guard let target = ready.min(by: { $0.failures < $1.failures }) else { return nil }
         return (target.instance, target.addresses)

@@ -14,7 +14,7 @@ final class JoinerConnection {
     var peer: PairingPeer?
     /// Runs while waiting for the account key.
     var keyTimer: LoopTimer?
-    /// Whether the user is being asked about it now.
+    /// True if the user is being asked about it now.
     var isAsked = false
 
     init(machine: InviterSession, connection: PeerConnection, method: PairingAuthMethod) {
@@ -23,6 +23,6 @@ final class JoinerConnection {
         self.method = method
     }
 
-    /// Whether the user has agreed to it and the account is being sent.
+    /// True if the user has agreed to it and the account is being sent.
     var isJoining: Bool { peer != nil && !isAsked }
 }

@@ -8,9 +8,9 @@ package struct PairingLimits: Sendable {
     package var ending = 16
     /// Maximum number of instances on the network that a joiner remembers.
     package var instances = 64
-    /// How long a joiner searches before it reports that no device is inviting.
+    /// The time that a joiner searches before it reports that no device is inviting.
     package var search: Duration = .seconds(30)
-    /// How long after its start a joiner waits for more inviters when all known inviters have
+    /// The time after its start that a joiner waits for more inviters when all known inviters have
     /// refused it.
     package var settling: Duration = .seconds(3)
     /// Time limit of an attempt to join: as long as a window can be open.

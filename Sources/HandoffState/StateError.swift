@@ -42,7 +42,7 @@ package enum StateError: Error, Equatable, Sendable {
 }
 
 extension StateError {
-    /// Whether the folder is unusable until the user corrects it: restarting would fail again.
+    /// True if the folder is unusable until the user corrects it: restarting would fail again.
     package var needsCorrection: Bool {
         switch self {
         case .cannotOpen, .inUse, .cannotWrite: false

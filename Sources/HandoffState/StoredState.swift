@@ -16,7 +16,7 @@ package struct StoredState: Sendable {
     package let peers: PeersFile
     /// Apps that are switched off.
     package let apps: AppSwitches
-    /// Which app claimed each activity type first.
+    /// The order in which apps claimed activity types.
     package let claims: ClaimHistory
     /// The directions that the user has switched off.
     package let switches: Switches

@@ -19,7 +19,7 @@ package struct EpochDue: Sendable, Equatable {
     }
 
     package let reason: Reason
-    /// How long to wait before checking again. If the epoch is still due then, create it. The wait
+    /// The wait before checking again. If the epoch is still due then, create it. The wait
     /// grows with the rank of the device among the members, so that usually one member creates the
     /// epoch. Several new epochs are harmless.
     package let after: Duration
@@ -30,7 +30,7 @@ extension AccountState {
     package static let epochLifetime: UInt64 = 30 * 24 * 60 * 60
     /// The range in seconds over which devices spread the renewal.
     static let epochJitter: UInt64 = 3 * 24 * 60 * 60
-    /// How long a device waits for the key of the current record before it creates another epoch.
+    /// The wait for the key of the current record before a device creates another epoch.
     package static let timeoutForKey = Duration.seconds(30)
 
     /// Returns whether `device`, which is this device, should create a new epoch, and how long it

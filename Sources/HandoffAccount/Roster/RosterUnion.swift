@@ -8,7 +8,7 @@ struct RosterUnion {
     var byteCount: Int
     var known: Set<Fingerprint>
     var tallies: [Fingerprint: SignerTally]
-    /// Whether signatures were checked earlier.
+    /// True if signatures were checked earlier.
     let isTrusted: Bool
     var result = MergeResult()
 
@@ -173,7 +173,7 @@ package struct MergeResult: Sendable {
     /// Statements that were refused, although their signatures may be right.
     package var refused: [Refusal] = []
 
-    /// Whether the roster has changed and must be stored before the caller acts on it.
+    /// True if the roster has changed and must be stored before the caller acts on it.
     package var hasChanged: Bool {
         !added.isEmpty
     }

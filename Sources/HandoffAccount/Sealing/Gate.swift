@@ -55,7 +55,7 @@ package enum Gate {
         }
     }
 
-    /// How a server finds the key of a token.
+    /// The method by which a server finds the key of a token.
     package enum Hint: Sendable {
         /// By the caller's id, masked with the gate key of the epoch in which the label was
         /// created.
@@ -234,7 +234,7 @@ package struct SeenTokens: Sendable {
     /// Creates an empty set.
     package init() {}
 
-    /// Whether the label must be changed and the set emptied.
+    /// True if the label must be changed and the set emptied.
     package var isFull: Bool {
         seen.count >= Self.maxCount
     }

@@ -36,7 +36,7 @@ package struct Marks: Sendable, Equatable {
         }
     }
 
-    /// What a record's marks state for one party and one endpoint of that record.
+    /// The meaning of a record's marks for one party and one endpoint of that record.
     package enum Reading: Sendable, Equatable {
         /// No mark is meant for the party.
         case foreign

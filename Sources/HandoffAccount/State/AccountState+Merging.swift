@@ -48,7 +48,7 @@ package struct AccountMerge: Sendable {
     package let joined: Set<DeviceID>
     /// Devices that are no longer members. Close their connections, streams and offers immediately.
     package let left: Set<DeviceID>
-    /// Whether the current epoch record has changed or no longer exists.
+    /// True if the current epoch record has changed or no longer exists.
     package let hasNewEpoch: Bool
 
     init(from old: AccountState, to new: AccountState, result: MergeResult) {

@@ -9,7 +9,7 @@ package import HandoffModel
 /// 2. A new device imports: it signs its use of the ticket and waits to be admitted by a member. It
 ///    has no account key, so it announces nothing.
 /// 3. It meets a member from the file's roster. The two find each other by the secret shared by the
-///    ticket's key and the member's (``PairwiseKeys``), whatever epochs were created meanwhile. Its
+///    ticket's key and the member's (``PairwiseKeys``), in any epoch. Its
 ///    first frame is the statements.
 /// 4. The member accepts the use and closes the ticket in the same write: `remove(ticket, keeps:
 ///    [new device])` (``introducing(_:with:by:)``).
@@ -92,7 +92,7 @@ extension AccountState {
 
     private static let removalsReservedForDevices = 16
 
-    /// How long the admitting member has to close a ticket before the others do.
+    /// The time that the admitting member has to close a ticket before the others do.
     static let timeoutForIntroducer = Duration.seconds(2)
 
     /// Permanently closes a ticket. A single user is kept; of several, none.
@@ -143,7 +143,7 @@ package struct TicketDue: Sendable, Equatable {
 
 /// An export of the account by this device. The device closes the ticket after a day without use.
 package struct TicketExport: Hashable, Sendable {
-    /// How long a file is valid, in seconds.
+    /// The time for which a file is valid, in seconds.
     package static let lifetime: UInt64 = 24 * 60 * 60
 
     /// The ticket in the file.

@@ -53,7 +53,7 @@ package struct AccountState: Sendable {
         held?.accountKey
     }
 
-    /// Whether this device has the key of the current epoch. Without it, the device offers and
+    /// True if this device has the key of the current epoch. Without it, the device offers and
     /// serves only statements and keys, and keeps its label.
     package var isCurrent: Bool {
         guard let held, let current = view.currentEpoch else { return false }

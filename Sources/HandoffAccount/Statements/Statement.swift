@@ -32,7 +32,7 @@ package struct Statement: Sendable {
         return try Statement(decoding: canonical + signature)
     }
 
-    /// Whether the signature is right and, for the founding statement, the account id; about 130
+    /// True if the signature is right and, for the founding statement, the account id; about 130
     /// microseconds.
     package var isGenuine: Bool {
         if case .found(let nonce) = content, AccountID(founder: signer, nonce: nonce) != accountID { return false }

@@ -16,14 +16,14 @@ package struct ActivityDescription: ControlRequest {
     package var team: String?
     /// The keys required to continue the activity.
     package var requiredUserInfoKeys: [String]?
-    /// Whether another device may request continuation streams. Default: false.
+    /// True if another device may request continuation streams. Default: false.
     package var supportsContinuationStreams: Bool?
-    /// Whether it is offered to other devices. Default: true.
+    /// True if it is offered to other devices. Default: true.
     package var isEligibleForHandoff: Bool?
-    /// Whether the app must save before the activity is continued. Default: true, as in
+    /// True if the app must save before the activity is continued. Default: true, as in
     /// `NSUserActivity`.
     package var needsSave: Bool?
-    /// Whether save requests are sent to the app only when another device continues the activity.
+    /// True if save requests are sent to the app only when another device continues the activity.
     /// Default: false. For state that must not be read earlier.
     package var savesOnContinue: Bool?
     /// When the activity expires, in seconds since 2001-01-01 UTC.
@@ -69,11 +69,11 @@ package struct ActivityChange: ControlRequest {
     package var webpageURL: String?
     /// The new required keys.
     package var requiredUserInfoKeys: [String]?
-    /// Whether continuation streams may be requested from now on.
+    /// True if continuation streams may be requested from now on.
     package var supportsContinuationStreams: Bool?
-    /// Whether it is offered to other devices from now on.
+    /// True if it is offered to other devices from now on.
     package var isEligibleForHandoff: Bool?
-    /// Whether the app must save before the activity is continued.
+    /// True if the app must save before the activity is continued.
     package var needsSave: Bool?
     /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?

@@ -9,7 +9,7 @@ package struct ContinueRequest: ControlRequest {
     package var type: String?
     /// The device that it must be from: the start of its id, or its name.
     package var from: String?
-    /// Whether the caller is the handler and receives the payload. Default: false.
+    /// True if the caller is the handler and receives the payload. Default: false.
     package var take: Bool?
     /// The timeout in seconds.
     package var timeout: Double?
@@ -86,7 +86,7 @@ package struct ContinuedActivity: ControlValue {
     package var requiredUserInfoKeys: [String]
     /// The identifier of its content.
     package var targetContentIdentifier: String?
-    /// Whether continuation streams may be requested.
+    /// True if continuation streams may be requested.
     package var streams: Bool
     /// The device and the app that it is from.
     package var origin: ControlOrigin

@@ -25,7 +25,7 @@ package struct ControlTicket: ControlValue {
     package var id: String
     /// The device that created it.
     package var device: DeviceID
-    /// Whether this device created it.
+    /// True if this device created it.
     package var mine: Bool
     /// Seconds since it was created. Only the creating device knows.
     package var age: Double?

@@ -13,19 +13,19 @@ package struct ControlActivity: ControlValue {
     package var team: String?
     /// The device that offers it.
     package var device: DeviceID
-    /// That device's name.
+    /// The name of that device.
     package var deviceName: String
     /// The kind of that device.
     package var deviceKind: DeviceKind
-    /// Whether continuation streams may be requested.
+    /// True if continuation streams may be requested.
     package var streams: Bool
     /// The web page, known only after the activity was continued.
     package var webpageURL: String?
-    /// Whether there is a web page.
+    /// True if there is a web page.
     package var hasWebpageURL: Bool
     /// Seconds since it became current there.
     package var age: Double
-    /// Whether its user has sent it to this device only.
+    /// True if its user has sent it to this device only.
     package var sent: Bool
     /// The handler that would open it here.
     package var opens: ControlOpens

@@ -1,6 +1,6 @@
 /// `App`: an app that continues activities here, is attached, or is switched off.
 package struct ControlApp: ControlValue {
-    /// How it was found. The raw value is the field `source`.
+    /// The source of the app's declaration. The raw value is the field `source`.
     package enum Source: String, Codable, Sendable, CaseIterable {
         /// A desktop entry.
         case desktop
@@ -29,7 +29,7 @@ package struct ControlApp: ControlValue {
     package var id: String
     /// Its name for users.
     package var name: String
-    /// How it was found.
+    /// The source of the app's declaration.
     package var source: Source
     /// The file that declares it.
     package var file: String?
@@ -39,14 +39,14 @@ package struct ControlApp: ControlValue {
     package var team: String?
     /// The web sites that it claims, as written.
     package var domains: [String]
-    /// Whether it is attached.
+    /// True if it is attached.
     package var running: Bool
-    /// Whether the system confirms that the attached process is this app, or nil if none is
+    /// True if the system confirms that the attached process is this app, or nil if none is
     /// attached.
     package var verified: Bool?
-    /// Whether it may publish and continue.
+    /// True if it may publish and continue.
     package var enabled: Bool
-    /// Whether notifications are shown for offers that it would open.
+    /// True if notifications are shown for offers that it would open.
     package var notified: Bool
     /// Claims of the app that another app opens, which was here first, because the user has not
     /// chosen. Nil from an older daemon.

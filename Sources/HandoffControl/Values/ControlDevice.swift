@@ -11,13 +11,13 @@ package struct ControlDevice: ControlValue {
     package var label: String?
     /// The kind of device.
     package var kind: DeviceKind
-    /// Whether it is this device. The field is named `self`.
+    /// True if it is this device. The field is named `self`.
     package var isSelf: Bool
-    /// Whether it is reachable now.
+    /// True if it is reachable now.
     package var online: Bool
-    /// Whether it is known to have the current account key.
+    /// True if it is known to have the current account key.
     package var current: Bool
-    /// Whether it was admitted by pairing here and has not confirmed yet that it stored the
+    /// True if it was admitted by pairing here and has not confirmed yet that it stored the
     /// account.
     package var unfinished: Bool
     /// The device that admitted it, or nil for the founder.

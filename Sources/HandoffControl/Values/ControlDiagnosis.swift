@@ -9,7 +9,7 @@ package struct ControlDiagnosis: ControlValue {
         package var device: DeviceID
         /// Its name.
         package var name: String
-        /// Whether it is reachable now.
+        /// True if it is reachable now.
         package var online: Bool
         /// Seconds since data was last received from it, or nil if none was since the start of the
         /// daemon.
@@ -41,19 +41,19 @@ package struct ControlDiagnosis: ControlValue {
     package var openFiles: Int?
     /// Maximum number of bytes that it may lock in memory.
     package var lockedMemory: Int?
-    /// Whether the daemon runs in its own user namespace, as its unit requires.
+    /// True if the daemon runs in its own user namespace, as its unit requires.
     package var isIsolated: Bool
     /// Unusable files of apps, each with its error.
     package var appProblems: [String]
     /// The other members.
     package var members: [Member]
-    /// Whether an interface used for discovery is up and has an address, or nil if unknown.
+    /// True if an interface used for discovery is up and has an address, or nil if unknown.
     package var network: Bool?
     /// Configured interfaces that the machine does not have.
     package var missingInterfaces: [String]?
     /// The configured address, if the machine does not have it.
     package var missingAddress: String?
-    /// Whether offers are shown as notifications. Nil from an older daemon.
+    /// The state of notifications about offers. Nil from an older daemon.
     package var notifications: ControlNotifications?
 
     private enum CodingKeys: String, CodingKey {
@@ -83,7 +83,7 @@ package struct ControlDiagnosis: ControlValue {
 
 /// `Notifications`: whether offers are shown as notifications, and the outcomes of those shown.
 package struct ControlNotifications: ControlValue {
-    /// Whether offers are shown. The raw value is the field `state`.
+    /// The state of notifications about offers. The raw value is the field `state`.
     package enum State: String, Codable, Sendable, CaseIterable {
         /// Offers are shown.
         case on

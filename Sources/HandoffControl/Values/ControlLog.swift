@@ -4,7 +4,7 @@ package import HandoffModel
 package struct ControlLogPage: ControlValue {
     /// The entries, oldest first.
     package var entries: [ControlLogEntry]
-    /// Whether later ones follow.
+    /// True if later ones follow.
     package var hasMore: Bool
 
     package init(entries: [ControlLogEntry], hasMore: Bool) {

@@ -17,7 +17,7 @@ package protocol ControlMessage: Equatable, Sendable {
 /// A message whose stored properties are its fields, with the names, order and types of the
 /// interface file. Properties are optional if the file has `?`.
 package protocol ControlValue: ControlMessage, Codable {
-    /// How nil fields are encoded. Replies contain every nullable field, so that a reader always
+    /// The encoding of nil fields. Replies contain every nullable field, so that a reader always
     /// finds the same keys.
     static var absent: JSONNil { get }
 

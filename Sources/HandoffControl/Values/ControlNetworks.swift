@@ -11,7 +11,7 @@ package struct ControlNetwork: ControlValue {
     /// The system's name of the connection to it, which may be untrusted text. Nil if unknown, or
     /// if this machine is not connected to the network.
     package var connection: String?
-    /// Whether the user has marked it as known.
+    /// True if the user has marked it as known.
     package var known: Bool
 
     package init(
@@ -28,9 +28,9 @@ package struct ControlNetwork: ControlValue {
 
 /// The results of `ListNetworks`, `TrustNetwork` and `ForgetNetwork`.
 package struct ControlNetworks: ControlValue {
-    /// Whether this device is discoverable in known networks only.
+    /// True if this device is discoverable in known networks only.
     package var knownOnly: Bool
-    /// Whether it is discoverable in no network now.
+    /// True if it is discoverable in no network now.
     package var silent: Bool
     /// The networks that this machine is connected to, then the other known ones.
     package var networks: [ControlNetwork]

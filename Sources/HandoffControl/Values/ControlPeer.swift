@@ -2,7 +2,7 @@ package import HandoffModel
 
 /// `Peer`: a device that is reachable now, or a static address to be reached.
 package struct ControlPeer: ControlValue {
-    /// How a peer was found. The raw value is the field `via`.
+    /// The source of a peer. The raw value is the field `via`.
     package enum Source: String, Codable, Sendable, CaseIterable {
         /// It announces itself on the network.
         case mdns
@@ -18,9 +18,9 @@ package struct ControlPeer: ControlValue {
     package var name: String?
     /// The address in use, or the configured one.
     package var address: String?
-    /// How it was found.
+    /// The source of the peer.
     package var via: Source
-    /// Whether a connection is open.
+    /// True if a connection is open.
     package var connected: Bool
     /// The number of activities it offers.
     package var activities: Int

@@ -12,7 +12,7 @@ package struct ControlPublication: ControlValue {
     package var app: String?
     /// The device that it is sent to. Nil: it is offered to all.
     package var to: DeviceID?
-    /// Whether other devices can see it.
+    /// True if other devices can see it.
     package var offered: Bool
     /// Why they cannot, as a fragment.
     package var reason: String?

@@ -30,9 +30,9 @@ package struct ControlStatus: ControlValue {
     package var offered: Int
     /// Exports of the account that can still be imported.
     package var tickets: [ControlTicket]
-    /// Whether this device offers anything to others.
+    /// True if this device offers anything to others.
     package var advertising: Bool
-    /// Whether this device shows and continues offers of others.
+    /// True if this device shows and continues offers of others.
     package var receiving: Bool
     /// Why either is off now, for all devices or for one.
     package var holds: [ControlRestriction]
@@ -40,7 +40,7 @@ package struct ControlStatus: ControlValue {
     package var warnings: [String]
     /// When another device last responded, in seconds since 1970. Nil if less than a day ago.
     package var unansweredSince: Double?
-    /// Whether the machine saves power, so that deferrable work wakes it less often.
+    /// True if the machine saves power, so that deferrable work wakes it less often.
     package var savesPower: Bool
 
     package init(

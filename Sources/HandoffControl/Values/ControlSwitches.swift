@@ -3,9 +3,9 @@ package import HandoffModel
 /// The results of `SetSwitches`, and part of those of `GetStatus`: the active directions, and why
 /// others are off.
 package struct ControlSwitches: ControlValue {
-    /// Whether this device offers anything to others.
+    /// True if this device offers anything to others.
     package var advertising: Bool
-    /// Whether this device shows and continues offers of others.
+    /// True if this device shows and continues offers of others.
     package var receiving: Bool
     /// Why either is off now, for all devices or for one.
     package var holds: [ControlRestriction]
@@ -28,11 +28,11 @@ package enum SwitchDirection: String, Codable, Sendable, CaseIterable {
 
 /// The parameters of `SetSwitches`.
 package struct SetSwitchesRequest: ControlRequest {
-    /// Whether to advertise. Nil leaves it unchanged.
+    /// True to advertise, false not to. Nil leaves it unchanged.
     package var advertise: Bool?
-    /// Whether to receive. Nil leaves it unchanged.
+    /// True to receive, false not to. Nil leaves it unchanged.
     package var receive: Bool?
-    /// How many seconds a direction stays off. Nil: until the user switches it on.
+    /// The seconds for which a direction stays off. Nil: until the user switches it on.
     package var seconds: Double?
     /// The only device affected, by its name or the start of its id. Nil: all devices.
     package var device: String?
@@ -52,7 +52,7 @@ package struct SetSwitchesRequest: ControlRequest {
 
 /// Why a direction is off now.
 package struct ControlRestriction: ControlValue {
-    /// Who switched it off. The raw values are used on the socket.
+    /// The author of the restriction. The raw values are used on the socket.
     package enum Author: String, Codable, Sendable {
         /// The user, with a switch.
         case user
@@ -68,7 +68,7 @@ package struct ControlRestriction: ControlValue {
 
     /// The direction that is off.
     package var direction: SwitchDirection
-    /// Who switched it off.
+    /// The author of the restriction.
     package var author: Author
     /// The only device affected. Nil: all devices.
     package var device: DeviceID?

@@ -9,7 +9,7 @@ package struct PairingWindowDescription: ControlValue {
     package var link: String
     /// The addresses of the inviting device: host:port, likeliest first.
     package var addresses: [String]
-    /// How long the window stays open, in seconds.
+    /// The time for which the window stays open, in seconds.
     package var seconds: Int
 
     package init(code: String?, link: String, addresses: [String], seconds: Int) {

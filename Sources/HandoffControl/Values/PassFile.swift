@@ -40,7 +40,7 @@ package struct PassFileRequest: ControlRequest {
 package struct PassFileReply: ControlValue {
     /// Bytes transferred so far: read and accepted by the stream, or written to the descriptor.
     package var moved: Int
-    /// Whether the transfer is complete; false only in replies that continue.
+    /// True if the transfer is complete; false only in replies that continue.
     package var done: Bool
 
     package init(moved: Int, done: Bool) {

@@ -38,7 +38,7 @@ package enum OpenStreamRequest: ControlMessage {
 
 /// The results of `AwaitStream`: a stream that has ended.
 package struct AwaitStreamReply: ControlValue {
-    /// How it ended.
+    /// The outcome of the stream.
     package var outcome: StreamOutcome
     /// Why, as a fragment for users.
     package var message: String
@@ -60,7 +60,7 @@ package struct AwaitStreamReply: ControlValue {
 package struct StreamEndedError: ControlValue {
     /// Number of bytes transferred.
     package var moved: Int
-    /// How the stream ended.
+    /// The outcome of the stream.
     package var outcome: StreamOutcome
     /// Why, as a fragment for users.
     package var message: String

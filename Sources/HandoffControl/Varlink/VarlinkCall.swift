@@ -6,11 +6,11 @@ package struct VarlinkCall: Sendable, Equatable {
     package var method: String
     /// The parameters by name.
     package var parameters: JSONObject
-    /// Whether no reply may be sent.
+    /// True if no reply may be sent.
     package var oneway: Bool
-    /// Whether several replies are allowed.
+    /// True if several replies are allowed.
     package var more: Bool
-    /// Whether the connection becomes a raw stream after the reply.
+    /// True if the connection becomes a raw stream after the reply.
     package var upgrade: Bool
 
     /// Creates a call. At most one of the three flags may be set.

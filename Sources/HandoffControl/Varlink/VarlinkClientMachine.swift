@@ -77,7 +77,7 @@ package struct VarlinkClientMachine: Sendable {
         }
     }
 
-    /// Whether `call` may be called.
+    /// True if `call` may be called.
     package var canCall: Bool {
         switch state {
         case .open(let calls): calls.last?.upgrade != true

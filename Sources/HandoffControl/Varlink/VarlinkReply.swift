@@ -4,7 +4,7 @@ package import HandoffJSON
 package struct VarlinkReply: Sendable, Equatable {
     /// The results, or the fields of the error.
     package var parameters: JSONObject
-    /// Whether further replies to the same call follow. Never true for an error.
+    /// True if further replies to the same call follow. Never true for an error.
     package var continues: Bool
     /// The name of the error with its interface, or nil.
     package var error: String?

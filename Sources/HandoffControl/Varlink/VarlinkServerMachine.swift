@@ -73,7 +73,7 @@ package struct VarlinkServerMachine: Sendable {
     /// Creates the machine of a newly accepted connection.
     package init() {}
 
-    /// Whether the driver must read from the client.
+    /// True if the driver must read from the client.
     package var wantsInput: Bool {
         switch (state, input) {
         case (.idle, .open): true
@@ -200,7 +200,7 @@ package struct VarlinkServerMachine: Sendable {
 
     // MARK: - Steps
 
-    /// Whether the last call that was read requests an upgrade. Nothing may follow it.
+    /// True if the last call that was read requests an upgrade. Nothing may follow it.
     private var hasUpgradeCall: Bool {
         if let last = waiting.last { return last.call.upgrade }
         if case .serving(_, let call) = state { return call.upgrade }

@@ -56,7 +56,7 @@ package struct InviterSession: Sendable {
         self.scalar = scalar
     }
 
-    /// Whether the session has ended.
+    /// True if the session has ended.
     package var isEnded: Bool {
         wait == .nothing
     }
@@ -209,7 +209,7 @@ package struct InviterSession: Sendable {
     }
 }
 
-/// What the driver of an ``InviterSession`` must do, in this order.
+/// An action that the driver of an ``InviterSession`` must perform, in this order.
 package enum InviterAction: Sendable, Equatable {
     /// Write these bytes inside TLS.
     case send([UInt8])

@@ -30,7 +30,7 @@ package struct JoinerSession: Sendable {
     private var decoder = PairingFrameDecoder(kinds: [.salt, .refusal])
     private var state = State.expectingSalt
 
-    /// Whether this side has sent its proof without receiving the inviter's. An impostor has then
+    /// True if this side has sent its proof without receiving the inviter's. An impostor has then
     /// learned whether its one guess at the code is right, however it ends the session. Remains set
     /// after the session has ended.
     package private(set) var hasUnansweredProof = false
@@ -49,7 +49,7 @@ package struct JoinerSession: Sendable {
         self.scalar = scalar
     }
 
-    /// Whether the session has ended.
+    /// True if the session has ended.
     package var isEnded: Bool {
         wait == .nothing
     }
@@ -199,7 +199,7 @@ package struct JoinerSession: Sendable {
     }
 }
 
-/// What the driver of a ``JoinerSession`` must do, in this order.
+/// An action that the driver of a ``JoinerSession`` must perform, in this order.
 package enum JoinerAction: Sendable {
     /// Write these bytes inside TLS.
     case send([UInt8])

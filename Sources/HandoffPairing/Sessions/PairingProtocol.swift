@@ -52,7 +52,7 @@ package enum PairingWait: Sendable, Hashable {
     case nothing
 }
 
-/// How a session ended. The driver closes the connection after sending pending bytes.
+/// The end of a session. The driver closes the connection after sending pending bytes.
 package enum PairingEnd: Sendable, Equatable {
     /// The joiner has stored the account and has confirmed it to the inviter.
     case finished

@@ -48,7 +48,7 @@ package struct PairingWindow: Sendable {
     /// Number of guesses left for the digits; 0 once they are no longer accepted, or if there are
     /// none.
     package private(set) var guessesLeft: Int
-    /// Whether the window was opened with digits.
+    /// True if the window was opened with digits.
     package let offersDigits: Bool
 
     /// Sessions that have not proved the code, oldest first.
@@ -66,7 +66,7 @@ package struct PairingWindow: Sendable {
         guessesLeft = offersDigits ? Self.maxGuesses : 0
     }
 
-    /// Whether the window has ended. The listener must then stop.
+    /// True if the window has ended. The listener must then stop.
     package var isOver: Bool {
         if case .over = phase { true } else { false }
     }
@@ -294,7 +294,7 @@ package struct PairingWindow: Sendable {
     }
 }
 
-/// What the driver of a ``PairingWindow`` must do because time has passed.
+/// An action that the driver of a ``PairingWindow`` must perform because time has passed.
 package enum PairingExpiry: Sendable, Hashable {
     /// The session has not proved itself in time: close it without sending a refusal.
     case late(PairingWindow.SessionID)

@@ -16,7 +16,7 @@ package final class AccountSnapshot: Sendable {
     /// The record of the epoch whose key is held. Two devices may each have created an epoch with
     /// the same number.
     package let heldRecord: Fingerprint?
-    /// Whether that epoch is the current one. Otherwise only statements and keys are exchanged.
+    /// True if that epoch is the current one. Otherwise only statements and keys are exchanged.
     package let isCurrent: Bool
     /// The name of the current epoch in hello, or nil without its key.
     package let epochName: [UInt8]?
@@ -57,7 +57,7 @@ package final class AccountSnapshot: Sendable {
     /// Tickets that can still admit a device.
     package var openTickets: [OpenTicket] { view?.openTickets.filter(\.users.isEmpty) ?? [] }
 
-    /// Whether this device is in an account but has not received its key yet.
+    /// True if this device is in an account but has not received its key yet.
     package var isJoining: Bool { accountID != nil && held == nil }
 
     /// The key of a member other than this device.

@@ -206,7 +206,8 @@ package final class AccountStore {
             guard rest > .zero else { return makeEpoch(because: due.reason) }
             wait = min(wait, rest)
         }
-        // Members come and go without notice here, and those reachable now may not send the key.
+        // The store is not notified of members that connect, and those reachable now may not send
+        // the key.
         if !state.isCurrent { wait = min(wait, AccountState.timeoutForKey) }
         rearm(after: wait)
     }
