@@ -153,7 +153,7 @@ extension Inviter {
             log.notice("The device disconnected before the answer", ["device": peer.device.short])
             delegate?.inviter(self, tells: .gone(PairingDevice(peer)))
         case .over:
-            finish(.failure(joiner.isJoining ? .unfinished(joiner.peer?.name ?? "the device") : .windowRanOut))
+            finish(.failure(joiner.isJoining ? .unfinished(joiner.peer?.name ?? "the device") : .windowExpired))
         }
         rearm()
     }

@@ -317,7 +317,7 @@ package final class Inviter {
                 if joiner.isJoining { finish(.failure(.unfinished(joiner.peer?.name ?? "the device"))) }
             case .closed(let id):
                 if let joiner = joiners[id] { perform(joiner.machine.refuse(.windowClosed), joiner, id) }
-            case .over: finish(.failure(.windowRanOut))
+            case .over: finish(.failure(.windowExpired))
             }
         }
         rearm()

@@ -136,6 +136,6 @@ package struct JoinTargets {
         if targets.contains(where: \.isBusy) { return .busy }
         if targets.isEmpty { return .nobodyThere }
         let few = Array(places.prefix(3))
-        return targets.contains(where: \.hasResponded) ? .brokenOff(few) : .unreachable(few)
+        return targets.contains(where: \.hasResponded) ? .connectionDropped(few) : .unreachable(few)
     }
 }

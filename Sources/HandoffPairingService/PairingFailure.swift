@@ -72,7 +72,7 @@ extension PairingFailure {
                 + " devices are on the same network, and that no firewall blocks the connection")
     }
     /// The devices at the addresses respond but drop every connection before they prove anything.
-    static func brokenOff(_ places: [String]) -> PairingFailure {
+    static func connectionDropped(_ places: [String]) -> PairingFailure {
         PairingFailure(
             .unreachable,
             "the device at \(places.joined(separator: ", ")) keeps dropping the connection; another host on this network may be"
@@ -123,7 +123,7 @@ extension PairingFailure {
     /// Only one window can be open at a time.
     package static let windowOpen = PairingFailure(.busy, "a pairing window is already open; close it first")
     /// No device connected, or none was admitted, in time.
-    static let windowRanOut = PairingFailure(
+    static let windowExpired = PairingFailure(
         .windowClosed, "the window has closed and no device has joined; open a new one")
     /// The user's program has exited.
     package static let cancelledHere = PairingFailure(.cancelled, "pairing was cancelled")
@@ -186,14 +186,14 @@ extension PairingFailure {
     /// One failure of each kind on the joining device, for tests of the messages.
     package static let ofJoiner: [PairingFailure] = [
         .wrongCode, .codeUsed, .windowClosed, .busy, .declined, .cancelledThere, .nobodyThere,
-        .unreachable(["192.0.2.1:24863"]), .brokenOff(["192.0.2.1:24863"]), .noNetwork, .untrusted, .versionsDiffer,
-        .removed, .accountFull,
+        .unreachable(["192.0.2.1:24863"]), .connectionDropped(["192.0.2.1:24863"]), .noNetwork, .untrusted,
+        .versionsDiffer, .removed, .accountFull,
         .failedThere,
         .failedHere("the disk is full"), .badLink, .badCode, .joining, .memberMeanwhile, .stopping,
     ]
     /// One failure of each kind on the inviting device.
     package static let ofInviter: [PairingFailure] = [
-        .windowOpen, .windowRanOut, .cancelledHere, .declinedHere, .noMemberAnyMore, .alreadyMember,
+        .windowOpen, .windowExpired, .cancelledHere, .declinedHere, .noMemberAnyMore, .alreadyMember,
         .removedDevice("laptop"), .fullHere, .cannotOpen("no memory"), .unfinished("laptop"),
         .inviterFailed("no memory"),
     ]

@@ -13,7 +13,7 @@ package enum StateFile: String, Sendable, CaseIterable {
     case peers
     /// Apps that are switched off (`AppSwitches`), for people to read.
     case apps
-    /// The order in which apps claimed activity types (`ClaimHistory`), for people to read.
+    /// Claims of apps in the order first seen (`ClaimHistory`), for people to read.
     case claims
     /// Directions that the user has switched off (`Switches`), for people to read.
     case switches

@@ -110,7 +110,7 @@ extension StateFolder: AccountPersistence {
         try storeText(.apps, bytes)
     }
 
-    /// Writes which app claimed each activity type first.
+    /// Writes the claims of apps in the order first seen.
     package func store(claims: ClaimHistory) throws(StateError) {
         try storeText(.claims, claims.encoded)
     }

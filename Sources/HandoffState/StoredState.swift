@@ -16,7 +16,7 @@ package struct StoredState: Sendable {
     package let peers: PeersFile
     /// Apps that are switched off.
     package let apps: AppSwitches
-    /// The order in which apps claimed activity types.
+    /// Claims of apps in the order first seen.
     package let claims: ClaimHistory
     /// The directions that the user has switched off.
     package let switches: Switches
@@ -33,7 +33,7 @@ package struct StoredState: Sendable {
     /// - boot: the generation number of this start, as now stored.
     /// - peers: static peers, as now stored.
     /// - apps: switched-off apps, as now stored.
-    /// - claims: which app claimed each activity type first.
+    /// - claims: claims of apps in the order first seen.
     /// - switches: switched-off directions, as now stored.
     /// - networks: the known networks, as now stored.
     package func renewed(

@@ -4,7 +4,7 @@ package import HandoffModel
 package struct ControlDevice: ControlValue {
     /// Its id.
     package var id: DeviceID
-    /// The name that a member gave it.
+    /// The name that its owner gave it; a claim of that device.
     package var name: String
     /// The label to show: its name, with the start of its id if another device has a similar name.
     /// Nil from an older daemon.
