@@ -7,9 +7,9 @@ package enum SocketPath {
     /// The socket for the user's own tools: `handoff/control.socket` in the runtime folder.
     ///
     /// - Parameters:
-    /// - runtimeDirectory: the value of `XDG_RUNTIME_DIR`. Ignored unless absolute, as its
-    ///   specification requires.
-    /// - userID: the user whose `/run/user/UID` is used otherwise.
+    ///   - runtimeDirectory: the value of `XDG_RUNTIME_DIR`. Ignored unless absolute, as its
+    ///     specification requires.
+    ///   - userID: the user whose `/run/user/UID` is used otherwise.
     package static func control(runtimeDirectory: String?, userID: UInt32) -> String {
         folder(runtimeDirectory, userID) + "/handoff/control.socket"
     }

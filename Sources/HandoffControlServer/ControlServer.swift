@@ -29,11 +29,11 @@ package final class ControlServer: ControlConnectionDelegate {
     /// Creates a server without sockets.
     ///
     /// - Parameters:
-    /// - version: the version reported by `GetInfo`.
-    /// - userID: the user whose processes may connect; `geteuid()` in the daemon.
-    /// - group: returns the group of a process. A process in a sandbox is denied the control
-    ///   interface.
-    /// - onCall: handles each call. The reply may be sent later.
+    ///   - version: the version reported by `GetInfo`.
+    ///   - userID: the user whose processes may connect; `geteuid()` in the daemon.
+    ///   - group: returns the group of a process. A process in a sandbox is denied the control
+    ///     interface.
+    ///   - onCall: handles each call. The reply may be sent later.
     package init(
         loop: EventLoop, version: String, userID: UInt32, limits: ControlLimits = ControlLimits(), log: Logger,
         group: @escaping (_ pid: Int32) -> ClientGroup, onCall: @escaping (ControlCall) -> Void

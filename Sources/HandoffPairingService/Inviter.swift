@@ -77,10 +77,10 @@ package final class Inviter {
     /// Starts to listen without accepting connections yet.
     ///
     /// - Parameters:
-    /// - isAutomatic: whether the first device that knows the code is admitted without asking the
-    ///   user.
-    /// - ports: the ports to try first.
-    /// - address: the address to listen on, or nil for all.
+    ///   - isAutomatic: whether the first device that knows the code is admitted without asking the
+    ///     user.
+    ///   - ports: the ports to try first.
+    ///   - address: the address to listen on, or nil for all.
     package init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
@@ -252,9 +252,10 @@ package final class Inviter {
 
     /// Ends the window immediately.
     ///
-    /// - Parameters: - failure: the reason, which is sent to the device that has proved the code,
-    ///   if any. - withdrawn: called when the announcement has been withdrawn, on discovery's
-    ///   thread or immediately.
+    /// - Parameters:
+    ///   - failure: the reason, which is sent to the device that has proved the code, if any.
+    ///   - withdrawn: called when the announcement has been withdrawn, on discovery's thread or
+    ///     immediately.
     package func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
         guard !isOver else { return withdrawn() }
         for id in window.close() {

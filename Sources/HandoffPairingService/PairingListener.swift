@@ -31,9 +31,9 @@ package final class PairingListener: OpeningListenerDelegate {
     /// Starts to listen on the first free port of `ports`, otherwise on any port.
     ///
     /// - Parameters:
-    /// - ports: the ports that firewalls admit.
-    /// - address: one of this machine's addresses, or nil for all.
-    /// - context: the TLS context of this window.
+    ///   - ports: the ports that firewalls admit.
+    ///   - address: one of this machine's addresses, or nil for all.
+    ///   - context: the TLS context of this window.
     package init(
         ports: ClosedRange<UInt16>? = BoundPort.defaultPorts, address: IPAddress?, context: TLSContext,
         limits: TransportLimits = PairingLimits().transport, on loop: EventLoop

@@ -9,8 +9,8 @@ final class PairingSearch {
     /// Starts the search. Returns nil without discovery.
     ///
     /// - Parameters:
-    /// - limit: maximum number of remembered names, because any host can invent names.
-    /// - onFound: called for each window and each change, in later turns.
+    ///   - limit: maximum number of remembered names, because any host can invent names.
+    ///   - onFound: called for each window and each change, in later turns.
     init?(_ pairingDiscovery: PairingDiscovery, limit: Int, onFound: @escaping (DiscoveredService) -> Void) {
         let names = Locked(Set<String>())
         let station = pairingDiscovery.open { name in

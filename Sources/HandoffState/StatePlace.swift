@@ -17,10 +17,10 @@ package struct StatePlace: Sendable, Equatable {
     /// started by hand afterwards must get the same identity.
     ///
     /// - Parameters:
-    /// - environment: looks up a variable; `STATE_DIRECTORY`, `XDG_CONFIG_HOME`, `XDG_STATE_HOME`
-    ///   and `HOME` are read. Relative paths in them are ignored, as the XDG specification
-    ///   requires.
-    /// - hasIdentity: returns whether a folder contains an identity file.
+    ///   - environment: looks up a variable; `STATE_DIRECTORY`, `XDG_CONFIG_HOME`, `XDG_STATE_HOME`
+    ///     and `HOME` are read. Relative paths in them are ignored, as the XDG specification
+    ///     requires.
+    ///   - hasIdentity: returns whether a folder contains an identity file.
     package static func choose(
         given: String?, environment: (String) -> String?,
         hasIdentity: (String) -> Bool = StatePlace.hasIdentity

@@ -30,12 +30,12 @@ package struct StoredState: Sendable {
     /// The content of the folder after `StateFolder.startAfresh`: a new identity and no account.
     ///
     /// - Parameters:
-    /// - boot: the generation number of this start, as now stored.
-    /// - peers: static peers, as now stored.
-    /// - apps: switched-off apps, as now stored.
-    /// - claims: claims of apps in the order first seen.
-    /// - switches: switched-off directions, as now stored.
-    /// - networks: the known networks, as now stored.
+    ///   - boot: the generation number of this start, as now stored.
+    ///   - peers: static peers, as now stored.
+    ///   - apps: switched-off apps, as now stored.
+    ///   - claims: claims of apps in the order first seen.
+    ///   - switches: switched-off directions, as now stored.
+    ///   - networks: the known networks, as now stored.
     package func renewed(
         identity: SigningKey, boot: UInt64, peers: PeersFile, apps: AppSwitches, claims: ClaimHistory,
         switches: Switches, networks: NetworksFile

@@ -40,9 +40,9 @@ extension AccountState {
     /// still due then.
     ///
     /// - Parameters:
-    /// - now: seconds since 1970, used only for the monthly renewal.
-    /// - keyAwaited: how long this device has waited for the key of the current record with a
-    ///   member reachable.
+    ///   - now: seconds since 1970, used only for the monthly renewal.
+    ///   - keyAwaited: how long this device has waited for the key of the current record with a
+    ///     member reachable.
     package func epochDue(for device: DeviceID, now: UInt64, keyAwaited: Duration = .zero) -> EpochDue? {
         // A device without an account key is unknown to the others, and they would not accept its
         // key.

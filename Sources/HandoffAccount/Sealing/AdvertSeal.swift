@@ -25,7 +25,7 @@ package enum AdvertSeal {
     ///
     /// - Parameters:
     ///   - advertKey: the `advert` sub-key of the epoch.
-    /// - salt: 16 random bytes, different for every datagram. Only tests pass it.
+    ///   - salt: 16 random bytes, different for every datagram. Only tests pass it.
     package static func seal(
         _ advert: SignedAdvert, to receiver: Label, advertKey: SecretBytes, salt: [UInt8] = Randomness.bytes(16)
     ) throws(CryptoError) -> [UInt8] {
@@ -48,8 +48,8 @@ package enum AdvertSeal {
     /// host can copy one from mDNS.
     ///
     /// - Parameters:
-    /// - receivers: our current label, and the previous one while it is still accepted.
-    /// - publicKey: returns the key of a device that is live in our roster, otherwise nil.
+    ///   - receivers: our current label, and the previous one while it is still accepted.
+    ///   - publicKey: returns the key of a device that is live in our roster, otherwise nil.
     package static func open(
         _ datagram: [UInt8], receivers: [Label], advertKey: SecretBytes, publicKey: (DeviceID) -> PublicKey?
     ) throws(SealError) -> OpenedDatagram {

@@ -83,10 +83,10 @@ package enum BeaconSeal {
     /// Signs an announcement for one beacon under `label`.
     ///
     /// - Parameters:
-    /// - period: the current period of this device's clock.
-    /// - addresses: the addresses of the service's records, 4 or 16 bytes each, the most useful
-    ///   ones first. Those after the 16th are omitted, and readers do not use them.
-    /// - padding: random bytes for the unused tags. Only tests pass it.
+    ///   - period: the current period of this device's clock.
+    ///   - addresses: the addresses of the service's records, 4 or 16 bytes each, the most useful
+    ///     ones first. Those after the 16th are omitted, and readers do not use them.
+    ///   - padding: random bytes for the unused tags. Only tests pass it.
     package static func sign(
         _ announcement: Announcement, period: Period, addresses: [[UInt8]], label: Label, beaconKey: SecretBytes,
         key: SigningKey, padding: [UInt8] = Randomness.bytes(maxAddresses * tagCount)
@@ -102,8 +102,8 @@ package enum BeaconSeal {
     ///
     /// - Parameters:
     ///   - beaconKey: the `beacon` sub-key of the epoch.
-    /// - places: the marks to add, at most 30.
-    /// - salt: 16 random bytes, different for every record.
+    ///   - places: the marks to add, at most 30.
+    ///   - salt: 16 random bytes, different for every record.
     package static func seal(
         _ signed: [UInt8], label: Label, beaconKey: SecretBytes, marking places: [Marks.Place], salt: [UInt8]
     ) throws(CryptoError) -> [[UInt8]] {

@@ -74,8 +74,8 @@ package enum Gate {
 
         /// - Parameters:
         ///   - clientHello: the whole record.
-        /// - server: the called device. It prevents a token from being reflected to the gate of its
-        ///   sender.
+        ///   - server: the called device. It prevents a token from being reflected to the gate of
+        ///     its sender.
         package init(_ clientHello: [UInt8], to server: DeviceID) {
             digest = SHA256.hash(clientHello)
             self.server = server
@@ -184,9 +184,9 @@ package struct Knock: Sendable {
     private let greeting: Gate.Greeting
 
     /// - Parameters:
-    /// - token: the bytes before the record.
+    ///   - token: the bytes before the record.
     ///   - clientHello: the whole record.
-    /// - server: this device.
+    ///   - server: this device.
     package init?(_ token: [UInt8], _ clientHello: [UInt8], to server: DeviceID) {
         guard token.count == Gate.tokenCount else { return nil }
         hint = Gate.number(token)

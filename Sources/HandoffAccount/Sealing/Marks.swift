@@ -61,8 +61,8 @@ package struct Marks: Sendable, Equatable {
     /// records does not reveal which places are marks.
     ///
     /// - Parameters:
-    /// - salt: the salt of the record.
-    /// - places: at most 30; the rest are omitted.
+    ///   - salt: the salt of the record.
+    ///   - places: at most 30; the rest are omitted.
     package init(under label: Label, salt: [UInt8], for places: [Place]) {
         var written = places.prefix(Self.places).map {
             $0.keys.mark(under: label, salt: salt, endpoint: $0.endpoint, $0.freshness)
@@ -74,10 +74,10 @@ package struct Marks: Sendable, Equatable {
     /// Reads the marks as the party that has `keys`.
     ///
     /// - Parameters:
-    /// - salt: the salt of the record.
-    /// - endpoint: an endpoint of the record. Marks for other endpoints prove nothing for it.
+    ///   - salt: the salt of the record.
+    ///   - endpoint: an endpoint of the record. Marks for other endpoints prove nothing for it.
     ///   - unixSeconds: the reader's wall clock.
-    /// - salts: the salts of the records that the reader sealed recently.
+    ///   - salts: the salts of the records that the reader sealed recently.
     package func read(
         with keys: PairwiseKeys, under label: Label, salt: [UInt8], endpoint: [UInt8], unixSeconds: Int64,
         salts: [[UInt8]]

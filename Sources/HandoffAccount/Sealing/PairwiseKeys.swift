@@ -47,9 +47,9 @@ package struct PairwiseKeys: Sendable {
     /// can distinguish it from random bytes.
     ///
     /// - Parameters:
-    /// - salt: the salt of the record, 16 bytes. Each salt gives a different mark.
-    /// - endpoint: the endpoint of the writer that the mark applies to:
-    ///   ``Marks/endpoint(_:port:)``.
+    ///   - salt: the salt of the record, 16 bytes. Each salt gives a different mark.
+    ///   - endpoint: the endpoint of the writer that the mark applies to:
+    ///     ``Marks/endpoint(_:port:)``.
     package func mark(under label: Label, salt: [UInt8], endpoint: [UInt8], _ freshness: Freshness) -> [UInt8] {
         let number =
             switch freshness {
@@ -85,8 +85,8 @@ package struct PairwiseKeys: Sendable {
     ///
     /// - Parameters:
     ///   - host: the host of `device` at which the advert arrived, 16 bytes.
-    /// - salt: the salt of the received datagram. It is random, so it identifies one datagram from
-    ///   one label to another.
+    ///   - salt: the salt of the received datagram. It is random, so it identifies one datagram
+    ///     from one label to another.
     package func acknowledgement(
         by device: DeviceID, of position: Position, at host: [UInt8], salt: [UInt8]
     ) -> Acknowledgement {

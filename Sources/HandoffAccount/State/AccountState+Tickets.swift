@@ -33,8 +33,8 @@ extension AccountState {
     /// device has joined when a member has sent it the account key.
     ///
     /// - Parameters:
-    /// - device: the key of this device. The file provides an account, not an identity.
-    /// - name: the name of this device, 1 to 64 bytes.
+    ///   - device: the key of this device. The file provides an account, not an identity.
+    ///   - name: the name of this device, 1 to 64 bytes.
     /// - Throws: ``AccountError/ticketUsed`` when the file's own statements show that its ticket
     ///   admits no device.
     package static func importing(_ file: AccountFile, device: SigningKey, name: String) throws -> AccountState {

@@ -99,7 +99,7 @@ extension AccountState {
     ///
     /// - Parameters:
     ///   - device: the key of this device.
-    /// - name: the name of the device, 1 to 64 bytes.
+    ///   - name: the name of the device, 1 to 64 bytes.
     ///   - now: seconds since 1970.
     package static func creating(device: SigningKey, name: String, now: UInt64) throws -> AccountState {
         let nonce = Randomness.bytes(Statement.nonceCount)

@@ -30,8 +30,8 @@ package struct SPAKE2: Sendable {
     /// Starts an exchange.
     ///
     /// - Parameters:
-    /// - password: `w`, from 1 to the order minus 1.
-    /// - scalar: `x` or `y`. Set only by tests and published examples; a fresh scalar by default.
+    ///   - password: `w`, from 1 to the order minus 1.
+    ///   - scalar: `x` or `y`. Set only by tests and published examples; a fresh scalar by default.
     package init(
         role: SPAKE2Role, password: P256Scalar, identities: SPAKE2Identities, scalar: P256Scalar? = nil
     ) throws(CryptoError) {

@@ -37,13 +37,14 @@ package struct InviterSession: Sendable {
     /// Creates a session over an established TLS connection.
     ///
     /// - Parameters:
-    /// - password: that of the digits, or that of the link if the connection started with its
-    ///   token.
-    /// - salt: the salt of the password.
-    /// - exporter: ``PairingProtocol/exporterCount`` exported bytes of the TLS connection.
+    ///   - password: that of the digits, or that of the link if the connection started with its
+    ///     token.
+    ///   - salt: the salt of the password.
+    ///   - exporter: ``PairingProtocol/exporterCount`` exported bytes of the TLS connection.
     ///   - identity: the key of this device.
-    /// - name: the name of this device, truncated to 64 bytes.
-    /// - scalar: the private scalar of SPAKE2, set for published examples; a fresh one by default.
+    ///   - name: the name of this device, truncated to 64 bytes.
+    ///   - scalar: the private scalar of SPAKE2, set for published examples; a fresh one by
+    ///     default.
     package init(
         password: PairingPassword, salt: PairingSalt, exporter: [UInt8], identity: SigningKey, name: String,
         scalar: P256Scalar? = nil

@@ -38,10 +38,11 @@ package struct JoinerSession: Sendable {
     /// Creates a session over an established TLS connection. It waits for the inviter to start.
     ///
     /// - Parameters:
-    /// - exporter: ``PairingProtocol/exporterCount`` exported bytes of the TLS connection.
+    ///   - exporter: ``PairingProtocol/exporterCount`` exported bytes of the TLS connection.
     ///   - identity: the key of this device.
-    /// - name: the name of this device, truncated to 64 bytes.
-    /// - scalar: the private scalar of SPAKE2, set for published examples; a fresh one by default.
+    ///   - name: the name of this device, truncated to 64 bytes.
+    ///   - scalar: the private scalar of SPAKE2, set for published examples; a fresh one by
+    ///     default.
     package init(exporter: [UInt8], identity: SigningKey, name: String, scalar: P256Scalar? = nil) {
         self.exporter = exporter
         self.identity = identity

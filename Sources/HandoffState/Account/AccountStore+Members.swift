@@ -57,11 +57,11 @@ extension AccountStore {
     /// Joins the account that a member sent to this device in pairing.
     ///
     /// - Parameters:
-    /// - roster: as received, with its signatures checked (`Roster(decoding:)`). The caller checks
-    ///   whether the sending member is live in it.
-    /// - completion: receives the account once it is stored. Confirm to the member only then. Fails
-    ///   with `Refusal.exists` or `Refusal.removed`, or with `AccountError` when the roster does
-    ///   not admit this device or the key does not match its commitment.
+    ///   - roster: as received, with its signatures checked (`Roster(decoding:)`). The caller
+    ///     checks whether the sending member is live in it.
+    ///   - completion: receives the account once it is stored. Confirm to the member only then.
+    ///     Fails with `Refusal.exists` or `Refusal.removed`, or with `AccountError` when the roster
+    ///     does not admit this device or the key does not match its commitment.
     package func join(
         roster: Roster, accountKey: SecretBytes, completion: @escaping (Result<AccountID, any Error>) -> Void
     ) {
@@ -81,9 +81,9 @@ extension AccountStore {
     /// this device itself, see ``leave(notifying:completion:)``.
     ///
     /// - Parameters:
-    /// - dropping: those of the devices that it admitted (`RosterView.admitted(by:)`) that are
-    ///   removed with it, together with all devices that they admitted. The others stay.
-    /// - completion: receives the stored state.
+    ///   - dropping: those of the devices that it admitted (`RosterView.admitted(by:)`) that are
+    ///     removed with it, together with all devices that they admitted. The others stay.
+    ///   - completion: receives the stored state.
     package func remove(
         _ member: DeviceID, dropping: Set<DeviceID>, completion: @escaping (Result<AccountState, any Error>) -> Void
     ) {

@@ -259,9 +259,10 @@ package final class AccountStore {
     /// Applies changes one after the other: each is computed from the stored state, stored, then
     /// reported.
     ///
-    /// - Parameters: - change: returns nil when there is nothing to change. - notifying: called
-    ///   after the change is stored and before anything acts on it. No other change is applied
-    ///   until it calls back.
+    /// - Parameters:
+    ///   - change: returns nil when there is nothing to change.
+    ///   - notifying: called after the change is stored and before anything acts on it. No other
+    ///     change is applied until it calls back.
     func change(
         _ change: @escaping Change, notifying: ((AccountState, @escaping () -> Void) -> Void)? = nil,
         completion: @escaping (Result<AccountState?, any Error>) -> Void
