@@ -73,7 +73,7 @@ final class ControlTestClient {
     private var servers: Descriptor?
     private let raw: Int32
     private var buffered: [UInt8] = []
-    /// Whether the server has closed its side.
+    /// True if the server has closed its side.
     private(set) var hasEnded = false
 
     fileprivate init(_ fixture: ControlFixture) throws {

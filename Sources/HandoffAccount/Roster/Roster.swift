@@ -29,7 +29,8 @@ package struct Roster: Sendable {
 
     /// Creates the roster of a new account from its founding statement.
     ///
-    /// - Throws: ``StatementError/noFounder`` for a statement of another kind, ``StatementError/signature(of:)``.
+    /// - Throws: ``StatementError/noFounder`` for a statement of another kind,
+    ///   ``StatementError/signature(of:)``.
     package init(founding: Statement) throws(StatementError) {
         guard case .found = founding.content else { throw .noFounder }
         guard founding.isGenuine else { throw .signature(of: founding.signerID) }

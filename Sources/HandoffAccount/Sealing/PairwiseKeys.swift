@@ -31,8 +31,8 @@ package struct PairwiseKeys: Sendable {
             ticket, device, [Fingerprint(ticket: ticket.publicKey), Fingerprint(DeviceID(device))], accountID)
     }
 
-    /// `S = HKDF(X25519 of both keys, accountID, "handoff/1 pairwise" || smaller id || greater id)`, gate key
-    /// `HKDF-Expand(S, "gate")`, key of acknowledgements `HKDF-Expand(S, "ack")`.
+    /// `S = HKDF(X25519 of both keys, accountID, "handoff/1 pairwise" || smaller id || greater id)`,
+    /// gate key `HKDF-Expand(S, "gate")`, key of acknowledgements `HKDF-Expand(S, "ack")`.
     private init(
         _ own: SigningKey, _ other: PublicKey, _ ids: [Fingerprint], _ accountID: AccountID
     ) throws(CryptoError) {

@@ -4,9 +4,10 @@ internal import HandoffProtocol
 
 /// The account file. Content, inside the frame of ``FileFormat``:
 ///
-/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u32, record 32, since u64, account key
-/// 32 · has an exposed record u8 (0, 1), then its id 32 · has the seed of a ticket u8 (0, 1), then the seed 32 · exports u16,
-/// each ticket 32, time u64 · unfinished devices u16, each its id 32 · configured name, its length u8 (0 for none) and its text.
+/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u32, record
+/// 32, since u64, account key 32 · has an exposed record u8 (0, 1), then its id 32 · has the seed
+/// of a ticket u8 (0, 1), then the seed 32 · exports u16, each ticket 32, time u64 · unfinished
+/// devices u16, each its id 32 · configured name, its length u8 (0 for none) and its text.
 extension AccountState {
     /// Encodes the file.
     package func encoded() -> SecretBytes {

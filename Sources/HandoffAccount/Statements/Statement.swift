@@ -22,7 +22,8 @@ package struct Statement: Sendable {
 
     /// Signs `content` with `key`.
     ///
-    /// - Throws: ``StatementError/layout`` when the content has no canonical form, such as a name of 65 bytes.
+    /// - Throws: ``StatementError/layout`` when the content has no canonical form, such as a name
+    ///   of 65 bytes.
     package static func sign(
         _ content: StatementContent, accountID: AccountID, with key: SigningKey
     ) throws -> Statement {
