@@ -9,10 +9,10 @@ package import HandoffModel
 /// 2. A new device imports: it signs its use of the ticket and waits to be admitted by a member. It
 ///    has no account key, so it announces nothing.
 /// 3. It meets a member from the file's roster. The two find each other by the secret shared by the
-///    ticket's key and the member's (``PairwiseKeys``), in any epoch. Its
-///    first frame is the statements.
-/// 4. The member accepts the use and closes the ticket in the same write: `remove(ticket, keeps:
-///    [new device])` (``introducing(_:with:by:)``).
+///    ticket's key and the member's (``PairwiseKeys``), in any epoch. Its first
+///    frame is the statements.
+/// 4. The member accepts the use and closes the ticket in the same write with
+///    `remove(ticket, keeps: [new device])` (``introducing(_:with:by:)``).
 /// 5. On the same connection the member sends its statements, then the account key. The device has
 ///    now joined and deletes the ticket's seed. If the connection fails first, the new device is
 ///    like any member that was offline.
