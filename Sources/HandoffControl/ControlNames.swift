@@ -1,12 +1,12 @@
-/// The names that cross the control and app sockets, as the interface files have them.
+/// The names used on the control and app sockets, as in the interface files.
 package enum ControlNames {
-    /// The interface of the user's own tools.
+    /// The interface for the user's own tools.
     package static let controlInterface = "dev.handoff1.Control"
-    /// The interface of apps.
+    /// The interface for apps.
     package static let appInterface = "dev.handoff1"
 }
 
-/// The methods of `dev.handoff1`; the raw value is the full name.
+/// The methods of `dev.handoff1`. The raw value is the full name.
 package enum AppMethod: String, Sendable, CaseIterable {
     case attach = "dev.handoff1.Attach"
     case declare = "dev.handoff1.Declare"
@@ -24,7 +24,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case awaitStream = "dev.handoff1.AwaitStream"
 }
 
-/// The errors of `dev.handoff1`; the raw value is the full name.
+/// The errors of `dev.handoff1`. The raw value is the full name.
 package enum AppErrorName: String, Sendable, CaseIterable {
     case noSuchSession = "dev.handoff1.NoSuchSession"
     case noSuchActivity = "dev.handoff1.NoSuchActivity"
@@ -43,7 +43,7 @@ package enum AppErrorName: String, Sendable, CaseIterable {
     case limitExceeded = "dev.handoff1.LimitExceeded"
 }
 
-/// The methods of `dev.handoff1.Control`; the raw value is the full name.
+/// The methods of `dev.handoff1.Control`. The raw value is the full name.
 package enum ControlMethod: String, Sendable, CaseIterable {
     case getStatus = "dev.handoff1.Control.GetStatus"
     case followChanges = "dev.handoff1.Control.FollowChanges"
@@ -79,7 +79,7 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case setAppNotified = "dev.handoff1.Control.SetAppNotified"
 }
 
-/// The errors of `dev.handoff1.Control`; the raw value is the full name.
+/// The errors of `dev.handoff1.Control`. The raw value is the full name.
 package enum ControlErrorName: String, Sendable, CaseIterable {
     case noAccount = "dev.handoff1.Control.NoAccount"
     case accountExists = "dev.handoff1.Control.AccountExists"
@@ -104,7 +104,7 @@ package enum ControlErrorName: String, Sendable, CaseIterable {
     case notStarted = "dev.handoff1.Control.NotStarted"
 }
 
-/// The methods of `dev.handoff1.Desktop`; the raw value is the full name.
+/// The methods of `dev.handoff1.Desktop`. The raw value is the full name.
 package enum DesktopMethod: String, Sendable, CaseIterable {
     case followApps = "dev.handoff1.Desktop.FollowApps"
     case startApp = "dev.handoff1.Desktop.StartApp"
@@ -121,7 +121,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case getMachine = "dev.handoff1.Desktop.GetMachine"
     case getNetworkNames = "dev.handoff1.Desktop.GetNetworkNames"
 
-    /// Whether it has a stream of replies, and so needs `more`.
+    /// True if the method returns a stream of replies and therefore needs `more`.
     package var isStream: Bool {
         switch self {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true
@@ -132,7 +132,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     }
 }
 
-/// The errors of `dev.handoff1.Desktop`; the raw value is the full name.
+/// The errors of `dev.handoff1.Desktop`. The raw value is the full name.
 package enum DesktopErrorName: String, Sendable, CaseIterable {
     case notStarted = "dev.handoff1.Desktop.NotStarted"
     case notKeptAwake = "dev.handoff1.Desktop.NotKeptAwake"
@@ -140,23 +140,23 @@ package enum DesktopErrorName: String, Sendable, CaseIterable {
     case expectedMore = "dev.handoff1.Desktop.ExpectedMore"
 }
 
-/// The interface definitions, which are built into the program.
+/// The interface definitions embedded in the program.
 package enum HandoffInterfaces {
     /// For apps: `dev.handoff1`.
     package static let app = VarlinkInterface(definition: PackageResources.dev_handoff1_varlink)
     /// For the user's own tools: `dev.handoff1.Control`.
     package static let control = VarlinkInterface(definition: PackageResources.dev_handoff1_Control_varlink)
-    /// For the daemon itself, of the user's desktop: `dev.handoff1.Desktop`.
+    /// The user's desktop, for the daemon only: `dev.handoff1.Desktop`.
     package static let desktop = VarlinkInterface(definition: PackageResources.dev_handoff1_Desktop_varlink)
-    /// Of every service: `org.varlink.service`.
+    /// Implemented by every service: `org.varlink.service`.
     package static let service = VarlinkInterface(definition: PackageResources.org_varlink_service_varlink)
 
-    /// What the control socket offers.
+    /// The interfaces served on the control socket.
     package static var onControlSocket: [VarlinkInterface] {
         [app, control].compactMap(\.self)
     }
 
-    /// What the app socket offers.
+    /// The interfaces served on the app socket.
     package static var onAppSocket: [VarlinkInterface] {
         [app].compactMap(\.self)
     }

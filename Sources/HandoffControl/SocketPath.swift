@@ -1,23 +1,26 @@
-/// Where the daemon's sockets are.
+/// The paths of the daemon's sockets.
 package enum SocketPath {
-    /// The longest path that fits `sockaddr_un.sun_path` with its NUL, in bytes (unix(7)).
+    /// Maximum length in bytes of a path that fits into `sockaddr_un.sun_path` with its NUL
+    /// (unix(7)).
     package static let maxByteCount = 107
 
     /// The socket for the user's own tools: `handoff/control.socket` in the runtime folder.
     ///
     /// - Parameters:
-    ///   - runtimeDirectory: the value of `XDG_RUNTIME_DIR`; ignored unless it is absolute, as its specification says.
-    ///   - userID: whose `/run/user/UID` it is otherwise.
+    ///   - runtimeDirectory: the value of `XDG_RUNTIME_DIR`. Ignored unless absolute, as its
+    ///     specification requires.
+    ///   - userID: the user whose `/run/user/UID` is used otherwise.
     package static func control(runtimeDirectory: String?, userID: UInt32) -> String {
         folder(runtimeDirectory, userID) + "/handoff/control.socket"
     }
 
-    /// The socket for apps, in a folder of its own that can be given to a sandbox: `handoff-app/app.socket`.
+    /// The socket for apps, in its own folder that can be shared with a sandbox:
+    /// `handoff-app/app.socket`.
     package static func app(runtimeDirectory: String?, userID: UInt32) -> String {
         folder(runtimeDirectory, userID) + "/handoff-app/app.socket"
     }
 
-    /// The socket at which the daemon finds the user's desktop: `handoff-desktop/desktop.socket`.
+    /// The socket of the user's desktop services for the daemon: `handoff-desktop/desktop.socket`.
     package static func desktop(runtimeDirectory: String?, userID: UInt32) -> String {
         folder(runtimeDirectory, userID) + "/handoff-desktop/desktop.socket"
     }

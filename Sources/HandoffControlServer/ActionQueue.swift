@@ -1,15 +1,15 @@
 import HandoffControl
 
-/// Actions of a machine that were not performed yet, in order. Messages that follow each other become one write.
+/// Pending actions of a machine, in order. Consecutive messages are combined into one write.
 struct ActionQueue {
-    /// Larger writes are not made by joining, in bytes.
+    /// Maximum size of a combined write, in bytes.
     private static let joinedSize = 64 * 1024
 
     private var actions: [VarlinkServerMachine.Action] = []
-    /// The first that was not taken; those before are forgotten when the last one is taken.
+    /// The index of the first pending action. Earlier ones are removed with the last one.
     private var head = 0
 
-    /// Whether the only action is to serve a call, so that it can wait.
+    /// True if the only pending action is to serve a call, which can be delayed.
     var isDispatchAlone: Bool {
         guard head + 1 == actions.count, case .dispatch = actions[head] else { return false }
         return true
@@ -19,7 +19,8 @@ struct ActionQueue {
         actions += new
     }
 
-    /// Takes the first action, together with the messages that follow if it is one.
+    /// Removes and returns the first action. If it is a message, combines it with those that
+    /// follow.
     mutating func next() -> VarlinkServerMachine.Action? {
         guard let action = takeFirst() else { return nil }
         guard case .send(var joined) = action, head > 0 else { return action }

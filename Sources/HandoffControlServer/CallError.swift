@@ -4,26 +4,27 @@ import HandoffHandlers
 package import HandoffJSON
 package import HandoffModel
 
-/// An error reply of one of our interfaces: its full name and its parameters. All wording of refusals is here.
+/// An error reply of one of our interfaces: its full name and its parameters. Contains all error
+/// messages of the interfaces.
 package struct CallError: Error {
     /// The qualified name, as the interface files declare it.
     package let name: String
     /// The parameters that the interface files declare for it.
     package let parameters: JSONObject
 
-    /// An error reply that no function below makes.
+    /// Creates an error reply for which there is no function below.
     package init(name: String, parameters: JSONObject) {
         self.name = name
         self.parameters = parameters
     }
 
-    /// A method of the app interface is valid only with `more`.
+    /// A method of the app interface requires `more`.
     package static let expectedMore = CallError(name: AppErrorName.expectedMore.rawValue, parameters: [:])
 
-    /// A method of the app interface is valid only with `upgrade`.
+    /// A method of the app interface requires `upgrade`.
     package static let expectedUpgrade = CallError(name: AppErrorName.expectedUpgrade.rawValue, parameters: [:])
 
-    /// No stream of this id waits for the caller, or is open.
+    /// No stream with this id is open or waits for the caller.
     package static func noSuchStream(_ stream: StreamID) -> CallError {
         CallError(name: AppErrorName.noSuchStream.rawValue, parameters: ["stream": .string(stream.hex)])
     }
@@ -33,12 +34,12 @@ package struct CallError: Error {
         CallError(name: AppErrorName.streamFailed.rawValue, parameters: parameters(of: failure))
     }
 
-    /// What was passed with `PassFile` cannot be used.
+    /// A descriptor passed with `PassFile` is unusable.
     package static func invalidDescriptor(_ message: String) -> CallError {
         CallError(name: AppErrorName.invalidDescriptor.rawValue, parameters: ["message": .string(message)])
     }
 
-    /// The direction of a stream is past the place at which a file was to begin.
+    /// The direction of a stream is past the position at which a file should start.
     package static func positionPassed(_ position: UInt64) -> CallError {
         CallError(
             name: AppErrorName.positionPassed.rawValue, parameters: ["position": .integer(Int64(clamping: position))])
@@ -51,12 +52,12 @@ package struct CallError: Error {
             parameters: ["moved": .integer(moved), "message": .string(message)])
     }
 
-    /// No session of this id belongs to the connection.
+    /// No session with this id belongs to the connection.
     package static func noSuchSession(_ session: String) -> CallError {
         CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
     }
 
-    /// A sandboxed process says that it is another app than the one whose sandbox it is in.
+    /// A sandboxed process claims to be another app than the one whose sandbox it is in.
     package static func notThisApp(_ app: String, actual: String) -> CallError {
         CallError(
             name: AppErrorName.notThisApp.rawValue,
@@ -65,51 +66,53 @@ package struct CallError: Error {
             ])
     }
 
-    /// What an app calls itself is no id of an app.
+    /// The name that an app gives itself is not a valid app id.
     package static func invalidApp(_ app: String) -> CallError {
         CallError(
             name: AppErrorName.invalidApp.rawValue,
             parameters: [
                 "app": .string(app),
                 "message": .string(
-                    "not the id of an app: an id is the name of its desktop entry, such as org.example.Editor: 1 to "
-                        + "\(HandlerLimits.identifier) visible ASCII characters, of which the first is a letter, a digit or _, "
-                        + "and none is one of \(AppID.refusedCharacters)"),
+                    "not a valid app id: an id is the name of the app's desktop entry, such as org.example.Editor. It has 1 to "
+                        + "\(HandlerLimits.identifier) visible ASCII characters, starts with a letter, a digit or _, "
+                        + "and contains none of \(AppID.refusedCharacters)"),
             ])
     }
 
-    /// An app claims an id or a type, or reports something, that is reserved for the programs of Handoff.
+    /// An app claims an id or a type, or sends a report, that is reserved for the programs of
+    /// Handoff.
     package static func reserved(_ name: String, _ message: String) -> CallError {
         CallError(
             name: AppErrorName.invalidApp.rawValue, parameters: ["app": .string(name), "message": .string(message)])
     }
 
-    /// No known app has an id that begins so.
+    /// No known app has an id with this start.
     package static func noSuchApp(_ identifier: String) -> CallError {
         CallError(
             name: ControlErrorName.noSuchApp.rawValue,
             parameters: [
                 "identifier": .string(identifier),
-                "message": .string("no app that is installed, attached or switched off has an id that begins so"),
+                "message": .string(
+                    "no app that is installed, attached or switched off has an id that starts with \(identifier)"),
             ])
     }
 
-    /// The session has no activity of this id.
+    /// The session has no activity with this id.
     package static func noSuchActivity(_ activity: String) -> CallError {
         CallError(name: AppErrorName.noSuchActivity.rawValue, parameters: ["activity": .string(activity)])
     }
 
-    /// No activity that is published here has an id that begins so.
+    /// No activity published here has an id with this start.
     package static func noSuchActivity(publishedHere identifier: String) -> CallError {
         CallError(
             name: ControlErrorName.noSuchActivity.rawValue,
             parameters: [
                 "identifier": .string(identifier),
-                "message": .string("no activity that is published here has an id that begins so"),
+                "message": .string("no activity published here has an id that starts with \(identifier)"),
             ])
     }
 
-    /// No continuation of this id waits for the caller.
+    /// No continuation with this id waits for the caller.
     package static func noSuchContinuation(_ continuation: String) -> CallError {
         CallError(name: AppErrorName.noSuchContinuation.rawValue, parameters: ["continuation": .string(continuation)])
     }
@@ -147,25 +150,26 @@ package struct CallError: Error {
             parameters: ["limit": .string(limit), "message": .string(message)])
     }
 
-    /// No open ticket has an id that begins so.
+    /// No open ticket has an id with this start.
     package static func noSuchTicket(_ identifier: String) -> CallError {
         CallError(
             name: ControlErrorName.noSuchTicket.rawValue,
             parameters: [
                 "identifier": .string(identifier),
-                "message": .string("no open ticket has an id that begins with \(identifier)"),
+                "message": .string("no open ticket has an id that starts with \(identifier)"),
             ])
     }
 
-    /// - Parameter candidates: ids; all the same where several devices offer an activity under one id.
+    /// - Parameter candidates: ids; all equal if several devices offer an activity with the same
+    ///   id.
     package static func ambiguous(
         _ identifier: String, _ candidates: [String], of things: String = "activities"
     ) -> CallError {
         let isOneID = Set(candidates).count == 1
         let message =
             isOneID
-            ? "\(candidates.count) devices offer an activity with the id \(identifier); say from which to continue"
-            : "\(identifier) fits \(candidates.count) \(things); give more of the id"
+            ? "\(candidates.count) devices offer an activity with the id \(identifier); specify the device"
+            : "\(identifier) matches \(candidates.count) \(things); give more of the id"
         return CallError(
             name: ControlErrorName.ambiguousIdentifier.rawValue,
             parameters: [
@@ -174,65 +178,66 @@ package struct CallError: Error {
             ])
     }
 
-    /// A text means several devices.
+    /// A text matches several devices.
     package static func ambiguous(_ identifier: String, _ devices: [DeviceID], _ names: DeviceNames) -> CallError {
         let labels = devices.map { VisibleText.escape(names.fullLabel(of: $0)) }.joined(separator: ", ")
         return CallError(
             name: ControlErrorName.ambiguousIdentifier.rawValue,
             parameters: [
                 "identifier": .string(identifier), "candidates": .array(devices.map { .string($0.hex) }),
-                "message": .string("\(identifier) fits \(devices.count) devices: \(labels); name one by its id"),
+                "message": .string("\(identifier) matches \(devices.count) devices: \(labels); specify one by its id"),
             ])
     }
 
-    /// - Parameter reason: why it is none, where more is known than that.
+    /// - Parameter reason: a more specific reason, if known.
     package static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
         CallError(
             name: ControlErrorName.noSuchDevice.rawValue,
             parameters: [
                 "identifier": .string(identifier),
-                "message": .string(reason ?? "no device of the account has this name, or an id that begins so"),
+                "message": .string(
+                    reason ?? "no device of the account has the name \(identifier) or an id that starts with it"),
             ])
     }
 
-    /// A device cannot go with another that has not let it in.
+    /// A device cannot be removed together with another that has not admitted it.
     package static func notAdmitted(_ dropped: DeviceID, by device: DeviceID) -> CallError {
         .control(
             .accountRefused,
-            "device \(dropped.short) was not let in by device \(device.short), and has to be removed by itself")
+            "device \(dropped.short) was not admitted by device \(device.short); remove it separately")
     }
 
-    /// No network is meant, or several are.
+    /// No network or several networks match.
     package static func noSuchNetwork(_ message: String) -> CallError { .control(.noSuchNetwork, message) }
 
-    /// An address cannot be read, or not be called.
-    /// - Parameter reason: why not, where more is known than that.
+    /// An address is invalid or cannot be called.
+    /// - Parameter reason: a more specific reason, if known.
     package static func invalidAddress(_ address: String, _ reason: String? = nil) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
             parameters: [
                 "address": .string(address),
                 "message": .string(
-                    reason ?? "not an address: allowed are host:port, address:port and [IPv6 address]:port"),
+                    reason ?? "not a valid address: use host:port, address:port or [IPv6 address]:port"),
             ])
     }
 
-    /// No address of this kind was added.
+    /// The address was not added.
     package static func addressNotAdded(_ address: String) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
             parameters: [
                 "address": .string(address),
-                "message": .string("this address was not added: handoffctl status shows those that were"),
+                "message": .string("this address was not added; handoffctl status shows the added ones"),
             ])
     }
 
-    /// What was asked for is switched off here, and by whom.
+    /// The requested direction is switched off here.
     package static func switchedOff(_ hold: ControlRestriction) -> CallError {
         CallError(name: ControlErrorName.switchedOff.rawValue, parameters: hold.json)
     }
 
-    /// A continuation has failed, in the words of the control interface.
+    /// A continuation has failed.
     package static func continuationFailed(_ failure: HandoffFailure) -> CallError {
         CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
     }

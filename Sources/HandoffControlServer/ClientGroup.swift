@@ -1,38 +1,41 @@
 import HandoffHandlers
 import LoopIO
 
-/// Whose connections and activities are counted together, so that nobody takes what is there for all. Plain values.
+/// The group whose connections and activities are counted together, so that no client exhausts
+/// shared resources. A plain value.
 ///
-/// A process can leave its unit unless a sandbox keeps it there: this bounds what goes wrong by mistake and what a sandboxed
-/// app does, and no program that may start others outside of its unit.
+/// A process can leave its unit unless a sandbox prevents it. The limits therefore contain mistakes
+/// and sandboxed apps, but not a program that can start others outside its unit.
 package enum ClientGroup: Hashable, Sendable {
-    /// All processes of a unit of the user's service manager: an app, however many it starts.
+    /// All processes of a unit of the user's service manager: an app with any number of processes.
     case unit(String)
-    /// A process in no such unit.
+    /// A process that is in no such unit.
     case process(Int32)
-    /// All processes of which the system tells nothing: they had ended, or are in another namespace. One group, or who connects
-    /// and ends would have as many as it likes.
+    /// All processes whose unit and existence are unknown: they have ended, or are in another
+    /// namespace. They share one group, because a client that connects and exits could otherwise
+    /// have any number of groups.
     case unknown
 
-    /// Looks up the group of a process: reads a file below /proc.
+    /// Looks up the group of a process by reading a file below /proc.
     package init(ofProcess process: Int32) {
         do throws(Errno) {
             self = try MachineInfo.userUnit(ofProcess: process).map { .unit($0) } ?? .process(process)
         } catch {
-            // Where our sandbox hides what other processes are, each still counts for itself.
+            // If our sandbox hides the units of other processes, each running process still counts
+            // separately.
             self = MachineInfo.isRunning(process) ? .process(process) : .unknown
         }
     }
 
-    /// The unit; nil for processes in none.
+    /// The unit, or nil for a process without one.
     package var unit: String? {
         if case .unit(let unit) = self { unit } else { nil }
     }
 
-    /// In whose share the descriptors count that it passes.
+    /// The source to which the passed descriptors of the group are attributed.
     var source: DescriptorSource { DescriptorSource(description) }
 
-    /// Whether its unit is that of a sandbox: a hint, no boundary.
+    /// True if its unit is that of a sandbox. A hint, not a security boundary.
     package var isSandbox: Bool { unit.map(AppUnit.isSandbox) ?? false }
 }
 

@@ -1,15 +1,15 @@
-/// Who is at the other end of a control connection.
+/// The client of a control connection.
 package struct ClientIdentity: Sendable, Equatable {
-    /// The process that made the connection; it may have ended since.
+    /// The process that connected. It may have ended since.
     package let pid: Int32
-    /// Its user, which is ours.
+    /// Its user, which is the daemon's.
     package let uid: UInt32
-    /// With whom it is counted; looked up when it connected, since later the process may be another.
+    /// The group that it counts towards. Looked up when it connected, because the process id can be
+    /// reused.
     package let group: ClientGroup
-    /// The socket that it came through.
+    /// The socket that it connected to.
     package let role: ControlRole
 
-    /// A client with these credentials.
     package init(pid: Int32, uid: UInt32, group: ClientGroup, role: ControlRole) {
         self.pid = pid
         self.uid = uid

@@ -1,7 +1,7 @@
 import HandoffControl
 import HandoffJSON
 
-/// A limit of connections that was reached, and the most connections that it allows.
+/// A connection limit that was reached, with its maximum.
 enum ConnectionLimit {
     /// Of all clients.
     case all(Int)
@@ -10,15 +10,16 @@ enum ConnectionLimit {
     /// Of one unit or process, on one socket.
     case group(Int, ClientGroup)
 
-    /// The error that a call on a connection beyond the limit is answered with.
-    /// - Parameter reserved: how many of the connections are reserved for other calls than this one.
+    /// The error reply to a call on a connection beyond the limit.
+    /// - Parameter reserved: number of the connections that are reserved for other calls than this
+    ///   one.
     func error(for call: VarlinkCall, reserved: Int = 0) -> CallError {
         let limit =
             switch self {
-            case .all(let most): "all \(most) connections to the daemon are in use"
-            case .apps(let most): "all \(most) connections to the daemon's app socket are in use"
-            case .group(let most, let group):
-                "\(group) uses all \(most) connections that one program may have to the daemon"
+            case .all(let maximum): "all \(maximum) connections to the daemon are in use"
+            case .apps(let maximum): "all \(maximum) connections to the daemon's app socket are in use"
+            case .group(let maximum, let group):
+                "\(group) uses all \(maximum) connections to the daemon that one program may have"
             }
         let message = reserved > 0 ? "\(limit), except \(reserved) for short calls of tools" : limit
         return call.interface == ControlNames.appInterface

@@ -2,17 +2,18 @@ package import HandoffControl
 package import HandoffJSON
 package import LoopIO
 
-/// A call of a client that waits for its answer. On the daemon's loop only.
+/// A call of a client that waits for its reply. On the daemon's loop only.
 ///
-/// Every call is to be answered once by `reply`, `fail` or `upgrade`, now or later. Answers that come too late, since
-/// the client is gone or has been answered, are dropped. States: `docs/state-machines/varlink-server.md`.
+/// Answer every call once with `reply`, `fail` or `upgrade`, now or later. Replies are dropped if
+/// the client has disconnected or has been answered. States:
+/// `docs/state-machines/varlink-server.md`.
 package final class ControlCall {
     private enum State {
-        /// The state while the call waits for its last answer.
+        /// The call waits for its last reply.
         case open(ControlConnection, VarlinkCallID)
-        /// The state once it was answered.
+        /// The call was answered.
         case answered
-        /// The state once the client is gone, or was dropped.
+        /// The client disconnected or was dropped.
         case abandoned
     }
 
@@ -20,13 +21,13 @@ package final class ControlCall {
     package let method: String
     /// The parameters by name, unchecked.
     package let parameters: JSONObject
-    /// Whether `replyContinuing` may be used.
+    /// True if `replyContinuing` may be called.
     package let wantsMore: Bool
-    /// Whether the client asks for `upgrade`, and may get nothing else but an error.
+    /// True if the client requests `upgrade`; then only `upgrade` or an error may answer it.
     package let wantsUpgrade: Bool
-    /// Who asks.
+    /// The calling client.
     package let client: ClientIdentity
-    /// Called once when the client goes before the last answer, at once if it has gone already.
+    /// Called once if the client disconnects before the last reply; immediately if it already has.
     package var onClosed: (() -> Void)? {
         didSet {
             if case .abandoned = state { reportClosed() }
@@ -44,33 +45,33 @@ package final class ControlCall {
         state = .open(connection, id)
     }
 
-    /// Whether an answer still reaches the client.
+    /// True if a reply can still reach the client.
     package var isOpen: Bool {
         if case .open = state { true } else { false }
     }
 
-    /// Answers with results, for the last time.
+    /// Sends the last reply.
     package func reply(_ parameters: JSONObject) {
         guard case .open(let connection, let id) = state else { return }
         finish()
         connection.reply(to: id, parameters)
     }
 
-    /// Answers with results; further answers follow. Only for a call with `wantsMore`.
+    /// Sends a reply that others follow. Only for a call with `wantsMore`.
     package func replyContinuing(_ parameters: JSONObject) {
         precondition(wantsMore, "a reply that continues, to a call without 'more'")
         guard case .open(let connection, let id) = state else { return }
         connection.replyContinuing(to: id, parameters)
     }
 
-    /// Answers with an error, for the last time.
+    /// Sends an error as the last reply.
     package func fail(_ error: String, _ parameters: JSONObject = [:]) {
         guard case .open(let connection, let id) = state else { return }
         finish()
         connection.fail(id, error, parameters)
     }
 
-    /// Answers with the standard error for parameters that cannot be read.
+    /// Sends the standard error for invalid parameters.
     package func fail(_ error: VarlinkError) {
         guard case .invalidParameter(let path) = error else {
             return fail(VarlinkService.invalidParameter, ["parameter": ""])
@@ -78,24 +79,26 @@ package final class ControlCall {
         fail(VarlinkService.invalidParameter, ["parameter": .string(path)])
     }
 
-    /// Answers with results, and turns the connection into a raw stream. Only for a call with `wantsUpgrade`.
+    /// Sends a reply and turns the connection into a raw stream. Only for a call with
+    /// `wantsUpgrade`.
     ///
-    /// Some clients lose bytes that follow the reply at once: wait for the client's first byte before writing.
-    /// - Returns: the stream, or nil when the client is gone.
+    /// Some clients lose bytes that immediately follow the reply: wait for the client's first byte
+    /// before writing.
+    /// - Returns: the stream, or nil if the client has disconnected.
     package func upgrade(_ parameters: JSONObject) -> UpgradedStream? {
-        precondition(wantsUpgrade, "an upgrade of a call that did not ask for it")
+        precondition(wantsUpgrade, "an upgrade of a call without 'upgrade'")
         guard case .open(let connection, let id) = state else { return nil }
         finish()
         return connection.upgrade(id, parameters)
     }
 
-    /// The descriptors that were passed with the call; once. More than three count as three.
+    /// Returns the descriptors passed with the call, once. More than three count as three.
     package func takePassed() -> [PassedFile] {
         guard case .open(let connection, _) = state else { return [] }
         return connection.takePassed()
     }
 
-    /// The client is gone.
+    /// Handles the client's disconnection.
     func abandon() {
         guard case .open = state else { return }
         state = .abandoned

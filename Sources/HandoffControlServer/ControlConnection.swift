@@ -3,17 +3,18 @@ import HandoffControl
 import HandoffJSON
 import LoopIO
 
-/// The server that a connection belongs to. On the daemon's loop.
+/// The server of a connection. On the daemon's loop.
 protocol ControlConnectionDelegate: AnyObject {
     /// Serves a call.
     func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection)
-    /// The connection is of no more use to the server; the reason is for the log.
+    /// Called when the connection has ended for the server. The reason is for the log.
     func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason)
-    /// The connection has become a raw stream; `ended` follows at its end.
+    /// Called when the connection has become a raw stream. `ended` follows at its end.
     func upgraded(_ stream: UpgradedStream, of connection: ControlConnection)
 }
 
-/// One connection of a control socket: performs what its `VarlinkServerMachine` asks for. On the daemon's loop only.
+/// One connection of a control socket. Performs the actions of its `VarlinkServerMachine`. On the
+/// daemon's loop only.
 final class ControlConnection {
     let client: ClientIdentity
     private let loop: EventLoop
@@ -22,24 +23,27 @@ final class ControlConnection {
     /// Nil once the connection has ended.
     private weak var delegate: (any ControlConnectionDelegate)?
     private var machine = VarlinkServerMachine()
-    /// What is still to be done. A handler may answer while an action is performed; what follows from that comes after.
+    /// Pending actions. A handler may answer while an action is performed; resulting actions are
+    /// appended.
     private var actions = ActionQueue()
     private var isPerforming = false
-    /// The call that was dispatched and waits for its last answer.
+    /// The dispatched call that waits for its last reply.
     private var openCall: ControlCall?
     private var upgradedStream: UpgradedStream?
-    /// Whether the client has shut its side down.
+    /// True if the client has shut down its side.
     private var hasClientEnded = false
-    /// Watches for the client's end while nothing is read, when the stream itself would not notice it.
+    /// Detects the client's disconnection while nothing is read and the stream would not notice it.
     private var hangUp: HangUpWatch?
     private var writeTimer: LoopTimer?
-    /// Bytes that were to be sent so far, and how many of them the client had taken when the timer was armed.
+    /// Number of bytes written so far, and how many of them the client had read when the timer was
+    /// armed.
     private var written = 0
     private var takenAtTimer = 0
-    /// What the client has passed last; three are kept, so that a call can tell one or two from several.
+    /// Descriptors passed by the client. Three are kept, so that a call can distinguish one or two
+    /// from more.
     private var passed: [PassedFile] = []
 
-    /// Takes over a connected socket.
+    /// Creates the connection of a connected socket.
     init(
         _ descriptor: consuming Descriptor, client: ClientIdentity, on loop: EventLoop, limits: ControlLimits,
         delegate: any ControlConnectionDelegate
@@ -54,24 +58,24 @@ final class ControlConnection {
             self?.perform { $0.receivedEnd() }
         }
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
-        // What was held back until now goes on.
+        // Resumes delayed actions.
         stream.onDrained = { [weak self] in self?.perform { _ in [] } }
         stream.onPassed = { [weak self] files in
             guard let self else { return }
             passed = Array((passed + files).prefix(3))
         }
         stream.passer = client.group.source
-        stream.onPassedTooMany = { [weak self] in self?.dropHoarder() }
+        stream.onPassedTooMany = { [weak self] in self?.dropDescriptorHoarder() }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
     }
 
-    /// The descriptors that the client has passed with the call that is being served; once.
+    /// Returns the descriptors passed with the call being served, once.
     func takePassed() -> [PassedFile] {
         defer { passed = [] }
         return passed
     }
 
-    // MARK: - Answers
+    // MARK: - Replies
 
     func reply(to id: VarlinkCallID, _ parameters: JSONObject) {
         openCall = nil
@@ -89,13 +93,14 @@ final class ControlConnection {
 
     func upgrade(_ id: VarlinkCallID, _ parameters: JSONObject) -> UpgradedStream? {
         openCall = nil
-        // Performed at once even inside a handler: the stream is wanted now, and nothing can be queued before it.
+        // Performed immediately even inside a handler: the caller needs the stream now, and no
+        // action can precede it.
         actions.append(machine.upgrade(id, parameters))
         performActions()
         return upgradedStream
     }
 
-    /// Ends the connection after what was answered so far; an open call is abandoned.
+    /// Ends the connection after the pending replies. An open call is abandoned.
     func end() {
         perform { $0.end() }
     }
@@ -112,11 +117,12 @@ final class ControlConnection {
     }
 
     private func performActions() {
-        // A client that does not take its answers gets no further ones made, unless the connection ends.
+        // A client that does not read its replies gets no further calls served, unless the
+        // connection ends.
         while !(isBehind && actions.isDispatchAlone), let action = actions.next() { perform(action) }
     }
 
-    /// Whether so much waits for the client that `onDrained` is going to say when it has fallen.
+    /// True if enough data waits for the client that `onDrained` will be called when it decreases.
     private var isBehind: Bool {
         stream.pendingWriteBytes > ByteStream.Marks().high
     }
@@ -131,7 +137,7 @@ final class ControlConnection {
         }
     }
 
-    /// Remembers a call that waits for its answer, so that it learns of the client's end.
+    /// Stores the call that waits for its reply, so that it is notified if the client disconnects.
     func track(_ call: ControlCall) {
         openCall = call
     }
@@ -150,23 +156,24 @@ final class ControlConnection {
         armWriteTimer()
     }
 
-    /// Ends a connection whose client does not read, with an error that it finds should it ever read on.
+    /// Ends a connection whose client does not read, with an error for the case that it reads
+    /// later.
     private func dropSlowClient() {
-        drop("waitingBytes", "the client does not read what it is told") { $0.end(error: $1, parameters: $2) }
+        drop("waitingBytes", "the client does not read its replies") { $0.end(error: $1, parameters: $2) }
     }
 
-    /// Ends a connection over which more descriptors were passed than may wait to be closed.
-    private func dropHoarder() {
+    /// Ends a connection on which more descriptors were passed than may wait to be closed.
+    private func dropDescriptorHoarder() {
         isPerforming = true
         drop(
             "descriptors",
-            "\(DescriptorCloser.limitOfSource) descriptors that this app has passed are not closed yet: closing them hangs, "
-                + "as of sockets that linger and files whose server does not answer"
+            "\(DescriptorCloser.limitOfSource) descriptors passed by this app are still being closed: closing them blocks, "
+                + "for example for sockets that linger and files whose server does not respond"
         ) { $0.refusedInput(error: $1, parameters: $2) }
         isPerforming = false
     }
 
-    /// Ends a connection whose client has passed a limit.
+    /// Ends a connection whose client has exceeded a limit.
     private func drop(
         _ limit: String, _ message: String,
         _ step: (inout VarlinkServerMachine, String, JSONObject) -> [VarlinkServerMachine.Action]
@@ -174,7 +181,7 @@ final class ControlConnection {
         let isApp = openCall.map { !$0.method.hasPrefix(ControlNames.controlInterface + ".") } ?? true
         let name = isApp ? AppErrorName.limitExceeded.rawValue : ControlErrorName.limitExceeded.rawValue
         let ending = step(&machine, name, ["limit": .string(limit), "message": .string(message)])
-        // What was to be sent before is what there is no room for.
+        // Discard pending data, for which there is no room.
         actions = ActionQueue()
         for action in ending {
             if case .send(let bytes) = action { stream.write(bytes) } else { perform(action) }
@@ -191,7 +198,7 @@ final class ControlConnection {
         delegate?.upgraded(upgraded, of: self)
     }
 
-    /// The stream that it has become is of no more use.
+    /// Called when the raw stream has ended.
     func upgradedStreamEnded() {
         upgradedStream = nil
         let delegate = self.delegate
@@ -206,7 +213,7 @@ final class ControlConnection {
         switch reason {
         case .connectionLost: stream.close()
         case .protocolViolation, .bytesAfterUpgradeCall:
-            // Nothing that it still sends is of interest.
+            // Further data from the client is ignored.
             waits ? stream.finish(within: limits.closingTimeout) : stream.close()
         case .ended: stream.finish(within: limits.closingTimeout)
         case .clientEnded: stream.finish(within: limits.writeTimeout)
@@ -216,9 +223,10 @@ final class ControlConnection {
         delegate?.ended(self, reason)
     }
 
-    // MARK: - Interest and time
+    // MARK: - Reading and timeouts
 
-    /// Reads while the machine wants calls and the client takes the answers; otherwise watches for its end alone.
+    /// Reads while the machine accepts calls and the client reads replies. Otherwise only watches
+    /// for its disconnection.
     private func updateReading() {
         guard delegate != nil, upgradedStream == nil else { return }
         if machine.wantsInput, !isBehind {
@@ -247,7 +255,7 @@ final class ControlConnection {
         written &- stream.pendingWriteBytes
     }
 
-    /// Drops a client that has taken nothing since the timer was armed.
+    /// Drops a client that has read nothing since the timer was armed.
     private func writeTimePassed() {
         guard stream.pendingWriteBytes > 0 else { return }
         guard taken == takenAtTimer else { return armWriteTimer() }

@@ -1,13 +1,13 @@
 package import HandoffControl
 
-/// What a socket is for, and so which interfaces are offered there.
+/// The purpose of a socket, which determines the interfaces offered on it.
 package enum ControlRole: Sendable, Equatable {
-    /// The user's own tools: everything.
+    /// The user's own tools: all interfaces.
     case control
-    /// Apps, sandboxed ones too: the app interface alone.
+    /// Apps, including sandboxed ones: only the app interface.
     case app
 
-    /// The interfaces of the socket, beside `org.varlink.service`.
+    /// The interfaces of the socket, in addition to `org.varlink.service`.
     package var interfaces: [VarlinkInterface] {
         switch self {
         case .control: HandoffInterfaces.onControlSocket

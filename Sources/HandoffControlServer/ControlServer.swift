@@ -2,10 +2,11 @@ import HandoffControl
 package import HandoffLog
 package import LoopIO
 
-/// Accepts the clients of the control and app sockets, and hands their calls on. On the daemon's loop only.
+/// Accepts the clients of the control and app sockets and passes on their calls. On the daemon's
+/// loop only.
 ///
-/// Introspection, unknown methods, foreign users and sandboxed processes are dealt with here; what is left are calls
-/// of methods that exist, from clients that may call them.
+/// It handles introspection, unknown methods, other users and sandboxed processes itself. It passes
+/// on calls to existing methods from clients that may call them.
 package final class ControlServer: ControlConnectionDelegate {
     private let loop: EventLoop
     private let log: Logger
@@ -17,20 +18,22 @@ package final class ControlServer: ControlConnectionDelegate {
     private let services: (control: VarlinkService, app: VarlinkService)
     private var listeners: [Listener] = []
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    /// Connections beyond a limit, until their first call is answered with an error or their time is over.
+    /// Connections beyond a limit, until their first call is answered with an error or they time
+    /// out.
     private var refused: [ObjectIdentifier: (connection: ControlConnection, limit: ConnectionLimit, timer: LoopTimer)] =
         [:]
-    /// Connections that serve short calls of the control interface alone.
+    /// Connections that serve only short calls of the control interface.
     private var reserved: [ObjectIdentifier: ConnectionLimit] = [:]
     private var upgraded: [ObjectIdentifier: (connection: ControlConnection, stream: UpgradedStream)] = [:]
 
-    /// A server without sockets.
+    /// Creates a server without sockets.
     ///
     /// - Parameters:
-    ///   - version: what `GetInfo` names.
-    ///   - userID: whose processes may connect, in the daemon `geteuid()`.
-    ///   - group: with whom a process is counted. One in a sandbox is refused the control interface.
-    ///   - onCall: gets each call; its answer may come later.
+    ///   - version: the version reported by `GetInfo`.
+    ///   - userID: the user whose processes may connect; `geteuid()` in the daemon.
+    ///   - group: returns the group of a process. A process in a sandbox is denied the control
+    ///     interface.
+    ///   - onCall: handles each call. The reply may be sent later.
     package init(
         loop: EventLoop, version: String, userID: UInt32, limits: ControlLimits = ControlLimits(), log: Logger,
         group: @escaping (_ pid: Int32) -> ClientGroup, onCall: @escaping (ControlCall) -> Void
@@ -48,12 +51,12 @@ package final class ControlServer: ControlConnectionDelegate {
         )
     }
 
-    /// How many connections there are, upgraded ones not counted.
+    /// The number of connections, excluding upgraded ones.
     package var connectionCount: Int {
         connections.count
     }
 
-    /// Serves the clients of a listening unix socket, which from now on is the server's.
+    /// Serves the clients of a listening unix socket. The server takes ownership of it.
     package func serve(_ listener: Listener, role: ControlRole) {
         listeners.append(listener)
         listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor, role: role) }
@@ -62,8 +65,8 @@ package final class ControlServer: ControlConnectionDelegate {
         }
     }
 
-    /// Serves a client that is connected already. One beyond a limit gets an error as the answer to its first call. The
-    /// connection of another user is closed.
+    /// Serves a connected client. A client beyond a limit receives an error in reply to its first
+    /// call. The connection of another user is closed.
     package func accept(_ descriptor: consuming Descriptor, role: ControlRole) {
         do throws(Errno) {
             let credentials = try PeerCredentials(of: descriptor.raw)
@@ -96,13 +99,13 @@ package final class ControlServer: ControlConnectionDelegate {
         }
     }
 
-    /// Accepts nobody any more; the connections that there are go on.
+    /// Accepts no more connections. Existing connections continue.
     package func stopAccepting() {
         for listener in listeners { listener.close() }
         listeners = []
     }
 
-    /// Ends every connection after what was answered so far; new ones wait until ``resume()``.
+    /// Ends every connection after the pending replies. New connections wait until ``resume()``.
     package func pause() {
         for listener in listeners { listener.pause() }
         endConnections()
@@ -113,7 +116,7 @@ package final class ControlServer: ControlConnectionDelegate {
         for listener in listeners { listener.resume() }
     }
 
-    /// Ends every connection after what was answered so far; open calls are abandoned.
+    /// Ends every connection after the pending replies. Open calls are abandoned.
     package func stop() {
         stopAccepting()
         endConnections()
@@ -127,8 +130,8 @@ package final class ControlServer: ControlConnectionDelegate {
 
     // MARK: - Clients
 
-    /// The limit that a further connection of a client would exceed; nil while there is room.
-    /// - Parameter places: how many connections below the limit are to be left.
+    /// The limit that another connection of a client would exceed, or nil if there is room.
+    /// - Parameter places: number of connections below the limit to leave free.
     private func reachedLimit(_ client: ClientIdentity, leaving places: Int) -> ConnectionLimit? {
         let alike = connections.values.filter { $0.client.role == client.role }
         if client.role == .app, alike.count >= limits.appConnections - places { return .apps(limits.appConnections) }
@@ -141,10 +144,10 @@ package final class ControlServer: ControlConnectionDelegate {
     private func noteRefusal(_ limit: ConnectionLimit, _ client: ClientIdentity) {
         switch limit {
         case .all(let maximum), .apps(let maximum):
-            refusals.notice("Refused a control connection: too many", ["limit": "\(maximum)"])
+            refusals.notice("Refused a control connection: limit reached", ["limit": "\(maximum)"])
         case .group(let maximum, let group):
             refusals.notice(
-                "Refused a control connection: too many of one program",
+                "Refused a control connection: limit for one program reached",
                 ["limit": "\(maximum)", "program": "\(group)"])
         }
     }
@@ -192,14 +195,15 @@ package final class ControlServer: ControlConnectionDelegate {
                 open.reply(reply.parameters)
             }
         } else if call.interface == ControlNames.controlInterface, connection.client.group.isSandbox {
-            refusals.notice("Refused a sandboxed process the control interface", ["pid": "\(connection.client.pid)"])
+            refusals.notice("Denied a sandboxed process the control interface", ["pid": "\(connection.client.pid)"])
             open.fail(VarlinkService.permissionDenied)
         } else {
             onCall(open)
         }
     }
 
-    /// True if a call is served on a connection that is reserved for tools: a short one of the control interface.
+    /// Returns whether a call is served on a connection reserved for tools: a short call of the
+    /// control interface.
     private static func isForTools(_ call: VarlinkCall) -> Bool {
         call.interface != ControlNames.appInterface && !call.member.hasPrefix("Watch")
     }

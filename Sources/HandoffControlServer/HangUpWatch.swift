@@ -1,15 +1,16 @@
 import Glibc
 import LoopIO
 
-/// Notices that the other end of a unix socket is gone altogether, while nothing is read from it.
+/// Detects that the peer of a unix socket has closed it completely, while nothing is read from it.
 ///
-/// A stream that does not read watches for nothing, since a hang-up cannot be masked and would wake the loop for ever.
-/// This watch ends itself with the first one. It has a descriptor of its own: epoll takes each only once.
+/// A stream that does not read watches no events, because a hang-up cannot be masked and would wake
+/// the loop continuously. This watch stops after the first one. It has its own descriptor, because
+/// epoll accepts each only once.
 final class HangUpWatch {
     private let descriptor: Descriptor
     private var source: EventSource?
 
-    /// Nil when there is no descriptor or memory left; then the end is noticed by the next write.
+    /// Returns nil if no descriptor or memory is available. The next write then detects the end.
     init?(_ raw: Int32, on loop: EventLoop, handler: @escaping () -> Void) {
         let copy = fcntl(raw, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return nil }
@@ -23,7 +24,7 @@ final class HangUpWatch {
     }
 
     deinit {
-        // Before the descriptor, which closes with its property.
+        // Cancelled before the descriptor property is released and closed.
         source?.cancel()
     }
 }

@@ -3,17 +3,17 @@ import HandoffProtocol
 package import LoopIO
 import Timing
 
-/// Notices of what clients can cause without end: the first of a kind are written, then one in a minute, which says how many
-/// were not. On the daemon's loop only.
+/// Rate-limited notices about events that clients can cause without limit. The first of a kind are
+/// written, then one a minute with the number of omitted ones. On the daemon's loop only.
 package final class PacedLog {
-    /// How many of a kind are written at once.
+    /// Number of entries of a kind that are written without delay.
     package static let burst: UInt64 = 8
-    /// How often one is written after that.
+    /// Minimum interval between later entries of a kind.
     package static let interval = Duration.seconds(60)
 
     private struct Kind {
         var limit = RateLimit(every: PacedLog.interval, burst: PacedLog.burst)
-        /// How many were left out since the last that was written.
+        /// Number of entries omitted since the last one written.
         var omitted = 0
     }
 
@@ -22,14 +22,14 @@ package final class PacedLog {
     private var kinds: [String: Kind] = [:]
     private var timer: LoopTimer?
 
-    /// Nothing was written yet.
+    /// Creates a log without entries.
     package init(loop: EventLoop, log: Logger) {
         self.loop = loop
         self.log = log
     }
 
-    /// Writes an entry, or counts it.
-    /// - Parameter message: the kind: a fixed sentence, of which there are few.
+    /// Writes an entry or counts it as omitted.
+    /// - Parameter message: the kind, a fixed sentence from a small set.
     package func notice(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         let message = "\(message)"
         if kinds[message, default: Kind()].limit.admit(at: loop.now) {

@@ -1,36 +1,37 @@
 package import HandoffStreams
 package import LoopIO
 
-/// Who uses a control connection after an upgrade. On the daemon's loop.
+/// The user of a control connection after an upgrade. On the daemon's loop.
 package protocol UpgradedStreamDelegate: AnyObject {
-    /// Bytes have arrived. They count as secret: they are lent for the time of the call, and overwritten.
+    /// Called when bytes have arrived. They are treated as secret: valid only during the call, then
+    /// wiped.
     func received(_ bytes: Span<UInt8>)
-    /// The client writes no more; it may still read. Noticed only while bytes are read.
+    /// Called when the client writes no more. It may still read. Detected only while reading.
     func receivedEnd()
-    /// The connection broke; nothing is said after it.
+    /// Called when the connection was lost. No other call follows.
     func lost(_ error: Errno)
-    /// The kernel has taken the last byte that had to wait.
+    /// Called when the kernel has accepted the last waiting byte.
     func flushed()
 }
 
-/// A control connection after an upgrade: raw bytes both ways. On the daemon's loop only.
+/// A control connection after an upgrade: raw bytes in both directions. On the daemon's loop only.
 ///
-/// It lives until it is closed, whether or not anybody else holds it, and keeps its delegate until then.
+/// It lives until it is closed, even without other references, and retains its delegate until then.
 package final class UpgradedStream {
     private let stream: ByteStream
-    /// The connection that it was, which is told of its end; nil after that.
+    /// The original connection, which is notified of the end; nil afterwards.
     private weak var connection: ControlConnection?
     private var delegate: (any UpgradedStreamDelegate)?
-    /// Gets the socket once what was written has left.
+    /// Receives the socket once all written bytes have been sent.
     private var detaching: ((HandedDescriptor?) -> Void)?
     private var isOver = false
 
-    /// Reports an end that came before the upgrade, once the new owner has set its delegate.
+    /// Reports an end that preceded the upgrade, after the new owner has set its delegate.
     private var endTimer: LoopTimer?
 
-    /// Takes over the stream of a connection.
+    /// Takes ownership of the stream of a connection.
     ///
-    /// - Parameter hasEnded: whether the client writes no more already.
+    /// - Parameter hasEnded: whether the client has already stopped writing.
     init(_ stream: ByteStream, of connection: ControlConnection, on loop: EventLoop, hasEnded: Bool) {
         self.stream = stream
         self.connection = connection
@@ -44,48 +45,49 @@ package final class UpgradedStream {
         stream.onError = { [weak self] in self?.failed($0) }
     }
 
-    /// Begins to read, and to tell what happens.
+    /// Starts reading and calling the delegate.
     package func start(_ delegate: any UpgradedStreamDelegate) {
         guard !isOver else { return }
         self.delegate = delegate
         stream.onReadSecret = { [weak self] in self?.delegate?.received($0) }
     }
 
-    /// Reads no more: nothing else is to come. An end of the client is not noticed any more.
+    /// Stops reading because no more data is needed. The client's end is no longer detected.
     package func stopReading() {
         guard !isOver else { return }
         stream.onReadSecret = nil
     }
 
-    /// Whether bytes can still be written.
+    /// True if bytes can still be written.
     package var isOpen: Bool {
         !isOver && stream.isOpen
     }
 
-    /// Bytes that were written and that the kernel has not taken yet.
+    /// Number of written bytes that the kernel has not accepted yet.
     package var pendingBytes: Int { stream.pendingWriteBytes }
 
-    /// Sends bytes in order; dropped once the stream has ended.
+    /// Sends bytes in order. They are dropped once the stream has ended.
     package func write(_ bytes: [UInt8]) {
         stream.write(bytes)
     }
 
-    /// Sends what waits and then the end, and closes once the client has ended too, within five seconds.
+    /// Sends waiting bytes and then the end. Closes when the client has also ended, within five
+    /// seconds.
     package func end() {
         guard !isOver else { return }
         stream.finish()
         release()
     }
 
-    /// Closes at once; what waits is lost.
+    /// Closes immediately. Waiting bytes are lost.
     package func close() {
         guard !isOver else { return }
         stream.close()
         release()
     }
 
-    /// Gives the socket away once what was written has left, for a loop on another thread; nothing is told any more
-    /// but the completion, with nil when the client is gone.
+    /// Releases the socket once all written bytes have been sent, for a loop on another thread.
+    /// Only the completion is called after this, with nil if the client has disconnected.
     package func detach(_ completion: @escaping (HandedDescriptor?) -> Void) {
         guard isOpen else { return completion(nil) }
         stopReading()

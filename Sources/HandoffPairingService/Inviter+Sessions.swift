@@ -8,15 +8,15 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// The connections to a window.
+/// The connections of joiners to a window.
 extension Inviter {
-    // MARK: - Coming
+    // MARK: - Accepting connections
 
-    /// A connection that may begin TLS, if the window has a place for it.
+    /// Handles a connection that may start TLS, if the window has room for it.
     func arrived(_ arrival: PairingListener.Arrival) {
         let connection = arrival.connection
         guard case .open(let secrets) = state else { return connection.abort() }
-        // Before it gets a place: a wrong token costs nobody his.
+        // Checked before it takes a place, so that a wrong token evicts no other session.
         if let token = arrival.token, !secrets.link.isValid(token, clientHello: arrival.clientHello) {
             return connection.abort()
         }
@@ -44,8 +44,8 @@ extension Inviter {
         arriving[id] = connection
         connection.onOpen = { [weak self, weak connection] _ in
             guard let self, let connection else { return }
-            // Fails only without memory.
-            guard let exporter = connection.channelBinding else { return connection.close("TLS cannot be bound to") }
+            // Fails only if memory is exhausted.
+            guard let exporter = connection.channelBinding else { return connection.close("no TLS channel binding") }
             log.debug("Connection of a joiner is open", ["group": connection.group])
             arriving[id] = nil
             let (salt, password) = secrets.password(of: method)
@@ -69,13 +69,13 @@ extension Inviter {
         connection.onClosed = { [weak self] end in
             guard let self else { return }
             log.debug("A connection to the pairing window has ended", ["reason": "\(end)"])
-            left(id)
+            connectionClosed(id)
         }
     }
 
-    // MARK: - Working
+    // MARK: - Running sessions
 
-    /// Does what a session asks for.
+    /// Performs the actions of a session.
     func perform(_ actions: [InviterAction], _ joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
         for action in actions {
             switch action {
@@ -101,7 +101,7 @@ extension Inviter {
     private func count(_ joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
         let refusal = window.wrongGuess(id, now: loop.now, attempts: &attempts.value)
         log.notice(
-            "A wrong pairing code was tried",
+            "A device tried a wrong pairing code",
             ["from": joiner.connection.remoteAddress.host, "guesses left": "\(window.guessesLeft)"])
         perform(joiner.machine.refuse(refusal), joiner, id)
         guard joiner.method == .digits else { return }
@@ -116,7 +116,7 @@ extension Inviter {
         finish(.success(PairingDevice(peer)))
     }
 
-    // MARK: - Going
+    // MARK: - Ending sessions
 
     private func ended(_ joiner: JoinerConnection, _ id: PairingWindow.SessionID, _ end: PairingEnd) {
         guard joiners.removeValue(forKey: id) != nil else { return }
@@ -125,39 +125,40 @@ extension Inviter {
         case .finished, .refused: finishSending(joiner.connection)
         case .refusedByPeer, .wrongConfirmation, .violation, .failed: joiner.connection.abort()
         }
-        // From a stranger it means nothing: anyone on the network could close the window with it.
+        // Ignored from an unauthenticated device: any host on the network could close the window
+        // with it.
         if end == .refusedByPeer(.alreadyMember), joiner.peer != nil {
             _ = window.ended(id, now: loop.now)
             return self.end(.alreadyMember)
         }
-        account(for: joiner, id)
+        updateWindow(afterEndOf: joiner, id)
     }
 
-    /// A connection has gone without a word.
-    private func left(_ id: PairingWindow.SessionID) {
+    /// Handles a connection that closed without a final frame.
+    private func connectionClosed(_ id: PairingWindow.SessionID) {
         arriving[id] = nil
         guard let joiner = joiners.removeValue(forKey: id) else {
             _ = window.ended(id, now: loop.now)
             return
         }
-        account(for: joiner, id)
+        updateWindow(afterEndOf: joiner, id)
     }
 
-    /// Draws the conclusions for the window from the end of a session.
-    private func account(for joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
+    /// Updates the window after the end of a session.
+    private func updateWindow(afterEndOf joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
         switch window.ended(id, now: loop.now) {
         case .none: break
         case .gone:
             guard joiner.isAsked, let peer = joiner.peer else { break }
-            log.notice("The device went away before the answer", ["device": peer.device.short])
+            log.notice("The device disconnected before the answer", ["device": peer.device.short])
             delegate?.inviter(self, tells: .gone(PairingDevice(peer)))
         case .over:
-            finish(.failure(joiner.isJoining ? .unfinished(joiner.peer?.name ?? "the device") : .windowRanOut))
+            finish(.failure(joiner.isJoining ? .unfinished(joiner.peer?.name ?? "the device") : .windowExpired))
         }
         rearm()
     }
 
-    /// Closes a session that has lost its place, without a word.
+    /// Closes an evicted session without sending a refusal.
     private func drop(_ id: PairingWindow.SessionID?) {
         guard let id else { return }
         arriving.removeValue(forKey: id)?.abort()
@@ -166,7 +167,8 @@ extension Inviter {
 }
 
 extension Inviter.Secrets {
-    /// What a session is to prove. Without digits none of theirs gets beyond its refusal, so any password does for it.
+    /// The password that a session must prove. Without digits, every digits session is refused, so
+    /// any password serves.
     fileprivate func password(of method: PairingAuthMethod) -> (PairingSalt, PairingPassword) {
         guard method == .digits, let digits else { return (linkSalt, linkPassword) }
         return (digits.salt, digits.password)
@@ -174,7 +176,7 @@ extension Inviter.Secrets {
 }
 
 extension PairingDevice {
-    /// As it introduced itself.
+    /// The device with the id and name that the peer proved.
     init(_ peer: PairingPeer) {
         self.init(id: peer.device, name: peer.name)
     }

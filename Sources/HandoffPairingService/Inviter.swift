@@ -12,22 +12,23 @@ import HandoffTransport
 package import LoopIO
 import Timing
 
-/// Who has opened a window. On the daemon's loop.
+/// Receives the events of a pairing window. Called on the daemon's loop.
 package protocol InviterDelegate: AnyObject {
-    /// Tells the user how the window goes.
+    /// Reports progress to the user.
     func inviter(_ inviter: Inviter, tells event: PairEvent)
-    /// The window is over; said once.
+    /// Called once, when the window has ended.
     func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>)
 }
 
-/// An open pairing window: listens, is announced, lets `PairingWindow` decide who may prove the code, asks the user, and
-/// hands the account over. Lives on the daemon's loop; made for one window. Diagram: `docs/state-machines/pairing.md`.
+/// An open pairing window: listens, announces itself, lets `PairingWindow` decide which session may
+/// prove the code, asks the user, and sends the account. Lives on the daemon's loop and serves one
+/// window. Diagram: `docs/state-machines/pairing.md`.
 ///
-/// What concerns single connections is in `Inviter+Sessions.swift`.
+/// `Inviter+Sessions.swift` handles individual connections.
 package final class Inviter {
-    /// What the window knows that opens it.
+    /// The secrets that admit a joiner.
     struct Secrets {
-        /// The digits with what was made of them; nil while only the link opens.
+        /// The digits with their salt and password; nil while only the link is accepted.
         let digits: (code: PairingCode, salt: PairingSalt, password: PairingPassword)?
         let link: PairingLink
         let linkSalt: PairingSalt
@@ -35,30 +36,30 @@ package final class Inviter {
     }
 
     enum State {
-        /// The state while the secrets are made.
+        /// The secrets are being created.
         case preparing
-        /// The state while devices may connect.
+        /// Devices may connect.
         case open(Secrets)
-        /// The state once it has ended.
+        /// The window has ended.
         case over
     }
 
-    /// Nil once the window is over.
+    /// Nil once the window has ended.
     package weak var delegate: (any InviterDelegate)?
 
-    /// Where it listens.
+    /// The port it listens on.
     package let port: UInt16
 
     let loop: EventLoop
     let log: Logger
     let accountStore: AccountStore
-    /// What the codes of this daemon's life have left; changed by wrong guesses.
+    /// The limit on tried codes for the lifetime of the daemon. Wrong guesses change it.
     let attempts: PairingAttemptLimiterBox
     /// The addresses of this machine that may be shown.
     private let addresses: PairingAddresses
     var state = State.preparing
     var window: PairingWindow
-    /// Connections whose TLS is not set up.
+    /// Connections whose TLS handshake has not finished.
     var arriving: [PairingWindow.SessionID: PeerConnection] = [:]
     /// Connections with a session.
     var joiners: [PairingWindow.SessionID: JoinerConnection] = [:]
@@ -69,15 +70,17 @@ package final class Inviter {
     private let listener: PairingListener
     private var announcer: PairingAnnouncer?
     private var timer: LoopTimer?
-    /// Those who were told why they may not stay, the latest last; they hold their sockets for a second at most.
+    /// Connections that are sending a refusal, newest last. They keep their sockets for a second at
+    /// most.
     private var ending: [PeerConnection] = []
 
-    /// Starts to listen, and takes nobody yet.
+    /// Starts to listen without accepting connections yet.
     ///
     /// - Parameters:
-    ///   - isAutomatic: whether the first device that knows the code is let in without a question.
-    ///   - ports: those that are tried first.
-    ///   - address: the one address to listen on; nil for all.
+    ///   - isAutomatic: whether the first device that knows the code is admitted without asking the
+    ///     user.
+    ///   - ports: the ports to try first.
+    ///   - address: the address to listen on, or nil for all.
     package init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
@@ -93,20 +96,20 @@ package final class Inviter {
         self.addresses = addresses
         window = PairingWindow(attempts: attempts.value, now: loop.now)
         worker = try Worker(name: "pairing")
-        // Made for this window and thrown away with it: it says nothing about the device.
+        // Created for this window and discarded with it, so it reveals nothing about the device.
         let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
         listener = try PairingListener(
             ports: ports, address: addresses.only, context: context, limits: limits.transport, on: loop)
         port = listener.port
     }
 
-    // MARK: - Life
+    // MARK: - Opening
 
-    /// Makes the secrets, then takes connections.
+    /// Creates the secrets, then accepts connections.
     package func open() {
         listener.onArrival = { [weak self] in self?.arrived($0) }
         let offersDigits = window.offersDigits
-        // The digits cost 0.2 s of processor time and 64 MiB; addresses are a question to the kernel.
+        // The digits cost 0.2 s of processor time and 64 MiB; addresses need system calls.
         worker.run(
             { [port, addresses] in
                 let code = offersDigits ? PairingCode() : nil
@@ -148,21 +151,21 @@ package final class Inviter {
         }
     }
 
-    /// The user's answer about a device.
-    /// - Returns: false when the window does not wait for it.
+    /// Handles the user's answer about a device.
+    /// - Returns: false if the window is not waiting for it.
     package func answer(_ device: DeviceID, accept: Bool) -> Bool {
         guard let (id, joiner) = joiners.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
             return false
         }
         guard accept else {
-            log.notice("A device was not let in", ["device": device.short])
+            log.notice("The user rejected a device", ["device": device.short])
             end(.declinedHere)
             return true
         }
         return agree(to: joiner, id)
     }
 
-    /// Asks the user about a device, unless there is no need to.
+    /// Asks the user about a device, unless this is unnecessary.
     func ask(about joiner: JoinerConnection, _ id: PairingWindow.SessionID, _ peer: PairingPeer) {
         window.asks(id)
         joiner.peer = peer
@@ -187,11 +190,12 @@ package final class Inviter {
         return true
     }
 
-    /// How long the key of a new epoch that is on its way here is waited for.
+    /// The maximum wait for the key of a new epoch that has not arrived yet.
     private static let timeoutForKey = Duration.seconds(4)
     private static let keyInterval = Duration.milliseconds(100)
 
-    /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
+    /// Admits the device durably before sending anything to it. A key is never sent to a device
+    /// that is not live in our stored roster.
     private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: MonotonicInstant) {
         accountStore.admit(peer.publicKey, name: peer.name) { [weak self] result in
             guard let self else { return }
@@ -202,7 +206,7 @@ package final class Inviter {
         }
     }
 
-    /// Whether all that is missing is the account key, which another member has changed just now.
+    /// Returns whether only the account key is missing, because another member has just changed it.
     private func lacksKey(_ result: Result<AccountState, any Error>, for peer: PairingPeer) -> Bool {
         switch result {
         case .success(let account): account.keyToHandOver(to: peer.device) == nil
@@ -220,14 +224,14 @@ package final class Inviter {
             guard let held = account.keyToHandOver(to: peer.device) else {
                 return end(.unfinished(peer.name))
             }
-            log.info("The account is handed over", ["device": peer.device.short])
+            log.info("Sending the account to a device", ["device": peer.device.short])
             perform(
                 joiner.machine.handOver(
                     epoch: UInt64(held.n), accountKey: held.accountKey, statements: account.roster.encoded()), joiner,
                 id
             )
         case .failure(let error):
-            log.error("A device cannot be let in", ["device": peer.device.short, "error": "\(error)"])
+            log.error("Cannot admit a device", ["device": peer.device.short, "error": "\(error)"])
             switch error {
             case AccountError.full: end(.fullHere)
             case AccountError.removedForEver: end(.removedDevice(peer.name))
@@ -239,17 +243,19 @@ package final class Inviter {
 
     // MARK: - Ending
 
-    /// Ends the window, unless a device is getting the account: the user has agreed to that, and it is over in seconds.
+    /// Ends the window, unless a device is receiving the account: the user has agreed to that, and
+    /// it finishes within seconds.
     package func cancel(_ failure: PairingFailure) {
         if joiners.values.contains(where: \.isJoining) { return }
         end(failure)
     }
 
-    /// Ends the window at once.
+    /// Ends the window immediately.
     ///
     /// - Parameters:
-    ///   - failure: why; the device that has proved the code is told, if there is one.
-    ///   - withdrawn: called on discovery's thread, or at once, when nothing is announced any more.
+    ///   - failure: the reason, which is sent to the device that has proved the code, if any.
+    ///   - withdrawn: called when the announcement has been withdrawn, on discovery's thread or
+    ///     immediately.
     package func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
         guard !isOver else { return withdrawn() }
         for id in window.close() {
@@ -259,12 +265,12 @@ package final class Inviter {
         finish(.failure(failure), withdrawn: withdrawn)
     }
 
-    /// Whether it has ended.
+    /// True if the window has ended.
     var isOver: Bool {
         if case .over = state { true } else { false }
     }
 
-    /// Reports the end, and lets go of everything.
+    /// Reports the end and releases all resources.
     func finish(
         _ result: Result<PairingDevice, PairingFailure>, withdrawn: @escaping @Sendable () -> Void = {}
     ) {
@@ -284,7 +290,8 @@ package final class Inviter {
         delegate?.inviter(self, ended: result)
     }
 
-    /// Lets a connection deliver its last bytes; those that were told longest ago pay when there are too many.
+    /// Closes a connection after its last bytes are sent. If there are too many, the oldest are
+    /// aborted.
     func finishSending(_ connection: PeerConnection) {
         connection.onClosed = nil
         connection.close("the pairing session has ended")
@@ -294,7 +301,7 @@ package final class Inviter {
 
     // MARK: - Time
 
-    /// Sets the timer for what the window has to do next.
+    /// Sets the timer to the next deadline of the window.
     func rearm() {
         guard let next = window.nextDeadline else { return }
         timer?.rearm(at: MonotonicInstant(nanoseconds: next.nanoseconds))
@@ -311,7 +318,7 @@ package final class Inviter {
                 if joiner.isJoining { finish(.failure(.unfinished(joiner.peer?.name ?? "the device"))) }
             case .closed(let id):
                 if let joiner = joiners[id] { perform(joiner.machine.refuse(.windowClosed), joiner, id) }
-            case .over: finish(.failure(.windowRanOut))
+            case .over: finish(.failure(.windowExpired))
             }
         }
         rearm()

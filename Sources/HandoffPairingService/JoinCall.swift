@@ -5,28 +5,30 @@ import HandoffTLS
 import HandoffTransport
 import LoopIO
 
-/// Who has a call made. On the daemon's loop.
+/// Receives the events of a call. Called on the daemon's loop.
 protocol JoinCallDelegate: AnyObject {
-    /// The inviter has proved that it knows the code; its user is asked.
+    /// The inviter has proved that it knows the code, and its user is being asked.
     func call(_ call: JoinCall, reached inviter: PairingPeer)
-    /// The account has come: check it, store it, then say `stored` or `refuse`. No end is reported any more.
+    /// The account has arrived: check it, store it, then call `stored` or `refuse`. No end is
+    /// reported after this.
     func call(_ call: JoinCall, received account: PairedAccount, from inviter: PairingPeer)
-    /// It has ended without the account; said once, never from inside a method of the call.
+    /// The call has ended without the account. Called once, never from inside a method of the call.
     func call(_ call: JoinCall, ended end: JoinCall.End)
 }
 
-/// One call of a joiner to one inviter, up to the account. Lives on the daemon's loop; dropping it cuts it. Diagram:
-/// `docs/state-machines/pairing.md`.
+/// One call of a joiner to one inviter, up to the account. Lives on the daemon's loop; releasing it
+/// ends the call. Diagram: `docs/state-machines/pairing.md`.
 final class JoinCall {
-    /// How a call ended without the account.
+    /// The end of a call without the account.
     enum End {
-        /// Nothing that ends the whole attempt. `wasGuess`: whoever answered has our proof of the code, and gave none.
+        /// The attempt to join can continue. `wasGuess`: the peer has our proof of the code and
+        /// sent none.
         case here(JoinTargets.CallEnd, wasGuess: Bool = false)
-        /// There is no use in going on anywhere.
+        /// The attempt to join has failed at all inviters.
         case everywhere(PairingFailure)
     }
 
-    /// What every call of one attempt to join needs.
+    /// The parameters shared by all calls of one attempt to join.
     struct Setting {
         let loop: EventLoop
         let log: Logger
@@ -34,81 +36,81 @@ final class JoinCall {
         let secret: JoinSecret
         /// The key of this device.
         let identity: SigningKey
-        /// What this device is called.
+        /// The name of this device.
         let name: String
     }
 
     private enum State {
-        /// The state while no TLS is set up.
+        /// TLS is not established.
         case dialling
-        /// The state while the inviter has said nothing.
+        /// The inviter has sent nothing yet.
         case listening
-        /// The state while code and identity are proved.
+        /// Code and identity are being proved.
         case proving
-        /// The state while the inviter's user is asked.
+        /// The inviter's user is being asked.
         case waiting(PairingPeer)
-        /// The state once the account is here.
+        /// The account has arrived.
         case storing
-        /// The state once it has ended.
+        /// The call has ended.
         case over
     }
 
-    /// TLS with the session inside it.
-    private struct Line {
+    /// A TLS connection and the session inside it.
+    private struct Channel {
         var session: JoinerSession
         let connection: PeerConnection
 
-        mutating func take(_ event: (inout JoinerSession) -> [JoinerAction]) -> [JoinerAction] { event(&session) }
+        mutating func apply(_ event: (inout JoinerSession) -> [JoinerAction]) -> [JoinerAction] { event(&session) }
     }
 
     /// The window that is called.
     let instance: String
     private let setting: Setting
-    /// Nil once it has ended.
+    /// Nil once the call has ended.
     private weak var delegate: (any JoinCallDelegate)?
     private var state = State.dialling
-    /// There from the end of `dialling`, until it is over.
-    private var line: Line?
+    /// Set from the end of `dialling` until the call ends.
+    private var channel: Channel?
     private var dial: Dial?
     private var deadline: LoopTimer?
 
-    /// Starts to call.
+    /// Starts the call.
     init(
         _ instance: String, at addresses: [SocketAddress], _ setting: Setting, delegate: any JoinCallDelegate
     ) {
         self.instance = instance
         self.setting = setting
         self.delegate = delegate
-        // Who answers, the code proves.
+        // Any certificate is accepted, because the code authenticates the inviter.
         let target = DialTarget(candidates: addresses, token: setting.secret.token, accepts: { _ in true })
         dial = setting.dialer.dial(target) { [weak self] in self?.dialled($0) }
     }
 
     deinit {
-        line?.connection.abort()
+        channel?.connection.abort()
     }
 
-    /// Whether the inviter's user is asked now.
+    /// True if the inviter's user is being asked now.
     var isWaiting: Bool {
         if case .waiting = state { true } else { false }
     }
 
-    /// The account is stored durably.
+    /// Confirms that the account is durably stored.
     func stored() {
         finish { $0.stored() }
     }
 
-    /// Ends it, and tells the inviter why if there is one.
+    /// Ends the call and sends the reason to the inviter if connected.
     func refuse(_ reason: PairingRefusal) {
         finish { $0.refuse(reason) }
     }
 
-    /// Says the last words of this side, if it has not ended.
-    private func finish(_ lastWords: (inout JoinerSession) -> [JoinerAction]) {
-        if let actions = line?.take(lastWords), let connection = line?.connection {
+    /// Sends this side's final frame if the call has not ended.
+    private func finish(_ finalEvent: (inout JoinerSession) -> [JoinerAction]) {
+        if let actions = channel?.apply(finalEvent), let connection = channel?.connection {
             for case .send(let bytes) in actions { connection.send(bytes) }
             connection.onClosed = nil
-            connection.close("this side has said its last words")
+            connection.close("the pairing session has ended")
         }
         close()
     }
@@ -119,17 +121,17 @@ final class JoinCall {
         dial = nil
         switch result {
         case .success(let connection):
-            // Fails only without memory.
+            // Fails only if memory is exhausted.
             guard let exporter = connection.channelBinding else { return end(.here(.silent)) }
             let session = JoinerSession(exporter: exporter, identity: setting.identity, name: setting.name)
             setting.log.debug("Connection to an inviter is open", ["group": connection.group])
-            line = Line(session: session, connection: connection)
+            channel = Channel(session: session, connection: connection)
             state = .listening
             wait(PairingProtocol.proofTime)
             connection.onBytes = { [weak self] in self?.received($0) }
             connection.onClosed = { [weak self] in self?.lost($0) }
         case .failure(let error):
-            setting.log.debug("An inviter was called in vain", ["reasons": "\(error)"])
+            setting.log.debug("Inviter did not respond", ["reasons": "\(error)"])
             let isAnotherVersion = Self.versionEnds.contains { end in
                 error.failures.contains { $0.cause == .end(end) }
             }
@@ -142,9 +144,9 @@ final class JoinCall {
         advance { $0.received(bytes) }
     }
 
-    /// Feeds the session, and does what it asks for.
+    /// Passes an event to the session and performs its actions.
     private func advance(_ event: (inout JoinerSession) -> [JoinerAction]) {
-        guard let connection = line?.connection, let actions = line?.take(event) else { return }
+        guard let connection = channel?.connection, let actions = channel?.apply(event) else { return }
         for action in actions { perform(action, connection) }
     }
 
@@ -154,12 +156,12 @@ final class JoinCall {
         case .needsPassword(let salt):
             setting.secret.password(salt) { [weak self] password in
                 guard let self else { return }
-                guard let password else { return end(.here(.over(.failedHere("the salt is not usable")))) }
+                guard let password else { return end(.here(.over(.failedHere("the salt is unusable")))) }
                 advance { $0.use(password) }
             }
         case .inviter(let inviter):
             state = .waiting(inviter)
-            // The inviter ends it in time; longer than that it is not there any more.
+            // The inviter ends the call in time. After this longer wait it is considered offline.
             wait(PairingProtocol.windowTime + PairingProtocol.answerGrace + PairingProtocol.transferTime)
             delegate?.call(self, reached: inviter)
         case .account(let account):
@@ -173,7 +175,8 @@ final class JoinCall {
 
     private func ended(_ end: PairingEnd) {
         switch (state, end) {
-        // What the inviter thinks of it meanwhile does not matter: the account is here, and is being stored.
+        // The account has arrived and is being stored, so later events from the inviter are
+        // ignored.
         case (.storing, _), (.over, _), (.dialling, _): return
         case (_, .wrongConfirmation): self.end(.everywhere(.untrusted))
         case (.waiting, .refusedByPeer(let reason)):
@@ -181,7 +184,7 @@ final class JoinCall {
             case .over(let failure): self.end(.everywhere(failure))
             case let other: self.end(.here(other))
             }
-        // It has proved nothing: what it says concerns it alone.
+        // The peer has proved nothing, so its refusal affects only this inviter.
         case (_, .refusedByPeer(let reason)): self.end(.here(Self.meaning(of: reason)))
         case (_, .violation(let violation)): self.end(.here(.over(.failedHere(violation.description))))
         case (_, .failed(let error)): self.end(.here(.over(.failedHere(error.description))))
@@ -190,7 +193,7 @@ final class JoinCall {
     }
 
     private func lost(_ reason: ConnectionEnd) {
-        setting.log.debug("A call to an inviter was cut", ["reason": "\(reason)"])
+        setting.log.debug("The connection to an inviter was lost", ["reason": "\(reason)"])
         switch state {
         case .listening: end(.here(Self.versionEnds.contains(reason) ? .over(.versionsDiffer) : .silent))
         case .proving, .waiting: end(.here(.cut))
@@ -205,14 +208,14 @@ final class JoinCall {
     // MARK: - Ending
 
     private func wait(_ time: Duration) {
-        // Fails only without memory; then the end of the whole attempt ends the call.
+        // Fails only if memory is exhausted. The deadline of the whole attempt then ends the call.
         deadline = setting.loop.timer(after: time) { [weak self] in self?.deadlinePassed() }
     }
 
     private func end(_ end: End) {
         let delegate = self.delegate
-        let wasGuess = line?.session.hasUnansweredProof ?? false
-        line?.connection.abort()
+        let wasGuess = channel?.session.hasUnansweredProof ?? false
+        channel?.connection.abort()
         close()
         if case .here(let callEnd, _) = end {
             delegate?.call(self, ended: .here(callEnd, wasGuess: wasGuess))
@@ -223,13 +226,14 @@ final class JoinCall {
 
     private func close() {
         state = .over
-        line = nil
+        channel = nil
         dial = nil
         deadline = nil
         delegate = nil
     }
 
-    /// The other side has no protocol in common with us: it said so (no_application_protocol, RFC 7301), or we noticed.
+    /// No common protocol version: the peer sent no_application_protocol (RFC 7301), or we detected
+    /// it.
     private static let versionEnds: [ConnectionEnd] = [.tls(.alert(120)), .tls(.wrongApplicationProtocol)]
 
     private static func meaning(of reason: PairingRefusal) -> JoinTargets.CallEnd {

@@ -4,15 +4,15 @@ package import HandoffDiscovery
 package import HandoffModel
 import HandoffPairing
 
-/// Where the user says that the inviting device is.
+/// The location of the inviting device, as given by the user.
 enum JoinPlace {
     /// Somewhere on this network.
     case anywhere
-    /// At one of these places; it is one device.
+    /// At one of these addresses of a single device.
     case known([StaticPeer])
 
-    /// Reads what the user was given.
-    /// - Throws: `PairingFailure` when it cannot be right, `CallError` for an address.
+    /// Parses the user's input.
+    /// - Throws: `PairingFailure` if it is invalid, `CallError` for an invalid address.
     static func read(_ request: JoinRequest) throws -> (given: JoinSecret.Given, place: JoinPlace) {
         let address = try request.address.map { text in
             guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
@@ -20,7 +20,7 @@ enum JoinPlace {
         }
         if let text = request.link {
             guard let link = PairingLink(text) else { throw PairingFailure.badLink }
-            // An address that the user gives is better than those of the link.
+            // An address given by the user takes precedence over those of the link.
             let peers = address.map { [$0] } ?? link.candidates.compactMap { StaticPeer(text: $0) }
             guard !peers.isEmpty else { throw PairingFailure.badLink }
             return (.link(link), .known(peers))
@@ -31,8 +31,8 @@ enum JoinPlace {
 }
 
 extension StaticPeer {
-    /// The peer at an address that a user has given now.
-    /// - Throws: `CallError` with the reason when no device can be called there.
+    /// Creates the peer at an address given by the user.
+    /// - Throws: `CallError` with the reason if the address cannot be used.
     package init(given address: StaticAddress) throws(CallError) {
         if address.needsZone { throw .invalidAddress(address.text, address.zoneAdvice) }
         guard let peer = StaticPeer(text: address.text) else {

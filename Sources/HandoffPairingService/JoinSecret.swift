@@ -2,7 +2,8 @@ import HandoffCrypto
 import HandoffPairing
 import LoopIO
 
-/// What the user was given by the inviting device, and the passwords that were made of it. Lives on the daemon's loop.
+/// The code or link that the user was given, and the passwords derived from it. Lives on the
+/// daemon's loop.
 final class JoinSecret {
     /// Digits or link.
     enum Given {
@@ -10,24 +11,25 @@ final class JoinSecret {
         case link(PairingLink)
     }
 
-    /// Salts whose passwords are kept: each inviter has one.
+    /// Maximum number of passwords kept. Each inviter has one salt.
     private static let maxKept = PairingLimits().instances
 
     /// Digits or link.
     let given: Given
     private let worker: Worker
     private let loop: EventLoop
-    /// A joiner that was cut comes back at once, without the 0.2 s of the first time.
+    /// Passwords by salt, so that a retry after a lost connection avoids the 0.2 s of derivation.
     private var passwords: [PairingSalt: PairingPassword] = [:]
 
-    /// - Parameter worker: where digits are worked upon.
+    /// - Parameter worker: derives passwords from digits.
     init(_ given: Given, worker: Worker, loop: EventLoop) {
         self.given = given
         self.worker = worker
         self.loop = loop
     }
 
-    /// What stands before a ClientHello record: nothing without a link; nil when another record is needed.
+    /// The bytes before a ClientHello record: empty without a link, or nil if another record is
+    /// needed.
     func token(clientHello: [UInt8]) -> [UInt8]? {
         switch given {
         case .code: []
@@ -35,7 +37,8 @@ final class JoinSecret {
         }
     }
 
-    /// The password for a salt; `completion` is called now or in a later turn, with nil if it cannot be made.
+    /// Derives the password for a salt. Calls `completion` now or in a later turn, with nil on
+    /// failure.
     func password(_ salt: PairingSalt, completion: @escaping (PairingPassword?) -> Void) {
         if let password = passwords[salt] { return completion(password) }
         switch given {

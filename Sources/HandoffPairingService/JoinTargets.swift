@@ -2,23 +2,24 @@ package import HandoffDiscovery
 package import LoopIO
 package import Timing
 
-/// The inviters that a joiner knows of: whom it calls next, and what is to be said when nobody is left. A plain value;
-/// time is a parameter.
+/// The inviters that a joiner knows. Decides which to call next and which failure to report if none
+/// remains. A plain value; time is a parameter.
 ///
-/// Each may be tried again as long as nothing was learned there: a call that was cut or put off before our proof of the
-/// code tells nobody anything, so those who only do that are called in turn with all others, and keep nobody out. With our
-/// proof a false inviter can check one guess of its own, whatever it answers; so no more proofs are given than an inviter
-/// allows wrong guesses. Whoever has refused the code is not asked again.
+/// An inviter is retried as long as the call revealed nothing: a call that was dropped or postponed
+/// before our proof of the code reveals nothing to the peer. Inviters that only do this are called
+/// in turn with all others and block none of them. With our proof an impostor can check one guess
+/// of its own, whatever it answers. Therefore the number of proofs is limited to the number of
+/// wrong guesses that an inviter allows. An inviter that has rejected the code is not called again.
 package struct JoinTargets {
-    /// How a call ended without the account.
+    /// The end of a call without the account.
     package enum CallEnd {
-        /// There was no connection to it, or it said nothing.
+        /// The connection failed, or the peer sent nothing.
         case silent
-        /// It began to talk, and was cut.
+        /// The peer sent data, then the connection was lost.
         case cut
-        /// It has no time for so long.
+        /// The peer is busy for this time.
         case busy(Duration)
-        /// There is no use in asking it again.
+        /// Calling it again is pointless.
         case over(PairingFailure)
     }
 
@@ -26,41 +27,41 @@ package struct JoinTargets {
         let instance: String
         var addresses: [SocketAddress]
         var failures = 0
-        /// Calls in a row that came to nothing at all.
-        var silences = 0
+        /// Number of consecutive calls without any response.
+        var silentCalls = 0
         var due: MonotonicInstant
-        /// Whether it has ever said anything.
-        var hasTalked = false
+        /// True if it has ever sent anything.
+        var hasResponded = false
         var isBusy = false
         var end: PairingFailure?
     }
 
-    /// Calls in a row without any answer after which nobody is there.
+    /// Number of consecutive calls without a response after which an inviter is unreachable.
     package static let maxSilences = 8
-    /// Proofs of the code that are given to those who give none.
+    /// Maximum number of our proofs of the code that remain unanswered.
     package static let maxGuesses = 5
 
     private let limits: PairingLimits
-    /// In the order in which they were found.
+    /// In order of discovery.
     private var targets: [Target] = []
-    /// Proofs that were given so far without an answer.
+    /// Number of our proofs so far that remained unanswered.
     private var guesses = 0
 
-    /// Nobody is known.
+    /// Creates an empty list.
     package init(limits: PairingLimits) {
         self.limits = limits
     }
 
-    /// Whether anybody was found at all.
+    /// True if no inviter has been found.
     package var isEmpty: Bool { targets.isEmpty }
 
-    /// When somebody may be called; nil when nobody is left.
+    /// The time when an inviter may be called next, or nil if none remains.
     package var nextTime: MonotonicInstant? { callable.map(\.due).min() }
 
-    /// Where they were tried, for people.
+    /// The addresses that were tried, for messages.
     package var places: [String] { targets.compactMap { $0.addresses.first?.description } }
 
-    /// Somebody invites, as discovery says; or is somewhere else now.
+    /// Adds or updates an inviter found by discovery.
     package mutating func found(_ service: DiscoveredService, now: MonotonicInstant) {
         guard let text = service.text, !service.addresses.isEmpty else { return }
         let versions = text.filter { $0.starts(with: Array("v=".utf8)) }
@@ -69,7 +70,7 @@ package struct JoinTargets {
             end: versions == PairingAnnouncer.text ? nil : .versionsDiffer)
     }
 
-    /// Somebody invites at these addresses.
+    /// Adds an inviter or changes its addresses.
     package mutating func add(
         _ instance: String, at addresses: [SocketAddress], now: MonotonicInstant, end: PairingFailure? = nil
     ) {
@@ -80,16 +81,16 @@ package struct JoinTargets {
         }
     }
 
-    /// Whom to call now.
+    /// The inviter to call now.
     package func next(now: MonotonicInstant) -> (instance: String, addresses: [SocketAddress])? {
-        // Those first who were not tried yet.
+        // Inviters with fewer failures are called first.
         let ready = callable.filter { $0.due <= now }
         guard let target = ready.min(by: { $0.failures < $1.failures }) else { return nil }
         return (target.instance, target.addresses)
     }
 
-    /// A call has ended.
-    /// - Parameter wasGuess: whoever answered has our proof of the code, and gave none.
+    /// Records the end of a call.
+    /// - Parameter wasGuess: the peer has our proof of the code and sent none.
     package mutating func ended(_ instance: String, _ end: CallEnd, wasGuess: Bool = false, now: MonotonicInstant) {
         if wasGuess { guesses += 1 }
         guard let index = targets.firstIndex(where: { $0.instance == instance }) else { return }
@@ -97,17 +98,17 @@ package struct JoinTargets {
         let backoff = min(limits.retry.first * (1 << min(failures, 8)), limits.retry.most)
         targets[index].failures += 1
         targets[index].isBusy = false
-        if case .silent = end {} else { targets[index].hasTalked = true }
+        if case .silent = end {} else { targets[index].hasResponded = true }
         var wait = backoff
         switch end {
         case .silent:
-            targets[index].silences += 1
-            if targets[index].silences >= Self.maxSilences {
+            targets[index].silentCalls += 1
+            if targets[index].silentCalls >= Self.maxSilences {
                 targets[index].end = .unreachable([targets[index].addresses.first?.description ?? instance])
             }
-        case .cut: targets[index].silences = 0
+        case .cut: targets[index].silentCalls = 0
         case .busy(let time):
-            targets[index].silences = 0
+            targets[index].silentCalls = 0
             targets[index].isBusy = true
             wait = max(wait, time)
         case .over(let failure): targets[index].end = failure
@@ -115,12 +116,13 @@ package struct JoinTargets {
         targets[index].due = now.advanced(by: wait)
     }
 
-    /// Those who may be called, now or later: nobody once enough proofs were given.
+    /// The inviters that may be called, now or later. Empty once the maximum number of proofs was
+    /// sent.
     private var callable: [Target] {
         guesses < Self.maxGuesses ? targets.filter { $0.end == nil } : []
     }
 
-    /// What to say when nobody has let this device in: what tells most of it.
+    /// The most informative failure to report if no inviter has admitted this device.
     package var failure: PairingFailure {
         let ends = targets.compactMap(\.end)
         let order: [PairingFailure.Reason] = [
@@ -134,6 +136,6 @@ package struct JoinTargets {
         if targets.contains(where: \.isBusy) { return .busy }
         if targets.isEmpty { return .nobodyThere }
         let few = Array(places.prefix(3))
-        return targets.contains(where: \.hasTalked) ? .brokenOff(few) : .unreachable(few)
+        return targets.contains(where: \.hasResponded) ? .connectionDropped(few) : .unreachable(few)
     }
 }

@@ -11,39 +11,40 @@ import HandoffTransport
 package import LoopIO
 package import Timing
 
-/// Who wants to join. On the daemon's loop.
+/// Receives the events of an attempt to join. Called on the daemon's loop.
 package protocol JoinerDelegate: AnyObject {
-    /// Tells the user how it goes.
+    /// Reports progress to the user.
     func joiner(_ joiner: Joiner, tells event: JoinEvent)
-    /// It has ended; said once.
+    /// Called once, when the attempt has ended.
     func joiner(_ joiner: Joiner, ended result: Result<Joiner.Joined, PairingFailure>)
 }
 
-/// One attempt of this device to join an account by pairing: finds inviters, calls them one at a time, and stores the
-/// account that it is given. Lives on the daemon's loop. Diagram: `docs/state-machines/pairing.md`.
+/// One attempt of this device to join an account by pairing. Finds inviters, calls them one at a
+/// time, and stores the received account. Lives on the daemon's loop. Diagram:
+/// `docs/state-machines/pairing.md`.
 package final class Joiner: JoinCallDelegate {
-    /// What came of it.
+    /// The result of a successful attempt.
     package struct Joined {
-        /// The account that this device is in now.
+        /// The account that this device has joined.
         package let account: AccountID
-        /// The member that let it in.
+        /// The member that admitted it.
         package let inviter: PairingDevice
     }
 
     private enum State {
-        /// The state while nobody is called.
+        /// No call is in progress.
         case idle
-        /// The state while somebody is called.
+        /// A call is in progress.
         case calling(JoinCall)
-        /// The state while the account is checked and stored.
+        /// The account is being checked and stored.
         case storing(JoinCall)
-        /// The state while it is found out whether the network is to blame.
+        /// Checks whether a missing network is the cause of the failure.
         case failing
-        /// The state once it has ended.
+        /// The attempt has ended.
         case over
     }
 
-    /// Nil once it has ended.
+    /// Nil once the attempt has ended.
     package weak var delegate: (any JoinerDelegate)?
 
     private let loop: EventLoop
@@ -61,14 +62,15 @@ package final class Joiner: JoinCallDelegate {
     private var search: PairingSearch?
     private var settled: MonotonicInstant
     private var lastAddress: String?
-    /// For what comes next, and for the end of all patience.
+    /// Timer for the next attempt. ``deadline`` is the timer for the overall deadline.
     private var timer: LoopTimer?
     private var deadline: LoopTimer?
 
-    /// An attempt that has not begun.
+    /// Creates an attempt without starting it.
     ///
-    /// - Parameter name: what this device is called.
-    /// - Throws: `PairingFailure` when the code or link cannot be right, `CallError` for a wrong address.
+    /// - Parameter name: the name of this device.
+    /// - Throws: `PairingFailure` if the code or link is invalid, `CallError` for an invalid
+    ///   address.
     package init(
         _ request: JoinRequest, name: String, addresses: PairingAddresses, pairingDiscovery: PairingDiscovery,
         limits: PairingLimits = PairingLimits(), accountStore: AccountStore, wallClock: any WallClock, loop: EventLoop,
@@ -94,9 +96,8 @@ package final class Joiner: JoinCallDelegate {
             name: name)
     }
 
-    // MARK: - Life
+    // MARK: - Starting and ending
 
-    /// Begins.
     package func start() {
         timer = loop.timer(after: limits.join) { [weak self] in self?.advance() }
         deadline = loop.timer(after: limits.join) { [weak self] in self?.deadlinePassed() }
@@ -108,7 +109,8 @@ package final class Joiner: JoinCallDelegate {
         }
     }
 
-    /// Gives up and tells the inviter; does nothing once the account is being stored, which is over in a moment.
+    /// Cancels the attempt and notifies the inviter. Does nothing while the account is being
+    /// stored, which takes only a moment.
     package func cancel(_ failure: PairingFailure) {
         switch state {
         case .storing, .over: return
@@ -136,7 +138,7 @@ package final class Joiner: JoinCallDelegate {
             guard let self, case .idle = state else { return }
             guard case .success(true) = result else { return end(.failure(.noNetwork)) }
             search = PairingSearch(pairingDiscovery, limit: limits.instances) { [weak self] in self?.found($0) }
-            // Where nothing is discovered nobody can be found.
+            // Without discovery no inviter can be found.
             if search == nil { return end(.failure(.nobodyThere)) }
             settled = loop.now.advanced(by: limits.settling)
             timer?.rearm(after: limits.search)
@@ -151,7 +153,7 @@ package final class Joiner: JoinCallDelegate {
     private func resolve(_ peers: [StaticPeer]) {
         let addresses = peers.compactMap(\.address)
         guard addresses.count < peers.count else { return call(addresses, peers) }
-        // Names are looked up on a worker, for they may take seconds.
+        // Names are looked up on a worker because that can take seconds.
         worker.run({ peers.flatMap { peer in peer.address.map { [$0] } ?? NameLookup.addresses(of: peer) } }, on: loop)
         {
             [weak self] result in
@@ -171,14 +173,15 @@ package final class Joiner: JoinCallDelegate {
 
     // MARK: - Calling
 
-    /// Calls whoever is next, or waits, or gives up. Called after everything that may change the answer.
+    /// Calls the next inviter, waits, or fails. Called after every event that can affect the
+    /// decision.
     private func advance() {
         guard case .idle = state else { return }
         if let target = targets.next(now: loop.now) { return call(target.instance, at: target.addresses) }
         if let next = targets.nextTime {
             timer?.rearm(at: next)
         } else if targets.isEmpty {
-            // The timer was set for the whole search, and that is over.
+            // The timer was set for the whole search, which is over.
             if timer?.isArmed != true { fail(.nobodyThere) }
         } else if loop.now < settled {
             timer?.rearm(at: settled)
@@ -218,7 +221,7 @@ package final class Joiner: JoinCallDelegate {
 
     private func deadlinePassed() {
         switch state {
-        // Its user may still answer.
+        // The inviter's user may still answer.
         case .calling(let call) where call.isWaiting: break
         case .storing, .failing, .over: break
         case .idle, .calling:
@@ -227,7 +230,8 @@ package final class Joiner: JoinCallDelegate {
         }
     }
 
-    /// Ends it; when nobody could be reached, because there is no network, it says that.
+    /// Ends the attempt. Reports a missing network instead if no inviter could be reached because
+    /// of it.
     private func fail(_ failure: PairingFailure) {
         guard failure.reason == .unreachable || failure.reason == .nobodyThere else { return end(.failure(failure)) }
         state = .failing
@@ -244,7 +248,7 @@ package final class Joiner: JoinCallDelegate {
         state = .storing(call)
         let device = DeviceID(accountStore.device.publicKey)
         let now = wallClock.unixSeconds
-        // Thousands of signatures are checked in a second, not at once.
+        // Checking thousands of signatures takes a second.
         worker.run({ try account.state(for: device, inviter: inviter, now: now).roster }, on: loop) {
             [weak self] result in
             guard let self, case .storing = state else { return }
@@ -265,7 +269,7 @@ package final class Joiner: JoinCallDelegate {
     }
 
     private func refuse(_ error: any Error, _ call: JoinCall) {
-        log.error("The account that was handed over was not taken", ["error": "\(error)"])
+        log.error("Cannot store the received account", ["error": "\(error)"])
         let failure: PairingFailure = error is AccountStore.Refusal ? .memberMeanwhile : .failedHere("\(error)")
         call.refuse(failure.refusal)
         end(.failure(failure))

@@ -4,26 +4,25 @@ import LoopIO
 
 /// One connection to a pairing window, with its session. Belongs to the `Inviter`.
 final class JoinerConnection {
-    /// Bytes in, actions out.
+    /// The session: bytes in, actions out.
     var machine: InviterSession
-    /// What carries the bytes.
+    /// The connection that carries the session.
     let connection: PeerConnection
-    /// What the session tries to prove.
+    /// The authentication method of the session.
     let method: PairingAuthMethod
-    /// Who it is, once that is proved.
+    /// The proved identity, or nil until it is proved.
     var peer: PairingPeer?
-    /// Runs while the account key is awaited.
+    /// Runs while waiting for the account key.
     var keyTimer: LoopTimer?
-    /// Whether the user is asked about it now.
+    /// True if the user is being asked about it now.
     var isAsked = false
 
-    /// A session that has not begun.
     init(machine: InviterSession, connection: PeerConnection, method: PairingAuthMethod) {
         self.machine = machine
         self.connection = connection
         self.method = method
     }
 
-    /// Whether the user has agreed to it, and the account is on its way.
+    /// True if the user has agreed to it and the account is being sent.
     var isJoining: Bool { peer != nil && !isAsked }
 }

@@ -1,38 +1,40 @@
 package import HandoffDiscovery
 package import LoopIO
 
-/// Where a pairing window can be reached: addresses of this machine, the likeliest first. A plain value.
+/// The addresses of this machine at which a pairing window can be reached, likeliest first. A plain
+/// value.
 package struct PairingAddresses: Sendable {
-    /// Addresses that are shown and put into a link at most.
+    /// Maximum number of addresses that are shown and put into a link.
     package static let most = 8
 
-    /// The one address to listen on; nil for all.
+    /// The only address to listen on, or nil for all.
     package let only: IPAddress?
-    /// The only interfaces to be found on; empty: all but loopback.
+    /// The only interfaces to use. If empty, all but loopback.
     package let interfaces: [String]
 
-    /// The addresses of a machine that listens there.
     package init(only: IPAddress?, interfaces: [String]) {
         self.only = only ?? (interfaces == ["lo"] ? .loopbackIPv4 : nil)
         self.interfaces = interfaces
     }
 
-    /// What a device elsewhere may call; none without the kernel's table: discovery may still find the window.
+    /// The addresses that other devices can call. Empty if the kernel's table is unavailable;
+    /// discovery may still find the window.
     ///
-    /// Asks the kernel, so it is for a worker.
+    /// Call it on a worker, because it makes system calls.
     func reachable() -> [IPAddress] {
         reachable(in: (try? InterfaceTable.current()) ?? InterfaceTable())
     }
 
-    /// Whether there is any network to look for others on; true where that cannot be found out. For a worker, too.
+    /// Returns whether there is a network on which to find other devices, or true if that is
+    /// unknown. Call it on a worker.
     func isOnNetwork() -> Bool {
         (try? InterfaceTable.current()).map(isOnNetwork(in:)) ?? true
     }
 
-    /// What a device elsewhere may call, of what the machine has.
+    /// The addresses in the table that other devices can call.
     ///
-    /// IPv6 addresses that are valid on one link only are left out: they are of no use without the name that the *other*
-    /// machine has for the link. A joiner on the same link finds us by discovery instead.
+    /// Link-local IPv6 addresses are omitted: they are useless without the *other* machine's name
+    /// for the link. A joiner on the same link finds us by discovery instead.
     package func reachable(in table: InterfaceTable) -> [IPAddress] {
         if let only, !only.isUnspecified { return [only] }
         let wantsLoopback = interfaces == ["lo"]
@@ -45,21 +47,21 @@ package struct PairingAddresses: Sendable {
             guard !interfaces.isEmpty, let name = table.name(of: local.interface) else { return true }
             return interfaces.contains(name)
         }
-        // Stable within each rank: the table is ordered by interface.
+        // Stable within each rank, because the table is ordered by interface.
         let ranked = fitting.map(\.address).enumerated().sorted { one, other in
             (Self.rank(one.element), one.offset) < (Self.rank(other.element), other.offset)
         }
         return ranked.prefix(Self.most).map(\.element)
     }
 
-    /// Whether there is any network to look for others on: an address besides those of the machine itself, unless it is
-    /// to be found on this machine alone.
+    /// Returns whether there is a network on which to find other devices: an address that is not
+    /// loopback, unless the window is restricted to this machine.
     package func isOnNetwork(in table: InterfaceTable) -> Bool {
         if interfaces == ["lo"] || only?.isLoopback == true { return true }
         return table.usable.contains { !table.isLoopback($0.interface) && !$0.address.isLoopback }
     }
 
-    /// IPv4 first, since people may have to type it; what stays on this site before what does not.
+    /// IPv4 first, because users may have to type it. Site-local addresses precede global ones.
     private static func rank(_ address: IPAddress) -> Int {
         switch (address.isIPv4, address.isPrivate, address.isLinkLocal) {
         case (true, true, _): 0

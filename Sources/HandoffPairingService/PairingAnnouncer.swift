@@ -2,29 +2,30 @@ import HandoffCrypto
 import HandoffDiscovery
 import HandoffModel
 
-/// Tells the network that somebody invites here, and nothing else: the names are random. Lives on the daemon's loop;
-/// dropping it withdraws the announcement.
+/// Announces on the network that a device invites, and nothing else: the names are random. Lives on
+/// the daemon's loop; releasing it withdraws the announcement.
 final class PairingAnnouncer {
-    /// All that the record says: the version.
+    /// The whole content of the record: the version.
     static let text: [[UInt8]] = [Array("v=1".utf8)]
-    /// Enough that no two windows ever have the same name.
+    /// Enough random bytes to make equal names of two windows impossible in practice.
     private static let nameByteCount = 10
 
     private let port: UInt16
     private var station: PairingDiscovery.Station?
 
-    /// Begins to announce; does nothing where nothing is discovered.
+    /// Starts announcing. Does nothing without discovery.
     init(_ pairingDiscovery: PairingDiscovery, port: UInt16) {
         self.port = port
         station = pairingDiscovery.open(isMember: { _ in false }) { [weak self] event in
-            // Somebody has the name already: another is taken.
+            // The name is already in use: choose another.
             if case .conflict = event { self?.announce() }
         }
         announce()
     }
 
     /// Withdraws the announcement.
-    /// - Parameter done: called on discovery's thread, or at once, when the goodbye is on its way.
+    /// - Parameter done: called when the withdrawal has been sent, on discovery's thread or
+    ///   immediately.
     func stop(_ done: @escaping @Sendable () -> Void = {}) {
         guard let station else { return done() }
         self.station = nil

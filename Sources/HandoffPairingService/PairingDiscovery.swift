@@ -1,19 +1,20 @@
 package import HandoffDiscovery
 
-/// Discovery of pairing windows: made when a window opens or a joiner looks, and ended with it, so that a daemon that
-/// pairs nobody asks nothing about it. Lives on the daemon's loop.
+/// Discovery of pairing windows. It is created when a window opens or a joiner searches, and ends
+/// with it, so a daemon that is not pairing sends no queries for it. Lives on the daemon's loop.
 package final class PairingDiscovery {
-    /// Makes a discovery of the pairing service that is not started.
+    /// Creates a discovery of the pairing service without starting it.
     package typealias Factory = @Sendable () -> any Discovery
-    /// Brings an event from a discovery's thread to `take` on the loop, with the number of the listener.
+    /// Passes an event from a discovery's thread to `take` on the loop, with the number of the
+    /// listener.
     package typealias Deliver = @Sendable (UInt64, DiscoveryEvent) -> Void
 
-    /// The type of service of pairing windows.
+    /// The mDNS service type of pairing windows.
     package static let serviceType = "_handoff-pair._tcp"
 
-    /// One use of the air, until it is closed.
+    /// One use of discovery, until it is closed.
     final class Station {
-        /// What publishes and finds.
+        /// Publishes and finds services.
         let discovery: any Discovery
         private let number: UInt64
         private weak var pairingDiscovery: PairingDiscovery?
@@ -29,8 +30,8 @@ package final class PairingDiscovery {
             close()
         }
 
-        /// Withdraws what was published, and tells nothing any more.
-        /// - Parameter done: called on discovery's thread when the goodbyes are on their way.
+        /// Withdraws the published services and stops delivering events.
+        /// - Parameter done: called on discovery's thread when the withdrawals have been sent.
         func close(_ done: @escaping @Sendable () -> Void = {}) {
             guard isOpen else { return done() }
             isOpen = false
@@ -39,22 +40,23 @@ package final class PairingDiscovery {
         }
     }
 
-    /// The interfaces to use from the next use on; nil for those that are configured.
+    /// The interfaces for subsequent uses, or nil for the configured ones.
     package var interfaces: [String]?
     private let make: Factory?
     private let deliver: Deliver
     private var handlers: [UInt64: (DiscoveryEvent) -> Void] = [:]
     private var nextNumber: UInt64 = 0
 
-    /// - Parameter make: nil where nothing is discovered.
+    /// - Parameter make: nil if discovery is disabled.
     package init(make: Factory?, deliver: @escaping Deliver) {
         self.make = make
         self.deliver = deliver
     }
 
-    /// Begins to publish and to find; nil where nothing is discovered. What is found is told in later turns.
+    /// Starts publishing and finding. Returns nil without discovery. Events are delivered in later
+    /// turns.
     ///
-    /// - Parameter isMember: which instances are of interest; called on discovery's thread.
+    /// - Parameter isMember: selects the instances of interest; called on discovery's thread.
     func open(
         isMember: @escaping @Sendable (String) -> Bool, _ handler: @escaping (DiscoveryEvent) -> Void
     ) -> Station? {
@@ -68,7 +70,7 @@ package final class PairingDiscovery {
         return Station(discovery, number, self)
     }
 
-    /// Takes what was delivered.
+    /// Handles a delivered event.
     package func take(_ number: UInt64, _ event: DiscoveryEvent) {
         handlers[number]?(event)
     }

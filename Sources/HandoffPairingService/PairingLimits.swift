@@ -1,37 +1,40 @@
 package import HandoffTransport
 
-/// What pairing may cost, and how long each step may take; tests make these small.
+/// Resource limits and timeouts of pairing. Tests reduce them.
 package struct PairingLimits: Sendable {
-    /// What single connections may cost, and the joiner's call.
+    /// Limits for single connections and for the joiner's call.
     package var transport = TransportLimits.pairing
-    /// Refusals that are still on their way to those who were refused.
+    /// Maximum number of connections that are still sending a refusal.
     package var ending = 16
-    /// Instances on the network that a joiner remembers.
+    /// Maximum number of instances on the network that a joiner remembers.
     package var instances = 64
-    /// How long a joiner looks for somebody who invites before it says that there is nobody.
+    /// The time that a joiner searches before it reports that no device is inviting.
     package var search: Duration = .seconds(30)
-    /// How long after its start a joiner waits for more inviters when all that it has found have refused it.
+    /// The time after its start that a joiner waits for more inviters when all known inviters have
+    /// refused it.
     package var settling: Duration = .seconds(3)
-    /// How long a joiner goes on in all: as long as a window may be open.
+    /// Time limit of an attempt to join: as long as a window can be open.
     package var join: Duration = .seconds(180)
-    /// How soon a joiner calls the same inviter again, at first and at most.
+    /// Delay before a joiner calls the same inviter again: first and maximum.
     package var retry: (first: Duration, most: Duration) = (.milliseconds(50), .seconds(1))
 
-    /// The limits of the protocol.
+    /// Creates the limits of the protocol.
     package init() {}
 }
 
 extension TransportLimits {
-    /// Those of pairing, where anyone on the network may connect, and nobody has proved anything until the code is proved.
+    /// Limits for pairing, where any host on the network may connect, and no peer is authenticated
+    /// until it has proved the code.
     fileprivate static var pairing: TransportLimits {
         var limits = TransportLimits()
         limits.ungated = 32
         limits.ungatedPerSource = .max
         limits.gate = .seconds(2)
-        // `PairingWindow` and the joiner's call count TLS into their time.
+        // The time limits of `PairingWindow` and of the joiner's call include the TLS handshake.
         limits.handshake = nil
         limits.linger = .seconds(1)
-        // Nobody may hold sockets of ours by failing. An alert has left, and arrives unless more was sent to us.
+        // Failed peers must not hold our sockets. The alert has been sent, and arrives unless the
+        // peer sent more data.
         limits.alert = .zero
         limits.attemptsPerAddress = .max
         limits.headStart = .milliseconds(250)

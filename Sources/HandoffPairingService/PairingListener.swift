@@ -3,23 +3,24 @@ package import HandoffTLS
 package import HandoffTransport
 package import LoopIO
 
-/// The listening socket of a pairing window: reads the opening of each connection, and hands on those that may begin
-/// TLS. Used on its loop's thread only; dropping it closes the socket and all connections that wait.
+/// The listening socket of a pairing window. Reads the opening of each connection, and passes on
+/// those that may start TLS. Used only on its loop's thread; releasing it closes the socket and all
+/// waiting connections.
 package final class PairingListener: OpeningListenerDelegate {
-    /// A connection that may begin TLS.
+    /// A connection that may start TLS.
     package struct Arrival {
-        /// The connection; set its handlers, then have it `answer` the ClientHello.
+        /// The connection. Set its handlers, then call `answer` with the ClientHello.
         package let connection: PeerConnection
-        /// What stood before the ClientHello; nil for a joiner that has only digits.
+        /// The bytes before the ClientHello, or nil for a joiner that has only digits.
         package let token: [UInt8]?
         /// The ClientHello record.
         package let clientHello: [UInt8]
     }
 
-    /// A connection that has sent its opening. A token is not judged yet.
+    /// Called for a connection that has sent its opening. The token is not checked yet.
     package var onArrival: ((Arrival) -> Void)?
 
-    /// The port that it listens on.
+    /// The port it listens on.
     package let port: UInt16
 
     private let listener: OpeningListener
@@ -27,12 +28,12 @@ package final class PairingListener: OpeningListenerDelegate {
     private let limits: TransportLimits
     private let loop: EventLoop
 
-    /// Starts to listen on the first of some ports that is free, else on any.
+    /// Starts to listen on the first free port of `ports`, otherwise on any port.
     ///
     /// - Parameters:
-    ///   - ports: those that firewalls let through.
-    ///   - address: one of this machine's addresses; nil for all.
-    ///   - context: TLS of this window.
+    ///   - ports: the ports that firewalls admit.
+    ///   - address: one of this machine's addresses, or nil for all.
+    ///   - context: the TLS context of this window.
     package init(
         ports: ClosedRange<UInt16>? = BoundPort.defaultPorts, address: IPAddress?, context: TLSContext,
         limits: TransportLimits = PairingLimits().transport, on loop: EventLoop
@@ -47,7 +48,7 @@ package final class PairingListener: OpeningListenerDelegate {
         listener.delegate = self
     }
 
-    /// Closes the socket and every connection that was not handed on.
+    /// Closes the socket and every connection that was not passed on.
     package func close() {
         listener.close()
         onArrival = nil
@@ -67,7 +68,7 @@ package final class PairingListener: OpeningListenerDelegate {
     }
 
     package func opened(_ opening: OpeningListener.Opening) {
-        // Both fail only without memory, and then nobody is served.
+        // Both fail only if memory is exhausted; the connection is then closed.
         guard let session = try? TLSSession(context: context, accepts: { _ in true }),
             let connection = try? PeerConnection(
                 stream: opening.stream, session: session, role: .server, remoteAddress: opening.address, limits: limits,

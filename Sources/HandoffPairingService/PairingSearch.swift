@@ -1,15 +1,16 @@
 import HandoffDiscovery
 import LoopIO
 
-/// Looks for pairing windows on the network. Lives on the daemon's loop; dropping it ends it.
+/// Searches for pairing windows on the network. Lives on the daemon's loop; releasing it ends the
+/// search.
 final class PairingSearch {
     private let station: PairingDiscovery.Station
 
-    /// Begins to look; nil where nothing is discovered.
+    /// Starts the search. Returns nil without discovery.
     ///
     /// - Parameters:
-    ///   - limit: how many names are remembered at a time: anyone can make up any number of them.
-    ///   - onFound: told of each window, and of each change, in later turns.
+    ///   - limit: maximum number of remembered names, because any host can invent names.
+    ///   - onFound: called for each window and each change, in later turns.
     init?(_ pairingDiscovery: PairingDiscovery, limit: Int, onFound: @escaping (DiscoveredService) -> Void) {
         let names = Locked(Set<String>())
         let station = pairingDiscovery.open { name in

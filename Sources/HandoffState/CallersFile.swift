@@ -1,20 +1,22 @@
 package import HandoffAccount
 package import HandoffModel
 
-/// The latest call of each device that opened the gate by the static label: text for people, a line `DEVICE BOOT CALL` for each.
+/// The latest call of each device that passed the gate with the static label. A text file for
+/// people, with a line `DEVICE BOOT CALL` for each.
 package struct CallersFile: Sendable, Equatable {
-    /// Most bytes of a file: a line for each device of the largest account.
+    /// Maximum size of a file in bytes: a line for each device of the largest account.
     static let maxFile = 256 * 100
 
     /// The calls.
     package let latest: [DeviceID: Gate.Serial]
 
-    /// The file of these calls.
+    /// Creates a file with these calls.
     package init(latest: [DeviceID: Gate.Serial] = [:]) {
         self.latest = latest
     }
 
-    /// Reads a file whose checksum was right. Lines of another form, which this version does not write, are skipped.
+    /// Decodes a file whose checksum was right. Lines in another format, which this version does
+    /// not write, are skipped.
     package init(decoding bytes: [UInt8]) {
         var latest: [DeviceID: Gate.Serial] = [:]
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -27,7 +29,7 @@ package struct CallersFile: Sendable, Equatable {
         self.latest = latest
     }
 
-    /// The file's bytes.
+    /// Encodes the file.
     package func encoded() -> [UInt8] {
         latest.sorted { $0.key < $1.key }.flatMap { Array("\($0.key.hex) \($0.value.boot) \($0.value.call)\n".utf8) }
     }

@@ -1,17 +1,18 @@
-/// When another device of the account was last heard, in seconds since 1970: text for people, one number and a line end.
+/// The time when another device of the account was last seen, in seconds since 1970. A text file
+/// for people: one number and a newline.
 package struct ContactFile: Sendable, Equatable {
-    /// Most bytes of a file.
-    static let longest = 32
+    /// Maximum size of a file in bytes.
+    static let maxFile = 32
 
-    /// The moment, by this machine's wall clock.
+    /// The time by this machine's wall clock.
     package var unixSeconds: UInt64
 
-    /// The file of a moment.
+    /// Creates a file with a time.
     package init(unixSeconds: UInt64) {
         self.unixSeconds = unixSeconds
     }
 
-    /// Reads a file; nil when it says no moment, which costs a hint and nothing else.
+    /// Decodes a file. Returns nil if it contains no time, which only costs a hint to the user.
     package init?(decoding bytes: [UInt8]) {
         guard bytes.last == UInt8(ascii: "\n"),
             let seconds = String(validating: bytes.dropLast(), as: UTF8.self).flatMap({ UInt64($0) })
@@ -19,6 +20,6 @@ package struct ContactFile: Sendable, Equatable {
         unixSeconds = seconds
     }
 
-    /// The file's bytes.
+    /// Encodes the file.
     package func encoded() -> [UInt8] { Array("\(unixSeconds)\n".utf8) }
 }

@@ -5,15 +5,16 @@ import Timing
 
 /// System calls on one open folder.
 ///
-/// All paths are relative to the descriptor, so that nobody can put another folder in its place. About `unsafe` in this
-/// file: every pointer that a call gets is a string, structure or buffer that outlives the call.
+/// All paths are relative to the descriptor, so that no other process can substitute another
+/// folder. About `unsafe` in this file: every pointer passed to a call is a string, structure or
+/// buffer that outlives the call.
 struct FolderAccess: ~Copyable {
     private let folder: Descriptor
     private let fileSync: FileSync
     /// Features that its file system lacks.
     let limits = StorageLimits()
 
-    /// Opens a folder, and makes it and the folders above it where they are missing, durably, with mode 0700.
+    /// Opens a folder. Durably creates it and missing parent folders with mode 0700.
     init(path: String, fileSync: @escaping FileSync) throws(Errno) {
         self.fileSync = fileSync
         try Self.make(path, fileSync, limits)
@@ -29,10 +30,11 @@ struct FolderAccess: ~Copyable {
         return (status.st_uid, status.st_mode & 0o7777)
     }
 
-    /// Opens or creates a file to lock, locks it (flock(2)), and writes `note` into it; nil when another process has the lock.
+    /// Opens or creates a lock file, locks it (flock(2)), and writes `note` into it. Returns nil
+    /// when another process has the lock.
     ///
-    /// - Parameter isHeld: whether the process that wrote the note in the file still uses the folder. It decides where the
-    ///   file system has no locks.
+    /// - Parameter isHeld: returns whether the process that wrote the note still uses the folder.
+    ///   It decides if the file system has no locks.
     func lock(
         _ name: String, note: String, fileLock: FileLock, isHeld: (_ note: [UInt8]) -> Bool
     ) throws(Errno) -> Descriptor? {
@@ -48,35 +50,37 @@ struct FolderAccess: ~Copyable {
         } catch .wouldBlock {
             return nil
         }
-        // Only a hint for people: a full disk must not keep the daemon from starting.
+        // Only a hint for people: a full disk must not prevent the daemon from starting.
         let text = Array(note.utf8)
         _ = ftruncate(number, 0)
         _ = unsafe pwrite(number, text, text.count, 0)
         return file
     }
 
-    /// Reads a whole file into protected memory; nil if there is none.
+    /// Reads a whole file into protected memory. Returns nil if it does not exist.
     ///
-    /// - Throws: also EFBIG for more than `longest` bytes, EINVAL for what is no plain file (a link gives ELOOP).
-    func read(_ name: String, longest: Int) throws(Errno) -> SecretBytes? {
+    /// - Throws: also EFBIG for more than `limit` bytes, and EINVAL if it is not a regular file
+    ///   (ELOOP for a symbolic link).
+    func read(_ name: String, limit: Int) throws(Errno) -> SecretBytes? {
         guard let file = try openPresent(name) else { return nil }
         let number = file.raw
         let size = try Self.plainSize(of: file)
-        guard size <= longest else { throw Errno(rawValue: EFBIG) }
+        guard size <= limit else { throw Errno(rawValue: EFBIG) }
         return try unsafe SecretBytes(count: size) { (buffer: UnsafeMutableRawBufferPointer) throws(Errno) in
             var offset = 0
             while offset < size {
                 let count = try SystemCall.retrying {
                     unsafe Glibc.read(number, buffer.baseAddress?.advanced(by: offset), size - offset)
                 }
-                // Shorter than it said: someone else is writing into it.
+                // Shorter than fstat(2) reported: another process is writing to it.
                 guard count > 0 else { throw Errno(rawValue: EIO) }
                 offset += count
             }
         }
     }
 
-    /// Writes a new file of mode 0600 that did not exist, down to the disk (fsync(2)).
+    /// Creates a file of mode 0600 that must not exist, writes it and flushes it to disk
+    /// (fsync(2)).
     func writeNew(_ name: String, _ bytes: SecretBytes) throws(Errno) {
         let file = try open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         let number = file.raw
@@ -97,7 +101,7 @@ struct FolderAccess: ~Copyable {
     private static let synchronizedFiles = "synchronized files"
     private static let synchronizedFolders = "synchronized folders"
 
-    /// The size of a file in bytes (fstatat(2)); nil if there is none.
+    /// The size of a file in bytes (fstatat(2)), or nil if it does not exist.
     func size(_ name: String) throws(Errno) -> Int? {
         let number = folder.raw
         var status = stat()
@@ -109,8 +113,8 @@ struct FolderAccess: ~Copyable {
         return Int(clamping: status.st_size)
     }
 
-    /// Writes a line at the end of a file of mode 0600, which is made if need be, down to the disk (fdatasync(2)); on a
-    /// line of its own, should the last one have been cut.
+    /// Appends a line to a file and flushes it to disk (fdatasync(2)). Creates the file with mode
+    /// 0600 if needed. Starts a new line first if the last line was truncated.
     func append(_ name: String, _ line: [UInt8]) throws(Errno) {
         let file = try open(name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
         let number = file.raw
@@ -130,7 +134,7 @@ struct FolderAccess: ~Copyable {
         try SystemCall.flush(number)
     }
 
-    /// The last bytes of a file, at most `limit` of them; nil if there is none.
+    /// Reads at most the last `limit` bytes of a file. Returns nil if it does not exist.
     func readEnd(_ name: String, limit: Int) throws(Errno) -> [UInt8]? {
         guard let file = try openPresent(name) else { return nil }
         let number = file.raw
@@ -142,7 +146,7 @@ struct FolderAccess: ~Copyable {
             let count = try SystemCall.retrying {
                 unsafe pread(number, &piece, min(piece.count, size - offset), off_t(offset))
             }
-            // Shorter than it said: someone else is writing into it.
+            // Shorter than fstat(2) reported: another process is writing to it.
             guard count > 0 else { break }
             bytes += piece.prefix(count)
             offset += count
@@ -150,17 +154,17 @@ struct FolderAccess: ~Copyable {
         return bytes
     }
 
-    /// Opens a file for reading; nil if there is none.
+    /// Opens a file for reading. Returns nil if it does not exist.
     private func openPresent(_ name: String) throws(Errno) -> Descriptor? {
         do throws(Errno) {
-            // Without O_NONBLOCK a pipe of that name would hang us.
+            // Without O_NONBLOCK, opening a FIFO of that name would block.
             return try open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         } catch .noSuchFile {
             return nil
         }
     }
 
-    /// The size of a plain file; EINVAL for anything else.
+    /// The size of a regular file. Throws EINVAL for any other file.
     private static func plainSize(of file: borrowing Descriptor) throws(Errno) -> Int {
         let number = file.raw
         var status = stat()
@@ -169,13 +173,13 @@ struct FolderAccess: ~Copyable {
         return Int(clamping: status.st_size)
     }
 
-    /// Puts one file in the place of another (renameat(2)).
+    /// Renames a file and replaces the target (renameat(2)).
     func rename(_ old: String, to new: String) throws(Errno) {
         let number = folder.raw
         try SystemCall.retrying { unsafe renameat(number, old, number, new) }
     }
 
-    /// Deletes a file if it is there (unlinkat(2)).
+    /// Deletes a file if it exists (unlinkat(2)).
     func remove(_ name: String) throws(Errno) {
         let number = folder.raw
         do throws(Errno) {
@@ -185,7 +189,7 @@ struct FolderAccess: ~Copyable {
         }
     }
 
-    /// Brings names that were changed down to the disk (fsync(2) of the folder).
+    /// Flushes changed names to disk (fsync(2) of the folder).
     func synchronize() throws(Errno) {
         let number = folder.raw
         try limits.ignoringRefusal(of: Self.synchronizedFolders) { () throws(Errno) in
@@ -199,7 +203,8 @@ struct FolderAccess: ~Copyable {
             owning: try SystemCall.retrying { unsafe openat(number, name, flags | O_CLOEXEC | O_NOCTTY, 0o600) })
     }
 
-    /// mkdir(2) for each part of the path that is missing, down to the disk: what is stored below lasts only if its folder does.
+    /// Creates each missing folder of the path (mkdir(2)) and flushes its parent to disk. Files
+    /// last only if their folder does.
     private static func make(
         _ path: String, _ fileSync: FileSync, _ limits: StorageLimits
     ) throws(Errno) {
@@ -207,7 +212,8 @@ struct FolderAccess: ~Copyable {
         for end in bytes.indices.dropFirst() + [bytes.endIndex]
         where end == bytes.endIndex || bytes[end] == UInt8(ascii: "/") {
             let part = bytes[..<end].map { CChar(bitPattern: $0) }
-            // Asking first: on a read-only or foreign folder above, mkdir(2) may say so before it says EEXIST.
+            // Checked first: on a read-only or foreign parent, mkdir(2) may report that instead of
+            // EEXIST.
             guard unsafe access(part + [0], F_OK) != 0 else { continue }
             do throws(Errno) {
                 try SystemCall.retrying { unsafe mkdir(part + [0], 0o700) }
@@ -226,8 +232,10 @@ struct FolderAccess: ~Copyable {
     }
 }
 
-/// Brings a file, or the names in a folder, down to the disk, by its descriptor: fsync(2), or what a test looks on with.
+/// Flushes a file, or the names in a folder, to disk by its descriptor: fsync(2), or a test's
+/// replacement.
 package typealias FileSync = @Sendable (Int32) -> Int32
 
-/// Locks a file for this process, by its descriptor, without waiting: flock(2), or what a test uses instead.
+/// Locks a file for this process by its descriptor without waiting: flock(2), or a test's
+/// replacement.
 package typealias FileLock = @Sendable (Int32) -> Int32

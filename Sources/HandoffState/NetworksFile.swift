@@ -1,32 +1,33 @@
 package import HandoffModel
 
-/// The networks that the user knows, by the addresses of their gateways: text for people, one network a line, its address and
-/// then its name; empty lines and lines that begin with `#` are passed over.
+/// The networks that the user knows, by the addresses of their gateways. A text file for people:
+/// each line is a gateway address and a name. Empty lines and lines that begin with `#` are
+/// skipped.
 package struct NetworksFile: Sendable, Equatable {
-    /// Most bytes of a file.
-    static let longest = 64 * 1024
-    /// Most networks.
+    /// Maximum size of a file in bytes.
+    static let maxFile = 64 * 1024
+    /// Maximum number of networks.
     package static let most = 256
-    /// Most bytes of a name.
+    /// Maximum length of a name in bytes.
     package static let longestName = 64
 
     /// A network.
     package struct Entry: Sendable, Equatable {
-        /// Its gateway.
+        /// The address of its gateway.
         package let gateway: HardwareAddress
-        /// What the user calls it; one line, and perhaps empty.
+        /// The user's name for the network: one line, possibly empty.
         package let name: String
     }
 
-    /// The networks, in the order in which they became known.
+    /// The networks, in the order in which they were added.
     package private(set) var entries: [Entry] = []
 
-    /// No network.
+    /// Creates an empty list.
     package init() {}
 
-    /// Reads a file.
+    /// Decodes a file.
     ///
-    /// - Throws: the first line that is no network, is no UTF-8, or lacks its end: the file was cut off.
+    /// - Throws: the first line that is not a network, is not UTF-8, or is truncated.
     package init(decoding bytes: [UInt8]) throws(PeersFile.BadLine) {
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard parts.popLast()?.isEmpty == true else { throw PeersFile.BadLine(number: parts.count + 1) }
@@ -42,15 +43,15 @@ package struct NetworksFile: Sendable, Equatable {
         }
     }
 
-    /// The file's bytes.
+    /// Encodes the file.
     package func encoded() -> [UInt8] {
         entries.flatMap { Array("\($0.gateway.text) \($0.name)\n".utf8) }
     }
 
-    /// The network with this gateway; nil when it is not known.
+    /// The network with this gateway, or nil if it is unknown.
     package subscript(_ gateway: HardwareAddress) -> Entry? { entries.first { $0.gateway == gateway } }
 
-    /// Adds a network, or gives it another name; false when there are too many.
+    /// Adds or renames a network. Returns false if the list is full.
     @discardableResult
     package mutating func add(_ gateway: HardwareAddress, name: String) -> Bool {
         let entry = Entry(gateway: gateway, name: name)
@@ -63,7 +64,7 @@ package struct NetworksFile: Sendable, Equatable {
         return true
     }
 
-    /// Forgets a network.
+    /// Removes a network.
     package mutating func remove(_ gateway: HardwareAddress) {
         entries.removeAll { $0.gateway == gateway }
     }

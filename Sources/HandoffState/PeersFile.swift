@@ -1,22 +1,24 @@
 package import HandoffModel
 
-/// The list of static peers: text for people, one `host:port` a line; empty lines and lines that begin with `#` are kept.
+/// The list of static peers. A text file for people with one `host:port` on each line. Empty lines
+/// and lines that begin with `#` are kept.
 package struct PeersFile: Sendable, Equatable {
-    /// Most bytes of a file.
-    static let longest = 64 * 1024
+    /// Maximum size of a file in bytes.
+    static let maxFile = 64 * 1024
 
-    /// All lines, without their ends.
+    /// All lines, without newlines.
     private var lines: [String] = []
 
-    /// A list of nobody.
+    /// Creates an empty list.
     package init() {}
 
-    /// Reads a file.
+    /// Decodes a file.
     ///
-    /// - Throws: ``BadLine`` for the first line that is no address, is no UTF-8, or lacks its end: the file was cut off.
+    /// - Throws: ``BadLine`` for the first line that is not an address, is not UTF-8, or is
+    ///   truncated.
     package init(decoding bytes: [UInt8]) throws(BadLine) {
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // A whole file ends with a line end, so the last part is empty.
+        // A complete file ends with a newline, so the last part is empty.
         guard parts.popLast()?.isEmpty == true else { throw BadLine(number: parts.count + 1) }
         for (index, part) in parts.enumerated() {
             guard let line = String(validating: part, as: UTF8.self), Self.isNote(line) || Self.address(in: line) != nil
@@ -25,24 +27,24 @@ package struct PeersFile: Sendable, Equatable {
         }
     }
 
-    /// That a line cannot be understood.
+    /// An invalid line.
     package struct BadLine: Error, Equatable, Sendable {
-        /// The line, from 1.
+        /// The line number, from 1.
         package let number: Int
     }
 
-    /// The file's bytes.
+    /// Encodes the file.
     package func encoded() -> [UInt8] {
         lines.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
     }
 
-    /// The addresses in the order of the file, each once.
+    /// The addresses in the order of the file, without duplicates.
     package var addresses: [StaticAddress] {
         var seen: Set<StaticAddress> = []
         return lines.compactMap(Self.address).filter { seen.insert($0).inserted }
     }
 
-    /// The list with `address` at the end; the same list if it is there already.
+    /// The list with `address` appended, or the same list if it already contains the address.
     package func adding(_ address: StaticAddress) -> PeersFile {
         guard !addresses.contains(address) else { return self }
         var next = self

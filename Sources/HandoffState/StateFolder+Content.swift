@@ -6,15 +6,15 @@ internal import HandoffModel
 internal import LoopIO
 
 extension StateFolder: AccountPersistence {
-    /// Takes the folder, reads everything in it, makes the device key at the very first start, and counts this start.
+    /// Locks the folder, reads everything in it, generates the device key at the very first start,
+    /// and increments the generation number.
     ///
-    /// When it returns, the number of this start is on the disk: the first datagram may be sent.
-    ///
-    /// - Parameters:
+    /// When it returns, the generation number is on disk and the first datagram may be sent.
     ///   - now: seconds since 1970.
     ///   - fileSync: fsync(2).
     ///   - fileLock: flock(2).
-    /// - Throws: naming the file, when any is damaged, cut off, or does not fit the others; all are left as they are.
+    /// - Throws: an error that names the file if a file is damaged, truncated or inconsistent with
+    ///   the others. All files are left unchanged.
     package static func open(
         _ path: String, now: UInt64, fileSync: @escaping FileSync = { fsync($0) },
         fileLock: FileLock = { flock($0, LOCK_EX | LOCK_NB) }
@@ -35,13 +35,15 @@ extension StateFolder: AccountPersistence {
             callers: try folder.readText(.callers).map(CallersFile.init(decoding:)) ?? CallersFile())
     }
 
-    /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
-    /// removed can never come back. What a crash or an error leaves half-done is finished by the next call, or the next
-    /// ``open(_:now:)``; until then the folder cannot be taken for that of a member.
+    /// Deletes the account and the identity after leaving the account or being removed from it: a
+    /// removed identity can never be readmitted. The next call, or the next ``open(_:now:)``,
+    /// finishes what a crash or an error interrupted. Until then the folder cannot be mistaken for
+    /// that of a member.
     ///
     /// - Returns: the new identity.
     package func startAfresh() throws(StateError) -> SigningKey {
-        // From here on neither of the two files is read any more, so that no new identity meets the old account.
+        // From here on neither file is read, so a new identity cannot be combined with the old
+        // account.
         try replace(.leaving, SecretBytes(copying: Array("This device is leaving its account.\n".utf8)))
         return try finishLeaving()
     }
@@ -50,14 +52,15 @@ extension StateFolder: AccountPersistence {
         try remove(.account)
         try remove(.joined)
         try remove(.callers)
-        // Replaced and not removed first: a folder without it might be passed by at the next start.
+        // Replaced rather than removed: a folder without an identity might be ignored at the next
+        // start.
         let identity = try identity(nil, nil)
         try remove(.leaving)
         return identity
     }
 
-    /// The identity and its account. A device that was leaving when it was last heard of, or had said that it leaves, has
-    /// left.
+    /// The identity and its account. A device that was leaving, or had announced that it leaves,
+    /// has left.
     private func member() throws(StateError) -> (identity: SigningKey, account: AccountState?) {
         if try read(.leaving) != nil { return (try finishLeaving(), nil) }
         let seed = try decode(.identity, IdentityFile.decode)
@@ -76,21 +79,22 @@ extension StateFolder: AccountPersistence {
         return (try startAfresh(), nil)
     }
 
-    /// Writes the account; to be done before anything that it says is acted on.
+    /// Writes the account. Call it before acting on the account.
     package func store(account: AccountState) throws(StateError) {
         try replace(.account, account.encoded())
         noteJoined()
     }
 
-    /// Records that this identity has an account, so that a deleted account file is not taken for a device in no account.
-    /// The account is stored whether that succeeds or not. The next store or the next start tries again.
+    /// Records that this identity has an account, so that a deleted account file is not mistaken
+    /// for a device without an account. The account is stored even if this fails. The next store or
+    /// start retries.
     private func noteJoined() {
         guard (try? hasFile(.joined)) == false else { return }
-        // Its presence is what counts.
+        // Only the presence of the file matters.
         try? replace(.joined, SecretBytes(copying: Array("account\n".utf8)))
     }
 
-    /// Writes the number of this start, when a peer knew of a greater one (`BootFile.raised`).
+    /// Writes the generation number after a peer reported a greater one (`BootFile.raised`).
     package func store(boot: UInt64) throws(StateError) {
         try replace(.boot, BootFile.encode(boot))
     }
@@ -100,38 +104,39 @@ extension StateFolder: AccountPersistence {
         try storeText(.peers, peers.encoded())
     }
 
-    /// Writes which apps are switched off; the caller has seen that they fit in a file.
+    /// Writes the switched-off apps. The caller has checked that they fit in a file.
     package func store(apps: AppSwitches) throws(StateError) {
         guard let bytes = apps.encoded() else { throw .cannotWrite(path: path(of: .apps), .fileTooLarge) }
         try storeText(.apps, bytes)
     }
 
-    /// Writes which app claimed what first.
+    /// Writes the claims of apps in the order first seen.
     package func store(claims: ClaimHistory) throws(StateError) {
         try storeText(.claims, claims.encoded)
     }
 
-    /// Writes what is switched off.
+    /// Writes the switches.
     package func store(switches: Switches) throws(StateError) {
         try storeText(.switches, switches.encoded())
     }
 
-    /// Writes which networks are known.
+    /// Writes the known networks.
     package func store(networks: NetworksFile) throws(StateError) {
         try storeText(.networks, networks.encoded())
     }
 
-    /// Writes when another device was last heard.
+    /// Writes when another device was last seen.
     package func store(contact: ContactFile) throws(StateError) {
         try storeText(.contact, contact.encoded())
     }
 
-    /// Writes the latest calls by the static label.
+    /// Writes the latest calls with the static label.
     package func store(callers: CallersFile) throws(StateError) {
         try storeText(.callers, callers.encoded())
     }
 
-    /// The device key of `seed`, or a new one if there is no account that the missing one would belong to.
+    /// The device key of `seed`, or a new key if there is no account that a missing key would
+    /// belong to.
     private func identity(_ seed: SecretBytes?, _ account: AccountState?) throws(StateError) -> SigningKey {
         guard seed != nil || account == nil else {
             throw .identityMissing(path: path(of: .identity), account: path(of: .account))
@@ -152,7 +157,7 @@ extension StateFolder: AccountPersistence {
         return key
     }
 
-    /// The content of a binary file; nil if there is none.
+    /// The content of a binary file, or nil if it does not exist.
     private func decode<Content>(
         _ file: StateFile, _ decode: (SecretBytes) throws(FileError) -> Content
     ) throws(StateError) -> Content? {
@@ -168,7 +173,7 @@ extension StateFolder: AccountPersistence {
         try replace(file, SecretBytes(copying: TextSeal.sealed(content)))
     }
 
-    /// The content of a text file; nil if there is none.
+    /// The content of a text file, or nil if it does not exist.
     private func readText(_ file: StateFile) throws(StateError) -> [UInt8]? {
         guard let bytes = try read(file) else { return nil }
         do throws(FileError) {
@@ -178,7 +183,7 @@ extension StateFolder: AccountPersistence {
         }
     }
 
-    /// A file that cannot be read costs a hint to the user, and is no reason not to start.
+    /// An unreadable file only costs a hint to the user and does not prevent the start.
     private func readContact() -> ContactFile? {
         (try? readText(.contact)).flatMap(\.self).flatMap(ContactFile.init(decoding:))
     }
@@ -193,7 +198,7 @@ extension StateFolder: AccountPersistence {
     }
 
     private func readClaims() throws(StateError) -> ClaimHistory {
-        // A line that is no claim costs its app a place, and is no reason not to start.
+        // An invalid line only costs its app its place and does not prevent the start.
         try readText(.claims).map(ClaimHistory.init(decoding:)) ?? ClaimHistory()
     }
 

@@ -2,14 +2,15 @@ internal import Glibc
 internal import HandoffCrypto
 internal import LoopIO
 
-/// The folder with this device's keys, account and counters, for as long as the daemon runs.
+/// The folder with this device's keys, account and counters, locked while the daemon runs.
 ///
-/// Whoever has this value is the only daemon on the folder, and every file in it was found to be whole (``open(_:now:)``
-/// fails otherwise), so that nothing damaged is ever overwritten. Files are replaced as a whole and durably: temporary
-/// file, write, fsync, rename, fsync of the folder. A store that throws has left the old file in place, unless only the
-/// very last step failed: then it is the new one.
+/// The owner of this value is the only daemon on the folder, and every file in it was found to be
+/// complete (``open(_:now:)`` fails otherwise), so damaged files are never overwritten. Files are
+/// replaced durably as a whole: temporary file, write, fsync, rename, fsync of the folder. A store
+/// that throws has left the old file in place, unless only the last step failed: then the new file
+/// is in place.
 ///
-/// All calls wait for the disk: make them before the loop runs, or on a `Worker`, one at a time.
+/// All calls wait for the disk. Make them before the loop runs, or on a `Worker`, one at a time.
 package final class StateFolder: Sendable {
     /// The folder's path, for messages.
     package let path: String
@@ -17,12 +18,12 @@ package final class StateFolder: Sendable {
     /// Holds the flock(2), which ends with this value or the process.
     private let lock: Descriptor
 
-    /// Name of the file that is locked, and that holds the process id of who locked it.
+    /// Name of the lock file, which contains the process id of the lock holder.
     static let lockName = "lock"
-    /// Bytes that are read of it: more than any process id has digits.
+    /// Number of bytes read from it, more than the digits of any process id.
     private static let maxNote = 32
 
-    /// Makes the folder if need be, locks it, and clears away what a crash left half-written.
+    /// Creates the folder if needed, locks it, and deletes partly written files left by a crash.
     init(locking path: String, fileSync: @escaping FileSync, fileLock: FileLock) throws(StateError) {
         self.path = path
         access = try Self.openOwn(path, fileSync)
@@ -37,14 +38,16 @@ package final class StateFolder: Sendable {
     }
 
     deinit {
-        // Not left to closing it: a process that is being started right now has a copy of the descriptor until it runs.
+        // Not left to close(2): a child process that is being started has a copy of the descriptor
+        // until exec.
         flock(lock.raw, LOCK_UN)
     }
 
-    /// Features that the file system of the folder lacks, such as locks, as far as they were used: for a warning.
+    /// Missing features of the folder's file system, such as locks, that were needed so far. Used
+    /// for a warning.
     package var limitations: [String] { access.limits.descriptions }
 
-    /// The permission bits of the folder as they are now; nil when it cannot be asked.
+    /// The current permission bits of the folder, or nil if they cannot be read.
     package var mode: UInt32? { try? access.status().mode }
 
     /// The path of a file in the folder, for messages.
@@ -52,16 +55,16 @@ package final class StateFolder: Sendable {
         "\(path)/\(file.rawValue)"
     }
 
-    /// The content of a file; nil if there is none.
+    /// The content of a file, or nil if it does not exist.
     func read(_ file: StateFile) throws(StateError) -> SecretBytes? {
         do throws(Errno) {
-            return try access.read(file.rawValue, longest: file.longest)
+            return try access.read(file.rawValue, limit: file.maxFile)
         } catch {
             throw .cannotRead(path: path(of: file), error)
         }
     }
 
-    /// True if a file exists.
+    /// Returns whether a file exists.
     func hasFile(_ file: StateFile) throws(StateError) -> Bool {
         do throws(Errno) {
             return try access.size(file.rawValue) != nil
@@ -70,7 +73,7 @@ package final class StateFolder: Sendable {
         }
     }
 
-    /// Puts `bytes` in the place of a file, durably.
+    /// Durably replaces a file with `bytes`.
     func replace(_ file: StateFile, _ bytes: SecretBytes) throws(StateError) {
         do throws(Errno) {
             try access.remove(file.temporaryName)
@@ -78,14 +81,14 @@ package final class StateFolder: Sendable {
             try access.rename(file.temporaryName, to: file.rawValue)
             try access.synchronize()
         } catch {
-            // What is left of the attempt takes space on a disk that may be full; if it cannot go now, the next start
-            // removes it.
+            // The temporary file takes space on a disk that may be full. If it cannot be removed
+            // now, the next start removes it.
             try? access.remove(file.temporaryName)
             throw .cannotWrite(path: path(of: file), error)
         }
     }
 
-    /// Deletes a file, durably.
+    /// Durably deletes a file.
     func remove(_ file: StateFile) throws(StateError) {
         do throws(Errno) {
             try access.remove(file.rawValue)
@@ -95,9 +98,9 @@ package final class StateFolder: Sendable {
         }
     }
 
-    /// Adds lines to the log of continuations, durably; a log that is full takes the place of the former one first.
+    /// Durably appends lines to the continuation log. A full log first replaces the previous one.
     ///
-    /// - Parameter limit: most bytes of a file.
+    /// - Parameter limit: maximum size of a file in bytes.
     package func appendHistory(_ lines: [UInt8], limit: Int) throws(StateError) {
         do throws(Errno) {
             var size = try access.size(Self.historyName)
@@ -106,14 +109,14 @@ package final class StateFolder: Sendable {
                 size = nil
             }
             try access.append(Self.historyName, lines)
-            // A new name is to last as well.
+            // Makes the new name durable as well.
             if size == nil { try access.synchronize() }
         } catch {
             throw .cannotWrite(path: "\(path)/\(Self.historyName)", error)
         }
     }
 
-    /// The bytes of the former log of continuations and of the present one, as far as they are there.
+    /// The bytes of the previous and the current continuation log, as far as they exist.
     package func readHistory(limit: Int) throws(StateError) -> [[UInt8]] {
         var files: [[UInt8]] = []
         for name in [Self.formerHistoryName, Self.historyName] {
@@ -126,11 +129,11 @@ package final class StateFolder: Sendable {
         return files
     }
 
-    /// The log of continuations, and the one before it.
+    /// The current and the previous continuation log.
     private static let historyName = "history"
     private static let formerHistoryName = "history.old"
 
-    /// Opens the folder, if it is ours alone.
+    /// Opens the folder if only this user can access it.
     private static func openOwn(_ path: String, _ fileSync: @escaping FileSync) throws(StateError) -> FolderAccess {
         func attempt<Value: ~Copyable>(_ body: () throws(Errno) -> Value) throws(StateError) -> Value {
             do throws(Errno) { return try body() } catch { throw .cannotOpen(path: path, error) }
@@ -153,8 +156,8 @@ package final class StateFolder: Sendable {
         } catch {
             throw .cannotWrite(path: "\(path)/\(lockName)", error)
         }
-        // The holder may not have written its number yet.
-        let note = (try? access.read(lockName, longest: maxNote))?.exposedCopy() ?? []
+        // The holder may not have written its process id yet.
+        let note = (try? access.read(lockName, limit: maxNote))?.exposedCopy() ?? []
         throw .inUse(path: path, process: process(in: note))
     }
 
@@ -162,7 +165,7 @@ package final class StateFolder: Sendable {
         String(validating: note.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self).flatMap { Int32($0) }
     }
 
-    /// True if a process is another one that runs this program.
+    /// Returns whether a process is another instance of this program.
     private static func isOther(_ process: Int32) -> Bool {
         let name = try? LocalFile.read("/proc/\(process)/comm", limit: 64).bytes
         return process != getpid() && name != nil && name == (try? LocalFile.read("/proc/self/comm", limit: 64).bytes)

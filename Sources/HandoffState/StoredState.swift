@@ -2,40 +2,40 @@ package import HandoffAccount
 package import HandoffCrypto
 package import HandoffHandlers
 
-/// What was in the state folder when it was opened.
+/// The content of the state folder when it was opened.
 package struct StoredState: Sendable {
-    /// The folder, which stays locked as long as somebody holds it.
+    /// The folder, which stays locked while a reference to it exists.
     package let folder: StateFolder
-    /// The device key, made at the first start.
+    /// The device key, generated at the first start.
     package let identity: SigningKey
-    /// The account; nil while the device is in none.
+    /// The account, or nil while the device is in none.
     package let account: AccountState?
-    /// The number of this start, greater than all before.
+    /// The generation number of this start, greater than all earlier ones.
     package let boot: UInt64
     /// Static peers.
     package let peers: PeersFile
     /// Apps that are switched off.
     package let apps: AppSwitches
-    /// Which app claimed what first.
+    /// Claims of apps in the order first seen.
     package let claims: ClaimHistory
-    /// What the user has switched off.
+    /// The directions that the user has switched off.
     package let switches: Switches
     /// The networks that the user knows.
     package let networks: NetworksFile
-    /// When another device was last heard; nil when that is not known.
+    /// When another device was last seen, or nil if unknown.
     package let contact: ContactFile?
-    /// The latest calls by the static label.
+    /// The latest calls with the static label.
     package let callers: CallersFile
 
-    /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
+    /// The content of the folder after `StateFolder.startAfresh`: a new identity and no account.
     ///
     /// - Parameters:
-    ///   - boot: the number of this start, as it is stored by now.
-    ///   - peers: static peers, as they are stored by now.
-    ///   - apps: apps that are switched off, as they are stored by now.
-    ///   - claims: which app claimed what first.
-    ///   - switches: what is switched off, as it is stored by now.
-    ///   - networks: the networks that are known, as they are stored by now.
+    ///   - boot: the generation number of this start, as now stored.
+    ///   - peers: static peers, as now stored.
+    ///   - apps: switched-off apps, as now stored.
+    ///   - claims: claims of apps in the order first seen.
+    ///   - switches: switched-off directions, as now stored.
+    ///   - networks: the known networks, as now stored.
     package func renewed(
         identity: SigningKey, boot: UInt64, peers: PeersFile, apps: AppSwitches, claims: ClaimHistory,
         switches: Switches, networks: NetworksFile

@@ -2,22 +2,23 @@ internal import HandoffAccount
 internal import HandoffCrypto
 internal import HandoffModel
 
-/// The checksum of a text file of the state folder: a first line with the SHA-256 of all bytes after it.
+/// The checksum of a text file of the state folder: a first line with the SHA-256 of all bytes
+/// after it.
 ///
-/// The line is a comment for programs that do not know it. A file without one is accepted: an earlier program wrote it, or
-/// a person who edited the file has deleted the line.
+/// Programs that do not know the line see a comment. A file without it is accepted: an earlier
+/// version wrote the file, or a user who edited it deleted the line.
 enum TextSeal {
     private static let prefix = Array("#sha256 ".utf8)
-    /// Bytes that the line adds to a file, with its end.
+    /// Number of bytes that the line adds to a file, including its newline.
     static let byteCount = prefix.count + 2 * SHA256.byteCount + 1
 
-    /// The file with this content.
+    /// Adds the checksum line to `content`.
     static func sealed(_ content: [UInt8]) -> [UInt8] {
         line(for: content[...]) + content
     }
 
-    /// The content of a file.
-    /// - Throws: `FileError.damaged` when the checksum is not that of the content.
+    /// Checks the checksum and returns the content of a file.
+    /// - Throws: `FileError.damaged` when the checksum does not match the content.
     static func content(of file: [UInt8]) throws(FileError) -> [UInt8] {
         guard file.starts(with: prefix) else { return file }
         let content = file.dropFirst(byteCount)

@@ -7,25 +7,26 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// A control server on a loop that the test turns by hand, with a handler that keeps the calls it gets.
+/// A control server on a loop that the test runs step by step. It records the received calls.
 final class ControlFixture {
     let clock = ManualClock()
     let loop: EventLoop
     let sink = MemorySink()
-    /// The calls that came.
+    /// The received calls.
     var calls: [ControlCall] { desk.calls }
-    /// Serves a call right when it comes; otherwise it is kept.
+    /// Serves a call immediately. Without it, calls are only recorded.
     var serve: ((ControlCall) -> Void)? {
         get { desk.serve }
         set { desk.serve = newValue }
     }
-    /// With whom those count that connect from now on; nil: with their process.
+    /// The group of clients that connect from now on. Nil: the group of their process.
     var group: ClientGroup? {
         get { desk.group }
         set { desk.group = newValue }
     }
     let server: ControlServer
-    /// Calls as they come; its own object, since the server is made before the fixture is whole.
+    /// Records calls. A separate object, because the server is created before the fixture is
+    /// complete.
     private let desk = Desk()
 
     init(limits: ControlLimits = ControlLimits(), userID: UInt32 = geteuid()) throws {
@@ -40,18 +41,18 @@ final class ControlFixture {
             })
     }
 
-    /// Lets the loop handle whatever is there, without waiting.
+    /// Lets the loop handle all pending events without waiting.
     func turn() throws {
         try loop.runTurns(60)
     }
 
-    /// Moves the clock and lets the loop handle what is due.
+    /// Advances the clock and lets the loop handle due events.
     func pass(_ time: Duration) throws {
         clock.advance(by: time)
         try turn()
     }
 
-    /// A client that is connected and accepted.
+    /// A connected and accepted client.
     func connect(_ role: ControlRole = .control) throws -> ControlTestClient {
         let client = try ControlTestClient(self)
         server.accept(try client.takeServerEnd(), role: role)
@@ -65,14 +66,14 @@ private final class Desk {
     var group: ClientGroup?
 }
 
-/// The client's end of a control connection, a bare descriptor that is read and written by hand.
+/// The client's end of a control connection: a descriptor that tests read and write directly.
 final class ControlTestClient {
     private unowned let fixture: ControlFixture
     private var own: Descriptor?
     private var servers: Descriptor?
     private let raw: Int32
     private var buffered: [UInt8] = []
-    /// Whether the server has closed its side.
+    /// True if the server has closed its side.
     private(set) var hasEnded = false
 
     fileprivate init(_ fixture: ControlFixture) throws {
@@ -88,7 +89,7 @@ final class ControlTestClient {
         return taken
     }
 
-    /// Sends bytes as far as the kernel takes them, and lets the server see them.
+    /// Sends bytes as far as the kernel accepts them, and lets the server read them.
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -99,12 +100,12 @@ final class ControlTestClient {
         }
     }
 
-    /// Sends calls in one piece.
+    /// Sends calls in one write.
     func call(_ calls: VarlinkCall...) throws {
         try send(calls.flatMap { $0.encoded() })
     }
 
-    /// Everything that came and was not taken yet.
+    /// All bytes received since the last call.
     func receive() throws -> [UInt8] {
         try fixture.turn()
         var scratch = [UInt8](repeating: 0, count: 1 << 16)
@@ -122,7 +123,7 @@ final class ControlTestClient {
         return buffered
     }
 
-    /// The replies that came; bytes that are no whole replies throw.
+    /// The received replies. Throws if the bytes are not whole replies.
     func replies() throws -> [VarlinkReply] {
         let parts = try receive().split(separator: 0, omittingEmptySubsequences: true)
         var replies: [VarlinkReply] = []
@@ -130,13 +131,13 @@ final class ControlTestClient {
         return replies
     }
 
-    /// Shuts down the side that writes.
+    /// Shuts down the writing side.
     func halfClose() throws {
         shutdown(raw, Int32(SHUT_WR))
         try fixture.turn()
     }
 
-    /// Is gone.
+    /// Closes the connection.
     func close() throws {
         own = nil
         try fixture.turn()

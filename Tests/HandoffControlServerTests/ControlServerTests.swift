@@ -23,7 +23,7 @@ struct ControlServerCallTests {
         #expect(fixture.calls.isEmpty)
     }
 
-    @Test func `a call reaches the daemon with who asks, and is answered later`() throws {
+    @Test func `a call reaches the daemon with its client, and is answered later`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect(.app)
         try client.call(invalidate)
@@ -58,7 +58,7 @@ struct ControlServerCallTests {
             ])
     }
 
-    @Test func `thousands of calls at once are answered in order without using the stack up`() throws {
+    @Test func `thousands of calls at once are answered in order without exhausting the stack`() throws {
         let fixture = try ControlFixture()
         fixture.serve = { $0.reply($0.parameters) }
         let client = try fixture.connect()
@@ -74,7 +74,7 @@ struct ControlServerCallTests {
         #expect(received == (0..<count).map { VarlinkReply(parameters: ["n": .integer($0)]) })
     }
 
-    @Test func `thousands of replies from one handler come in order`() throws {
+    @Test func `thousands of replies from one handler arrive in order`() throws {
         let fixture = try ControlFixture()
         fixture.serve = { call in
             for number in 0..<Int64(3_000) { call.replyContinuing(["n": .integer(number)]) }
@@ -97,7 +97,7 @@ struct ControlServerCallTests {
         #expect(fixture.calls.count == 2)
     }
 
-    @Test func `late and double answers are dropped`() throws {
+    @Test func `late and repeated replies are dropped`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(status)
@@ -112,7 +112,7 @@ struct ControlServerCallTests {
         #expect(fixture.server.connectionCount == 0)
     }
 
-    @Test func `an answer from inside the handler comes before what follows`() throws {
+    @Test func `a reply from inside the handler precedes later ones`() throws {
         let fixture = try ControlFixture()
         fixture.serve = { call in
             if call.wantsMore {
@@ -140,21 +140,21 @@ struct ControlServerPermissionTests {
         #expect(fixture.calls.map(\.method) == [invalidate.method])
     }
 
-    @Test func `a sandboxed process is refused the control interface alone`() throws {
+    @Test func `a sandboxed process is denied only the control interface`() throws {
         let fixture = try ControlFixture()
         fixture.group = .unit("app-flatpak-org.example.App-12.scope")
         let client = try fixture.connect(.control)
         try client.call(status, invalidate)
         #expect(try client.replies() == [VarlinkReply(error: VarlinkService.permissionDenied)])
         #expect(fixture.calls.map(\.method) == [invalidate.method])
-        // What a process is does not change with its number's next owner.
+        // The group of a client does not change when its process id is reused.
         fixture.calls[0].reply([:])
         fixture.group = nil
         try client.call(status)
         #expect(try client.replies().last?.error == VarlinkService.permissionDenied)
     }
 
-    @Test func `another user is refused without a byte`() throws {
+    @Test func `another user is disconnected without a byte`() throws {
         let fixture = try ControlFixture(userID: geteuid() &+ 1)
         let client = try fixture.connect()
         try client.call(status)
@@ -178,7 +178,7 @@ struct ControlServerLimitTests {
         #expect(client.hasEnded)
     }
 
-    @Test func `the last connections are for tools, of all and of one program`() throws {
+    @Test func `the last connections are reserved for tools, in total and per program`() throws {
         var limits = ControlLimits()
         limits.connections = 6
         limits.connectionsPerGroup = 4
@@ -193,7 +193,7 @@ struct ControlServerLimitTests {
         let bytes = try third.receive()
         let reply = try VarlinkReply(decoding: Array(bytes.dropLast()))
         #expect(reply.error == AppErrorName.limitExceeded.rawValue)
-        // The connection is one, for a tool.
+        // The connection still serves a tool.
         try third.call(status)
         #expect(fixture.calls.count == 3)
         #expect(!third.hasEnded)
@@ -208,7 +208,7 @@ struct ControlServerLimitTests {
         #expect(fixture.calls.count == 5)
     }
 
-    @Test func `connections beyond a limit that wait for an answer are few`() throws {
+    @Test func `only a few connections beyond a limit wait for an error`() throws {
         var limits = ControlLimits()
         limits.connectionsPerGroup = 1
         limits.refusedConnections = 2
@@ -218,7 +218,7 @@ struct ControlServerLimitTests {
         #expect(clients.map(\.hasEnded) == [false, false, false, true])
     }
 
-    @Test func `connections are limited in all, and room is made by those that end`() throws {
+    @Test func `connections are limited in total, and ended ones make room`() throws {
         var limits = ControlLimits()
         limits.connections = 2
         let fixture = try ControlFixture(limits: limits)
@@ -235,7 +235,7 @@ struct ControlServerLimitTests {
         #expect(!second.hasEnded)
     }
 
-    @Test func `apps leave room to the user's own tools`() throws {
+    @Test func `apps leave room for the user's own tools`() throws {
         var limits = ControlLimits()
         limits.connections = 4
         limits.appConnections = 2
@@ -249,7 +249,7 @@ struct ControlServerLimitTests {
         let third = try fixture.connect(.app)
         try third.call(publish)
         try expectRefusal(third, "all 2 connections to the daemon's app socket are in use")
-        // Also to tools that run in the unit of an app that has all it may have.
+        // Room remains even for tools that run in the unit of an app at its limit.
         fixture.group = .process(1)
         let tool = try fixture.connect(.control)
         try tool.call(status)
@@ -257,7 +257,7 @@ struct ControlServerLimitTests {
         #expect(!first.hasEnded && !second.hasEnded)
     }
 
-    @Test func `refusals without end are a few lines with their number`() throws {
+    @Test func `endless refusals are logged as a few entries with their number`() throws {
         var limits = ControlLimits()
         limits.connectionsPerGroup = 1
         let fixture = try ControlFixture(limits: limits)
@@ -265,14 +265,14 @@ struct ControlServerLimitTests {
         func refuse(_ count: Int) throws {
             for _ in 0..<count { _ = try fixture.connect(.app) }
         }
-        let message = "Refused a control connection: too many of one program"
+        let message = "Refused a control connection: limit for one program reached"
         var lines: [LogEntry] { fixture.sink.entries.filter { $0.message == message } }
         try refuse(1000)
         #expect(lines.count == 8)
         try fixture.pass(.seconds(62))
         #expect(lines.count == 9)
         #expect(lines.last?.fields == [LogEntry.Field(name: "more", value: "992")])
-        // A second minute of it, and then quiet.
+        // Another minute of refusals, then none.
         try refuse(1000)
         try fixture.pass(.seconds(62))
         try fixture.pass(.seconds(62))
@@ -281,7 +281,7 @@ struct ControlServerLimitTests {
         #expect(!held.hasEnded)
     }
 
-    @Test func `a program has one share however many processes it is`() throws {
+    @Test func `a program has one share however many processes it has`() throws {
         var limits = ControlLimits()
         limits.connectionsPerGroup = 2
         let fixture = try ControlFixture(limits: limits)
@@ -290,16 +290,16 @@ struct ControlServerLimitTests {
         let third = try fixture.connect(.app)
         try third.call(publish)
         try expectRefusal(
-            third, "app-org.example.Greedy-1.scope uses all 2 connections that one program may have to the daemon")
+            third, "app-org.example.Greedy-1.scope uses all 2 connections to the daemon that one program may have")
         fixture.group = .unit("app-org.example.Modest-1.scope")
         let other = try fixture.connect(.app)
         _ = try other.receive()
         #expect(!other.hasEnded && !held.contains { $0.hasEnded })
     }
 
-    @Test func `who ends right after connecting counts with all who do`() throws {
+    @Test func `clients that exit right after connecting share one group`() throws {
         #expect(ClientGroup(ofProcess: getpid()) != .unknown)
-        // One of another namespace, and one that cannot be: numbers are below 2^22.
+        // A process in another namespace, and invalid ids: ids are below 2^22.
         #expect(ClientGroup(ofProcess: 0) == .unknown)
         #expect(ClientGroup(ofProcess: .max) == .unknown)
         #expect(ClientGroup(ofProcess: -1) == .unknown)
@@ -324,7 +324,7 @@ struct ControlServerLimitTests {
     }
 
     @Test(arguments: ["x\0", "{}\0", "[]\0", "\0", #"{"method":"a.B","more":1}"# + "\0"])
-    func `what is no call ends the connection`(text: String) throws {
+    func `an invalid call ends the connection`(text: String) throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.send(Array(text.utf8))
@@ -363,7 +363,7 @@ struct ControlServerLimitTests {
         #expect(fixture.server.connectionCount == 0)
     }
 
-    @Test func `one message of the longest kind is no reason to drop a client`() throws {
+    @Test func `one message of the maximum length does not drop a client`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(status)
@@ -373,7 +373,7 @@ struct ControlServerLimitTests {
         #expect(try client.replies() == [VarlinkReply(parameters: ["text": text])])
     }
 
-    @Test func `a client that takes nothing for the time is dropped`() throws {
+    @Test func `a client that reads nothing before the timeout is dropped`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(watch)
@@ -389,7 +389,7 @@ struct ControlServerLimitTests {
         #expect(try client.replies().last?.error == ControlErrorName.limitExceeded.rawValue)
     }
 
-    @Test func `a client that takes something in time is kept`() throws {
+    @Test func `a client that reads something in time is kept`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(watch)
@@ -406,7 +406,7 @@ struct ControlServerLimitTests {
         #expect(call.isOpen)
     }
 
-    @Test func `nobody is read from who does not read, and reading goes on afterwards`() throws {
+    @Test func `nothing is read from a client that does not read, and reading resumes afterwards`() throws {
         let fixture = try ControlFixture()
         let text = JSON.string(String(repeating: "x", count: 200_000))
         fixture.serve = { $0.reply(["text": text]) }
@@ -424,7 +424,7 @@ struct ControlServerLimitTests {
 }
 
 struct ControlServerEndTests {
-    @Test func `a client that half-closed gets its answer, then the end`() throws {
+    @Test func `a client that half-closed gets its reply, then the end`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(status, watch)
@@ -439,7 +439,7 @@ struct ControlServerEndTests {
         #expect(fixture.server.connectionCount == 0)
     }
 
-    @Test func `a client that half-closed right after introspection gets its answer`() throws {
+    @Test func `a client that half-closed right after introspection gets its reply`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(VarlinkCall(method: "org.varlink.service.GetInfo"))
@@ -449,7 +449,7 @@ struct ControlServerEndTests {
     }
 
     @Test(arguments: [status, watch])
-    func `a client that goes is noticed`(call: VarlinkCall) throws {
+    func `a client that disconnects is noticed`(call: VarlinkCall) throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(call)
@@ -461,7 +461,7 @@ struct ControlServerEndTests {
         #expect(fixture.server.connectionCount == 0)
     }
 
-    @Test func `a client that half-closed and then goes is noticed`() throws {
+    @Test func `a client that half-closed and then disconnects is noticed`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(watch)
@@ -474,7 +474,7 @@ struct ControlServerEndTests {
         #expect(fixture.server.connectionCount == 0)
     }
 
-    @Test func `a client that goes while nothing is read from it is noticed`() throws {
+    @Test func `a client that disconnects while nothing is read from it is noticed`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(watch, status, status, status, status, status)
@@ -486,7 +486,7 @@ struct ControlServerEndTests {
         #expect(fixture.server.connectionCount == 0)
     }
 
-    @Test func `who asks to be told too late is told at once`() throws {
+    @Test func `a handler set too late is called immediately`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(watch)
@@ -498,7 +498,7 @@ struct ControlServerEndTests {
         #expect(closed == 1)
     }
 
-    @Test func `nobody is told after the last answer`() throws {
+    @Test func `the handler is not called after the last reply`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(status)
@@ -509,7 +509,7 @@ struct ControlServerEndTests {
         #expect(closed == 0)
     }
 
-    @Test func `oneway calls of a client that has gone are served`() throws {
+    @Test func `oneway calls of a client that has disconnected are served`() throws {
         let fixture = try ControlFixture()
         fixture.serve = { $0.reply([:]) }
         let client = try fixture.connect()

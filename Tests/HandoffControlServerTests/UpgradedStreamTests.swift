@@ -7,7 +7,7 @@ import Testing
 private let export = VarlinkCall(method: ControlMethod.exportAccount.rawValue, upgrade: true)
 private let status = VarlinkCall(method: ControlMethod.getStatus.rawValue)
 
-/// Notes what a stream tells.
+/// Records the events of a stream.
 private final class Recorder: UpgradedStreamDelegate {
     var bytes: [UInt8] = []
     var ends = 0
@@ -25,7 +25,7 @@ private final class Recorder: UpgradedStreamDelegate {
     func flushed() { flushes += 1 }
 }
 
-/// Holds its stream, and ends it once the client writes no more.
+/// Retains its stream, and ends it when the client stops writing.
 private final class Owner: UpgradedStreamDelegate {
     private let stream: UpgradedStream
 
@@ -51,7 +51,7 @@ struct UpgradedStreamTests {
         return (client, stream)
     }
 
-    @Test func `bytes go both ways`() throws {
+    @Test func `bytes are sent in both directions`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
         let recorder = Recorder()
@@ -70,7 +70,7 @@ struct UpgradedStreamTests {
         #expect(client.hasEnded)
     }
 
-    @Test func `bytes wait until somebody takes them`() throws {
+    @Test func `bytes wait until a delegate reads them`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
         try client.send([1, 2])
@@ -103,7 +103,7 @@ struct UpgradedStreamTests {
         #expect(client.hasEnded)
     }
 
-    @Test func `a delegate that holds its stream is let go at the end`() throws {
+    @Test func `a delegate that retains its stream is released at the end`() throws {
         let fixture = try ControlFixture()
         weak var observed: UpgradedStream?
         let client: ControlTestClient
@@ -119,7 +119,7 @@ struct UpgradedStreamTests {
         #expect(observed == nil)
     }
 
-    @Test func `a client that goes is told once, and ends the stream`() throws {
+    @Test func `a disconnected client is reported once and ends the stream`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
         let recorder = Recorder()
@@ -134,7 +134,7 @@ struct UpgradedStreamTests {
         #expect(recorder.losses == 1)
     }
 
-    @Test func `a client that ended before the upgrade is told of`() throws {
+    @Test func `a client that ended before the upgrade is reported`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(export)
@@ -150,7 +150,7 @@ struct UpgradedStreamTests {
         #expect(client.hasEnded)
     }
 
-    @Test func `bytes sent along with the call end the connection`() throws {
+    @Test func `bytes sent with the call end the connection`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.send(export.encoded() + [1])
@@ -172,7 +172,7 @@ struct UpgradedStreamTests {
         #expect(client.hasEnded)
     }
 
-    @Test func `an upgrade that is refused leaves a connection for calls`() throws {
+    @Test func `a refused upgrade leaves a connection for calls`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
         try client.call(export)
@@ -182,7 +182,7 @@ struct UpgradedStreamTests {
         #expect(try client.replies() == [VarlinkReply(error: "a.E"), VarlinkReply()])
     }
 
-    @Test func `an upgrade inside the handler gives the stream at once`() throws {
+    @Test func `an upgrade inside the handler returns the stream immediately`() throws {
         let fixture = try ControlFixture()
         var stream: UpgradedStream?
         fixture.serve = { call in
@@ -195,7 +195,7 @@ struct UpgradedStreamTests {
         #expect(try client.receive() == VarlinkReply().encoded() + [9])
     }
 
-    @Test func `that all has left is said`() throws {
+    @Test func `sending all waiting bytes is reported`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
         let recorder = Recorder()

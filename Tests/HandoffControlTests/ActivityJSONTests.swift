@@ -3,9 +3,9 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// An activity on offer, which writes its fields itself: a list has a thousand.
+/// An offered activity, which encodes its fields itself because a list can have a thousand.
 struct ActivityJSONTests {
-    @Test func `an activity is written as its properties would be, in their order`() throws {
+    @Test func `an activity is encoded like its properties, in their order`() throws {
         var full = try Sample.offered()
         full.team = "TEAM"
         full.webpageURL = "https://example.org/"
@@ -21,7 +21,7 @@ struct ActivityJSONTests {
         }
     }
 
-    @Test func `a continued activity is written as its properties would be, and its device before its origin`() throws {
+    @Test func `a continued activity is encoded like its properties, with its device before its origin`() throws {
         let type = try #require(ActivityType("com.example.a"))
         let id = ActivityID(checked: [UInt8](repeating: 7, count: ActivityID.byteCount))
         let device = DeviceID(checked: [UInt8](repeating: 9, count: DeviceID.byteCount))

@@ -3,7 +3,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// One value of each kind, with everything set.
+/// One value of each kind, with all fields set.
 enum Sample {
     static func device() throws -> DeviceID { try #require(DeviceID(hex: String(repeating: "0a", count: 32))) }
     static func activity() throws -> ActivityID { try #require(ActivityID(hex: String(repeating: "1b", count: 16))) }
@@ -69,12 +69,13 @@ enum Sample {
     }
 }
 
-/// The object after it crossed the socket.
+/// Encodes and parses the object, as on a socket.
 private func crossed(_ object: JSONObject) throws -> JSONObject {
     try #require(JSON(parsing: object.encoded(), limits: JSONLimits(bytes: 1 << 20)).object)
 }
 
-/// Each field in turn is left out, and is something else: then it must be missed by name, or may be absent.
+/// Removes or changes each field in turn. Reading must fail with its name, unless the field may be
+/// absent.
 private func expectEveryField(
     of object: JSONObject, optional: Set<String>, read: (JSONObject) throws(VarlinkError) -> Void
 ) {
@@ -99,7 +100,7 @@ private func expectEveryField(
 }
 
 struct ControlValueTests {
-    @Test func `status comes back`() throws {
+    @Test func `encoding preserves a status`() throws {
         let status = try Sample.status()
         #expect(try ControlStatus(json: crossed(status.json)) == status)
         var bare = status
@@ -109,7 +110,7 @@ struct ControlValueTests {
         #expect(bare.json["account"] == .null)
     }
 
-    @Test func `account, device, ticket and opens come back`() throws {
+    @Test func `encoding preserves account, device, ticket and opens`() throws {
         let account = ControlAccount(account: nil, epoch: nil, devices: 0, tickets: [])
         #expect(try ControlAccount(json: crossed(account.json)) == account)
         let device = ControlDevice(
@@ -122,26 +123,26 @@ struct ControlValueTests {
         }
     }
 
-    @Test func `every watch event comes back`() throws {
+    @Test func `encoding preserves every watch event`() throws {
         let offered = try Sample.offered()
         for event in [.added(offered), .changed(offered), .removed(offered), .ready] as [WatchEvent] {
             #expect(try WatchEvent(json: crossed(event.json)) == event)
         }
     }
 
-    @Test func `every app event comes back`() throws {
+    @Test func `encoding preserves every app event`() throws {
         for event in try Sample.appEvents() {
             #expect(try AppEvent(json: crossed(event.json)) == event)
         }
     }
 
-    @Test func `every continue event comes back`() throws {
+    @Test func `encoding preserves every continue event`() throws {
         for event in try Sample.continueEvents() {
             #expect(try ContinueEvent(json: crossed(event.json)) == event)
         }
     }
 
-    @Test func `requests come back`() throws {
+    @Test func `encoding preserves requests`() throws {
         let attach = AttachRequest(app: "a", version: "1", team: "t", types: [try Sample.type()])
         #expect(try AttachRequest(json: crossed(attach.json)) == attach)
         let versions = [TypeVersions(type: try Sample.type(), VersionRange(minimum: AppVersion("2.10")))]
@@ -153,7 +154,7 @@ struct ControlValueTests {
         #expect(try ContinueRequest(json: ["timeout": 5]).timeout == 5)
     }
 
-    @Test func `fields that are missing or of another type are named`() throws {
+    @Test func `missing fields and fields of another type are reported by name`() throws {
         expectEveryField(of: try Sample.status().json, optional: ["account", "standing", "epoch", "unansweredSince"]) {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
@@ -178,7 +179,7 @@ struct ControlValueTests {
                 ], "failure.code"
             ),
         ] as [(JSONObject, String)])
-    func `the path of a wrong field is whole`(json: JSONObject, path: String) {
+    func `the path of an invalid field is complete`(json: JSONObject, path: String) {
         #expect(throws: VarlinkError.invalidParameter(path)) { try AppEvent(json: json) }
     }
 
@@ -193,18 +194,18 @@ struct ControlValueTests {
                 "versions[0].minimumVersion"
             ),
         ] as [(JSONObject, String)])
-    func `an attachment that breaks a rule is refused`(json: JSONObject, path: String) {
+    func `an attachment that breaks a rule is rejected`(json: JSONObject, path: String) {
         #expect(throws: VarlinkError.invalidParameter(path)) { try AttachRequest(json: json) }
     }
 
     @Test(arguments: [0, -1, .infinity, .nan] as [Double])
-    func `a timeout is above zero`(timeout: Double) {
+    func `a timeout is positive`(timeout: Double) {
         #expect(throws: VarlinkError.invalidParameter("timeout")) {
             try ContinueRequest(json: ["timeout": .real(timeout)])
         }
     }
 
-    @Test func `numbers out of range are refused`() throws {
+    @Test func `numbers out of range are rejected`() throws {
         var status = try Sample.status().json
         status["port"] = 65_536
         #expect(throws: VarlinkError.invalidParameter("port")) { try ControlStatus(json: status) }
@@ -215,7 +216,7 @@ struct ControlValueTests {
 }
 
 struct ActivityDescriptionTests {
-    @Test func `a description and a change come back`() throws {
+    @Test func `encoding preserves a description and a change`() throws {
         var description = ActivityDescription(type: "t")
         #expect(try ActivityDescription(json: crossed(description.json)) == description)
         description.title = "T"
@@ -252,7 +253,7 @@ struct ActivityDescriptionTests {
         #expect(changed.requiredUserInfoKeys == ["n"])
     }
 
-    @Test func `absent fields have Apple's defaults, and the team is the session's`() throws {
+    @Test func `absent fields have Apple's defaults, and the team is that of the session`() throws {
         let content = try ActivityDescription(type: "t").content(sessionTeam: "X")
         #expect(content.isEligibleForHandoff)
         #expect(!content.supportsStreams)

@@ -4,15 +4,15 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// The values beside the interface files, which document the sockets.
+/// Compares the values with the interface files, which document the sockets.
 struct InterfaceValueTests {
-    /// A type that crosses a socket.
+    /// A type that is sent over a socket.
     typealias CodableType = any (Codable & SendableMetatype).Type
 
     private static let control = HandoffInterfaces.control.map(InterfaceDefinition.init)
     private static let app = HandoffInterfaces.app.map(InterfaceDefinition.init)
 
-    /// A text that is an id wherever a field is one.
+    /// A text that is a valid id for fields that contain one.
     private static func text(_ field: String, _ object: String) -> String {
         let isDevice =
             ["device", "admittedBy", "confirmed", "waiting"].contains(field)
@@ -49,7 +49,7 @@ struct InterfaceValueTests {
             ("Join(", JoinRequest.self), ("RemoveDevice)", RemovalEvent.self), ("Continue(", ContinueRequest.self),
             ("ContinuationFailed", HandoffFailure.self), ("SwitchedOff", ControlRestriction.self),
         ] as [(String, CodableType)])
-    func `a value of the tools has the fields of the interface file`(
+    func `a value for tools has the fields of the interface file`(
         object: String, type: CodableType
     ) {
         #expect(Self.differences(type, object, Self.control) == [])
@@ -64,20 +64,20 @@ struct InterfaceValueTests {
             ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),
             ("StreamEnded", StreamEndedError.self),
         ] as [(String, CodableType)])
-    func `a value of apps has the fields of the interface file`(
+    func `a value for apps has the fields of the interface file`(
         object: String, type: CodableType
     ) {
         #expect(Self.differences(type, object, Self.app) == [])
     }
 
-    @Test func `an object that the file does not have is found out`() {
+    @Test func `an object that is missing in the file is detected`() {
         #expect(Self.differences(ControlDevice.self, "Peer", Self.control) != [])
         #expect(Self.differences(PassFileReply.self, "PassFile(", Self.app) != [])
         #expect(Self.differences(ControlPeer.self, "Nothing", Self.control) == ["the file has no Nothing"])
     }
 
-    /// Also of `ContinuedActivity`, which has a device that is not read.
-    @Test func `events are written as the interface files have them`() throws {
+    /// Includes `ContinuedActivity`, which has a device that is not decoded.
+    @Test func `events are encoded as in the interface files`() throws {
         let control = try #require(Self.control)
         let app = try #require(Self.app)
         let device = PairingDevice(id: try Sample.device(), name: "M")

@@ -11,12 +11,12 @@ struct StreamValueTests {
     private let device = DeviceID(checked: Array(repeating: 1, count: 32))
     private let activity = ActivityID(checked: Array(repeating: 7, count: 16))
 
-    /// The object after it crossed the socket.
+    /// Encodes and parses the object, as on a socket.
     private func crossed(_ object: JSONObject) throws -> JSONObject {
         try #require(JSON(parsing: object.encoded(), limits: JSONLimits(bytes: 1 << 20)).object)
     }
 
-    @Test func `requests and replies come back`() throws {
+    @Test func `encoding preserves requests and replies`() throws {
         let resource = try #require(StreamResource("document/3"))
         for request in [.continuation(continuation), .continuation(continuation, resource: resource), .stream(stream)]
             as [OpenStreamRequest]
@@ -47,11 +47,11 @@ struct StreamValueTests {
             (["continuation": .string(String(repeating: "2c", count: 16)), "resource": "a b"], "resource"),
             (["stream": .string(String(repeating: "2c", count: 16)), "resource": "a"], "resource"),
         ] as [(JSONObject, String)])
-    func `a stream is opened by one id`(json: JSONObject, path: String) {
+    func `a stream is opened with one id`(json: JSONObject, path: String) {
         #expect(throws: VarlinkError.invalidParameter(path)) { try OpenStreamRequest(json: json) }
     }
 
-    @Test func `a stream is not opened by both ids`() {
+    @Test func `a stream is not opened with both ids`() {
         let both: JSONObject = ["stream": .string(stream.hex), "continuation": .string(continuation.hex)]
         #expect(throws: VarlinkError.invalidParameter("stream")) { try OpenStreamRequest(json: both) }
     }
@@ -61,14 +61,14 @@ struct StreamValueTests {
             ("stream", "xyz"), ("direction", "both"), ("position", -1), ("position", 0.5), ("position", nil),
             ("length", -1), ("length", .integer(.max)), ("length", "1"),
         ] as [(String, JSON)])
-    func `a passed file with a number out of range is refused`(field: String, value: JSON) {
+    func `a passed file with a number out of range is rejected`(field: String, value: JSON) {
         var json = PassFileRequest(stream: stream, direction: .send, position: 1, length: 1).json
         json[field] = value
         #expect(throws: VarlinkError.invalidParameter(field)) { try PassFileRequest(json: json) }
     }
 
     @Test(arguments: [.saved("/home/a/report.pdf"), .failed("no space left")] as [ReceivedEnd])
-    func `a report of what was received has one end`(end: ReceivedEnd) throws {
+    func `a report of a received file has one result`(end: ReceivedEnd) throws {
         let report = ReportReceivedRequest(
             session: "s1", device: device, activity: activity, end)
         #expect(try ReportReceivedRequest(json: crossed(report.json)) == report)
@@ -85,7 +85,7 @@ struct StreamValueTests {
     }
 
     @Test(arguments: ["report.pdf", "", "/a\0b", "/" + String(repeating: "x", count: 4096)])
-    func `a path that is none is refused`(path: String) {
+    func `an invalid path is rejected`(path: String) {
         let report = ReportReceivedRequest(
             session: "s1", device: device, activity: activity, .saved(path))
         #expect(throws: VarlinkError.invalidParameter("path")) { try ReportReceivedRequest(json: report.json) }

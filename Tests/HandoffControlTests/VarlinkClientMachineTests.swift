@@ -42,7 +42,7 @@ struct VarlinkClientOpenTests {
     private let part = VarlinkReply(parameters: ["x": 2], continues: true)
     private let failure = VarlinkReply(error: "a.E", parameters: ["x": 3])
 
-    @Test func `replies come in the order of the calls`() {
+    @Test func `replies arrive in the order of the calls`() {
         var machine = waiting(for: plain, more, plain)
         #expect(machine.outstanding == 3)
         let bytes = [answer, part, part, failure, answer].flatMap { $0.encoded() }
@@ -55,7 +55,7 @@ struct VarlinkClientOpenTests {
         #expect(machine.canCall)
     }
 
-    @Test func `a reply may come byte by byte`() {
+    @Test func `a reply may arrive byte by byte`() {
         var machine = waiting(for: plain)
         for byte in answer.encoded().dropLast() { #expect(machine.received([byte]) == []) }
         #expect(machine.received([0]) == [.reply(id(1), answer)])
@@ -67,7 +67,7 @@ struct VarlinkClientOpenTests {
         #expect(machine.received(answer.encoded()) == [.reply(id(2), answer)])
     }
 
-    @Test func `a reply that nothing asked for closes`() {
+    @Test func `a reply without a call closes`() {
         for var machine in [Machine(), waiting(for: oneway)] {
             let actions = machine.received(answer.encoded())
             guard actions.count == 1, case .close(.protocolViolation) = actions[0] else {
@@ -87,7 +87,7 @@ struct VarlinkClientOpenTests {
         }
     }
 
-    @Test func `what is no reply closes after what came before`() {
+    @Test func `an invalid reply closes after the replies before it`() {
         var machine = waiting(for: plain, plain)
         let actions = machine.received(answer.encoded() + [0x78, 0])
         #expect(actions.prefix(2) == [.reply(id(1), answer), .abandon(id(2))])
@@ -103,7 +103,7 @@ struct VarlinkClientOpenTests {
         #expect(machine.received(bytes) == [.abandon(id(1)), .close(.protocolViolation(.messageTooLarge))])
     }
 
-    @Test func `every end abandons what waits`() {
+    @Test func `every end abandons waiting calls`() {
         var ended = waiting(for: plain, more)
         #expect(ended.receivedEnd() == [.abandon(id(1)), .abandon(id(2)), .close(.serverEnded)])
         var lost = waiting(for: plain)
@@ -117,7 +117,7 @@ struct VarlinkClientOpenTests {
 }
 
 struct VarlinkClientUpgradeTests {
-    @Test func `bytes behind the reply are raw`() {
+    @Test func `bytes after the reply are raw`() {
         var machine = waiting(for: plain, upgrade)
         #expect(!machine.canCall)
         let reply = VarlinkReply(parameters: ["x": 1])
@@ -128,7 +128,7 @@ struct VarlinkClientUpgradeTests {
         #expect(!machine.canCall)
     }
 
-    @Test func `a refused upgrade leaves the connection as it is`() {
+    @Test func `a refused upgrade leaves the connection unchanged`() {
         var machine = waiting(for: upgrade)
         let reply = VarlinkReply(error: "a.E")
         #expect(machine.received(reply.encoded()) == [.reply(id(1), reply)])
@@ -136,7 +136,7 @@ struct VarlinkClientUpgradeTests {
         #expect(machine.call(plain).actions == [.send(plain.encoded())])
     }
 
-    @Test func `an upgraded machine has nothing more to say`() {
+    @Test func `an upgraded machine does nothing more`() {
         var machine = upgraded()
         #expect(machine.lost() == [])
         #expect(machine.end() == [])
@@ -155,7 +155,7 @@ struct VarlinkClientClosedTests {
     }
 }
 
-/// What only a mistake of ours can bring about.
+/// Cases that only a programming error can cause.
 struct VarlinkClientMisuseTests {
     @Test func `a call that cannot be sent traps`() async {
         await #expect(processExitsWith: .failure) {

@@ -12,7 +12,7 @@ struct VarlinkCallTests {
         (VarlinkCall(method: "a.B", oneway: true), #"{"method":"a.B","parameters":{},"oneway":true}"#),
         (VarlinkCall(method: "a.B", upgrade: true), #"{"method":"a.B","parameters":{},"upgrade":true}"#),
     ])
-    func `a call has one text, and comes back`(call: VarlinkCall, text: String) throws {
+    func `a call has one encoding, and encoding preserves it`(call: VarlinkCall, text: String) throws {
         #expect(call.encoded() == Array(text.utf8) + [0])
         #expect(try VarlinkCall(decoding: Array(text.utf8)) == call)
     }
@@ -21,7 +21,7 @@ struct VarlinkCallTests {
         #"{"method":"a.B"}"#, #"{"method":"a.B","parameters":null}"#, #"{"method":"a.B","parameters":{}}"#,
         #"{"method":"a.B","more":false,"oneway":false,"upgrade":null}"#, " {\n\"method\" : \"a.B\" } ",
     ])
-    func `what other clients write is the same call`(text: String) throws {
+    func `other encodings of the same call are equal`(text: String) throws {
         #expect(try VarlinkCall(decoding: Array(text.utf8)) == VarlinkCall(method: "a.B"))
     }
 
@@ -33,7 +33,7 @@ struct VarlinkCallTests {
         #"{"method":"a.B","upgrade":true,"more":true}"#, #"{"method":"a.B","upgrade":true,"oneway":true}"#,
         #"{"method":"a.B"} {}"#, #"{"method":"a.B","continues":true}"#, #"{"method":"a.B","parameters":{"a":1,"a":2}}"#,
     ])
-    func `what is no call is refused`(text: String) {
+    func `an invalid call is rejected`(text: String) {
         #expect(throws: VarlinkError.self) { try VarlinkCall(decoding: Array(text.utf8)) }
     }
 
@@ -54,13 +54,13 @@ struct VarlinkReplyTests {
         (VarlinkReply(parameters: ["x": 1], continues: true), #"{"parameters":{"x":1},"continues":true}"#),
         (VarlinkReply(error: "a.E", parameters: ["x": 1]), #"{"error":"a.E","parameters":{"x":1}}"#),
     ])
-    func `a reply has one text, and comes back`(reply: VarlinkReply, text: String) throws {
+    func `a reply has one encoding, and encoding preserves it`(reply: VarlinkReply, text: String) throws {
         #expect(reply.encoded() == Array(text.utf8) + [0])
         #expect(try VarlinkReply(decoding: Array(text.utf8)) == reply)
     }
 
     @Test(arguments: ["{}", #"{"parameters":null,"continues":false,"error":null}"#])
-    func `an empty reply is a reply`(text: String) throws {
+    func `an empty reply is valid`(text: String) throws {
         #expect(try VarlinkReply(decoding: Array(text.utf8)) == VarlinkReply())
     }
 
@@ -68,7 +68,7 @@ struct VarlinkReplyTests {
         "[]", "", #"{"error":1}"#, #"{"error":"a.E","continues":true}"#, #"{"result":1}"#, #"{"parameters":1}"#,
         #"{"continues":0}"#,
     ])
-    func `what is no reply is refused`(text: String) {
+    func `an invalid reply is rejected`(text: String) {
         #expect(throws: VarlinkError.self) { try VarlinkReply(decoding: Array(text.utf8)) }
     }
 }
@@ -93,7 +93,7 @@ struct VarlinkFramerTests {
         return messages
     }
 
-    @Test func `messages come out whole, byte by byte, and in random cuts`() throws {
+    @Test func `messages are returned whole, from single bytes and random pieces`() throws {
         #expect(try Self.cut(Self.stream, at: [Int.max]) == Self.messages)
         #expect(try Self.cut(Self.stream, at: repeatElement(1, count: Self.stream.count)) == Self.messages)
         for _ in 0..<10 {
@@ -102,24 +102,24 @@ struct VarlinkFramerTests {
         }
     }
 
-    @Test func `a message of exactly the limit is taken, a longer one is not`() throws {
-        let longest = [UInt8](repeating: 0x78, count: VarlinkFramer.maxMessage)
+    @Test func `a message of exactly the limit is accepted, a longer one is not`() throws {
+        let maximum = [UInt8](repeating: 0x78, count: VarlinkFramer.maxMessage)
         var framer = VarlinkFramer()
-        try framer.append(longest)
+        try framer.append(maximum)
         #expect(framer.next() == nil)
         try framer.append([0, 0x61])
-        #expect(framer.next() == longest)
+        #expect(framer.next() == maximum)
         #expect(framer.buffered == 1)
         framer = VarlinkFramer()
-        #expect(throws: VarlinkError.messageTooLarge) { try framer.append(longest + [0x78]) }
+        #expect(throws: VarlinkError.messageTooLarge) { try framer.append(maximum + [0x78]) }
         framer = VarlinkFramer()
-        #expect(throws: VarlinkError.messageTooLarge) { try framer.append(longest + [0x78, 0]) }
+        #expect(throws: VarlinkError.messageTooLarge) { try framer.append(maximum + [0x78, 0]) }
         framer = VarlinkFramer()
-        try framer.append(longest)
+        try framer.append(maximum)
         #expect(throws: VarlinkError.messageTooLarge) { try framer.append([0x78]) }
     }
 
-    @Test func `a long message after a short one is not taken either`() throws {
+    @Test func `a long message after a short one is not accepted either`() throws {
         var framer = VarlinkFramer()
         try framer.append([0x61, 0] + [UInt8](repeating: 0x78, count: VarlinkFramer.maxMessage + 1) + [0])
         #expect(framer.next() == [0x61])
@@ -127,7 +127,7 @@ struct VarlinkFramerTests {
         #expect(throws: VarlinkError.messageTooLarge) { try framer.append([0x61]) }
     }
 
-    @Test func `the rest is handed over once`() throws {
+    @Test func `the rest is returned once`() throws {
         var framer = VarlinkFramer()
         try framer.append([0x61, 0, 1, 2, 0, 3])
         #expect(framer.next() == [0x61])

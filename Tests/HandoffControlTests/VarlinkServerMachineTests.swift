@@ -49,7 +49,7 @@ struct VarlinkServerIdleTests {
         #expect(machine.outstanding == 1)
     }
 
-    @Test func `nothing happens for nothing and for half a call`() {
+    @Test func `nothing happens for no bytes or half a call`() {
         var machine = Machine()
         #expect(machine.received([]) == [])
         #expect(machine.received(Array(plain.encoded().dropLast())) == [])
@@ -69,18 +69,18 @@ struct VarlinkServerIdleTests {
         #expect(machine.receivedEnd() == [.close(.clientEnded)])
     }
 
-    @Test func `a broken connection closes`() {
+    @Test func `a lost connection closes`() {
         var machine = Machine()
         #expect(machine.lost() == [.close(.connectionLost)])
     }
 
-    @Test func `the driver may end it`() {
+    @Test func `the driver may end the connection`() {
         var machine = Machine()
         #expect(machine.end(error: "a.E") == [.close(.ended)])
     }
 
     @Test(arguments: ["{}", "[]", "x", #"{"method":"a.B","y":1}"#])
-    func `what is no call closes`(text: String) {
+    func `an invalid call closes`(text: String) {
         var machine = Machine()
         let actions = machine.received(Array(text.utf8) + [0])
         guard actions.count == 1, case .close(.protocolViolation) = actions[0] else {
@@ -107,7 +107,7 @@ struct VarlinkServerIdleTests {
             "too many members"
         ),
     ])
-    func `a call whose content is refused is answered with an error, and the next one is served`(
+    func `a call with invalid content is answered with an error, and the next one is served`(
         text: String, reason: String
     )
         throws
@@ -124,20 +124,20 @@ struct VarlinkServerIdleTests {
         #expect(actions[1] == .dispatch(plain, id(1)))
     }
 
-    @Test func `bytes that are not UTF-8 cost their call alone`() {
+    @Test func `bytes that are not UTF-8 fail only their call`() {
         var machine = Machine()
         let call = Array(#"{"method":"a.B","parameters":{"title":""#.utf8) + [0xE9] + Array(#""}}"#.utf8) + [0]
         #expect(machine.received(call).count == 1)
         #expect(machine.received(plain.encoded()) == [.dispatch(plain, id(1))])
     }
 
-    @Test func `a call with oneway whose content is refused is not answered`() {
+    @Test func `a oneway call with invalid content is not answered`() {
         var machine = Machine()
         let call = Array(#"{"method":"a.B","oneway":true,"parameters":{"title":"\ud83d"}}"#.utf8) + [0]
         #expect(machine.received(call + plain.encoded()) == [.dispatch(plain, id(1))])
     }
 
-    @Test func `calls whose content is refused are answered in their turn`() throws {
+    @Test func `calls with invalid content are answered in their turn`() throws {
         var machine = serving(plain)
         let refused = Array(#"{"method":"a.B","parameters":{"title":"\ud83d"}}"#.utf8) + [0]
         #expect(machine.received(refused + refused + more.encoded()) == [])
@@ -155,7 +155,7 @@ struct VarlinkServerIdleTests {
         #"{"method":"a.B","more":true,"oneway":true,"parameters":{"title":"\ud83d"}}"#, #""method":"a.B\ud83d""#,
         #"{"method":"a.B","title":"\ud83d"} {}"#, #"{"method":"a.B","title":"\"#,
     ])
-    func `what is no call and has such content closes`(text: String) {
+    func `an invalid call with such content closes`(text: String) {
         var machine = Machine()
         let actions = machine.received(Array(text.utf8) + [0])
         guard actions.count == 1, case .close(.protocolViolation(.unreadable)) = actions[0] else {
@@ -194,7 +194,7 @@ struct VarlinkServerServingTests {
         #expect(machine.outstanding == 0)
     }
 
-    @Test func `a oneway call gets no answer`() {
+    @Test func `a oneway call gets no reply`() {
         var machine = serving(oneway)
         #expect(machine.reply(to: id(1), ["x": 1], continues: false) == [])
         #expect(machine.received(oneway.encoded()) == [.dispatch(oneway, id(2))])
@@ -202,7 +202,7 @@ struct VarlinkServerServingTests {
         #expect(machine.outstanding == 0)
     }
 
-    @Test func `calls that were sent ahead are served in order`() {
+    @Test func `pipelined calls are served in order`() {
         var machine = serving(plain)
         #expect(machine.received(more.encoded() + oneway.encoded()) == [])
         #expect(machine.outstanding == 3)
@@ -213,7 +213,7 @@ struct VarlinkServerServingTests {
         #expect(machine.outstanding == 0)
     }
 
-    @Test func `four calls are read ahead, the rest waits`() {
+    @Test func `four calls are read ahead, and the rest waits`() {
         var machine = Machine()
         let calls = (1...6).map { VarlinkCall(method: "a.M\($0)") }
         #expect(machine.received(calls.flatMap { $0.encoded() }) == [.dispatch(calls[0], id(1))])
@@ -227,16 +227,16 @@ struct VarlinkServerServingTests {
         #expect(machine.reply(to: id(6), [:], continues: false) == [sent([:])])
     }
 
-    @Test func `what is no call behind a call abandons it`() {
+    @Test func `an invalid call after a call abandons it`() {
         var machine = Machine()
         let actions = machine.received(plain.encoded() + [0x78, 0])
         #expect(actions.count == 3)
         #expect(actions.prefix(2) == [.dispatch(plain, id(1)), .abandon(id(1))])
-        // The driver answers while it dispatches: too late.
+        // The driver replies during dispatch, which is too late.
         #expect(machine.reply(to: id(1), [:], continues: false) == [])
     }
 
-    @Test func `a client that half-closed gets every answer, then the end`() {
+    @Test func `a client that half-closed gets every reply, then the end`() {
         var machine = serving(plain)
         #expect(machine.received(more.encoded()) == [])
         #expect(machine.receivedEnd() == [])
@@ -247,19 +247,19 @@ struct VarlinkServerServingTests {
     }
 
     @Test(arguments: [plain, more, oneway, upgrade])
-    func `a broken connection abandons the call`(call: VarlinkCall) {
+    func `a lost connection abandons the call`(call: VarlinkCall) {
         var machine = serving(call)
         #expect(machine.lost() == [.abandon(id(1)), .close(.connectionLost)])
         #expect(machine.outstanding == 0)
     }
 
-    @Test func `calls that were not dispatched are dropped in silence`() {
+    @Test func `calls that were not dispatched are dropped silently`() {
         var machine = serving(plain)
         #expect(machine.received(plain.encoded()) == [])
         #expect(machine.lost() == [.abandon(id(1)), .close(.connectionLost)])
     }
 
-    @Test func `the driver may end it with an error`() {
+    @Test func `the driver may end the connection with an error`() {
         var machine = serving(more)
         #expect(
             machine.end(error: "a.E", parameters: ["x": 1])
@@ -270,7 +270,7 @@ struct VarlinkServerServingTests {
         #expect(unanswered.end(error: "a.E") == [.abandon(id(1)), .close(.ended)])
     }
 
-    @Test func `a call that cannot be read is answered with an error`() {
+    @Test func `an unreadable call is answered with an error`() {
         var idle = Machine()
         #expect(
             idle.refusedInput(error: "a.E", parameters: ["x": 1]) == [sent(error: "a.E", ["x": 1]), .close(.ended)])
@@ -284,14 +284,14 @@ struct VarlinkServerServingTests {
 }
 
 struct VarlinkServerUpgradeTests {
-    @Test func `an upgrade is answered and handed over`() {
+    @Test func `an upgrade is answered and the connection handed over`() {
         var machine = serving(upgrade)
         #expect(machine.upgrade(id(1), ["x": 1]) == [sent(["x": 1]), .upgrade(id(1))])
         #expect(!machine.wantsInput)
         #expect(machine.outstanding == 0)
     }
 
-    @Test func `an upgrade may be refused, and the connection goes on`() {
+    @Test func `an upgrade may be refused, and the connection continues`() {
         var machine = serving(upgrade)
         #expect(machine.fail(id(1), error: "a.E", parameters: [:]) == [sent(error: "a.E")])
         #expect(machine.received(plain.encoded()) == [.dispatch(plain, id(2))])
@@ -309,13 +309,13 @@ struct VarlinkServerUpgradeTests {
         #expect(machine.upgrade(id(1), [:]) == [])
     }
 
-    @Test func `bytes behind an upgrade that waits for its turn are an error`() {
+    @Test func `bytes after an upgrade that waits for its turn are an error`() {
         var machine = serving(plain)
         #expect(machine.received(upgrade.encoded()) == [])
         #expect(machine.received([1]) == [.abandon(id(1)), .close(.bytesAfterUpgradeCall)])
     }
 
-    @Test func `an upgrade behind other calls is served in its turn`() {
+    @Test func `an upgrade after other calls is served in its turn`() {
         var machine = serving(plain)
         #expect(machine.received(upgrade.encoded()) == [])
         #expect(machine.reply(to: id(1), [:], continues: false) == [sent([:]), .dispatch(upgrade, id(2))])
@@ -328,7 +328,7 @@ struct VarlinkServerUpgradeTests {
         #expect(machine.upgrade(id(1), [:]) == [sent([:]), .upgrade(id(1))])
     }
 
-    @Test func `an upgraded machine has nothing more to say`() {
+    @Test func `an upgraded machine does nothing more`() {
         var machine = upgraded()
         #expect(machine.lost() == [])
         #expect(machine.end(error: "a.E") == [])
@@ -352,9 +352,9 @@ struct VarlinkServerClosedTests {
     }
 }
 
-/// What only a mistake of ours can bring about.
+/// Cases that only a programming error can cause.
 struct VarlinkServerMisuseTests {
-    @Test func `an answer while no call is open traps`() async {
+    @Test func `a reply while no call is open traps`() async {
         await #expect(processExitsWith: .failure) {
             var machine = VarlinkServerMachine()
             _ = machine.reply(to: VarlinkCallID(number: 1), [:], continues: false)
@@ -369,7 +369,7 @@ struct VarlinkServerMisuseTests {
         }
     }
 
-    @Test func `answers that the call does not allow trap`() async {
+    @Test func `replies that the call does not permit trap`() async {
         await #expect(processExitsWith: .failure) {
             var machine = VarlinkServerMachine()
             _ = machine.received(VarlinkCall(method: "a.B").encoded())

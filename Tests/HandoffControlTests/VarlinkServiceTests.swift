@@ -10,7 +10,7 @@ struct VarlinkServiceTests {
         VarlinkCall(method: method, parameters: parameters)
     }
 
-    @Test func `information names version and interfaces`() throws {
+    @Test func `the information contains version and interfaces`() throws {
         let reply = try #require(control.reply(to: call("org.varlink.service.GetInfo")))
         #expect(reply.error == nil)
         #expect(reply.parameters.keys == ["vendor", "product", "version", "url", "interfaces"])
@@ -38,7 +38,7 @@ struct VarlinkServiceTests {
             ([:], VarlinkService.invalidParameter, ["parameter": "interface"]),
             (["interface": 1], VarlinkService.invalidParameter, ["parameter": "interface"]),
         ] as [(JSONObject, String, JSONObject)])
-    func `what cannot be described is an error`(parameters: JSONObject, error: String, fields: JSONObject) {
+    func `a missing or invalid interface name is an error`(parameters: JSONObject, error: String, fields: JSONObject) {
         let reply = app.reply(to: call("org.varlink.service.GetInterfaceDescription", parameters))
         #expect(reply == VarlinkReply(error: error, parameters: fields))
     }
@@ -53,7 +53,7 @@ struct VarlinkServiceTests {
             ("dev.handoff1.attach", VarlinkService.methodNotFound, ["method": "dev.handoff1.attach"]),
             ("org.varlink.service.Other", VarlinkService.methodNotFound, ["method": "org.varlink.service.Other"]),
         ] as [(String, String, JSONObject)])
-    func `what does not exist is an error`(method: String, error: String, fields: JSONObject) {
+    func `an unknown interface or method is an error`(method: String, error: String, fields: JSONObject) {
         #expect(control.reply(to: call(method)) == VarlinkReply(error: error, parameters: fields))
     }
 
@@ -91,11 +91,11 @@ struct VarlinkServiceTests {
     }
 
     @Test(arguments: ["", "method A() -> ()", "interface a.b\ninterface a.c", "# interface a.b"])
-    func `a definition without one name is none`(text: String) {
+    func `a definition without exactly one name is invalid`(text: String) {
         #expect(VarlinkInterface(definition: Array(text.utf8)) == nil)
     }
 
-    @Test func `a definition that is not UTF-8 is none`() {
+    @Test func `a definition that is not UTF-8 is invalid`() {
         #expect(VarlinkInterface(definition: Array("interface a.b\n".utf8) + [0xFF]) == nil)
     }
 }
@@ -112,7 +112,7 @@ struct SocketPathTests {
         #expect(SocketPath.control(runtimeDirectory: folder, userID: 1000) == path)
     }
 
-    @Test func `the app socket is in a folder of its own`() {
+    @Test func `the app socket is in its own folder`() {
         #expect(SocketPath.app(runtimeDirectory: "/r", userID: 1000) == "/r/handoff-app/app.socket")
         #expect(SocketPath.app(runtimeDirectory: nil, userID: 0) == "/run/user/0/handoff-app/app.socket")
     }

@@ -17,7 +17,7 @@ import Timing
         try #require(PairingFailure.ofJoiner.first { $0.reason == reason })
     }
 
-    @Test mutating func `nobody is called twice at once`() {
+    @Test mutating func `an inviter is not called again immediately`() {
         targets.found(service("a"), now: start)
         #expect(targets.next(now: start)?.instance == "a")
         targets.ended("a", .cut, now: start)
@@ -25,7 +25,7 @@ import Timing
         #expect(targets.next(now: start.advanced(by: .milliseconds(50)))?.instance == "a")
     }
 
-    @Test mutating func `whoever was not tried goes first`() {
+    @Test mutating func `an inviter that has not been tried is called first`() {
         targets.found(service("a"), now: start)
         targets.ended("a", .cut, now: start)
         targets.found(service("b"), now: start)
@@ -46,14 +46,14 @@ import Timing
         #expect(targets.failure.reason == .versionsDiffer)
     }
 
-    @Test mutating func `busy ones are left alone for so long`() {
+    @Test mutating func `a busy inviter is not called for the requested time`() {
         targets.found(service("a"), now: start)
         targets.ended("a", .busy(.seconds(8)), now: start)
         #expect(targets.nextTime == start.advanced(by: .seconds(8)))
         #expect(targets.failure.reason == .busy)
     }
 
-    @Test mutating func `silence is believed in the end`() {
+    @Test mutating func `an inviter that stays silent is given up`() {
         targets.found(service("a"), now: start)
         for _ in 0..<JoinTargets.maxSilences {
             #expect(targets.nextTime != nil)
@@ -63,13 +63,13 @@ import Timing
         #expect(targets.failure.reason == .unreachable)
     }
 
-    @Test mutating func `who was cut is not silent`() {
+    @Test mutating func `an inviter whose connection is lost is not silent`() {
         targets.found(service("a"), now: start)
         for _ in 0..<100 { targets.ended("a", .cut, now: start) }
         #expect(targets.nextTime != nil)
     }
 
-    @Test(arguments: [true, false]) mutating func `five guesses are given at most`(_ isRefused: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `at most five guesses are given`(_ isRefused: Bool) throws {
         let wrong = try failure(.wrongCode)
         for number in 0..<9 { targets.found(service("\(number)"), now: start) }
         var called = 0
@@ -82,20 +82,21 @@ import Timing
         #expect(try targets.failure == (isRefused ? wrong : failure(.untrusted)))
     }
 
-    @Test mutating func `who talks and breaks off keeps nobody else from being called`() throws {
+    @Test mutating func `an inviter that responds and then drops the connection blocks no other`() throws {
         for number in 0..<40 { targets.found(service("\(number)"), now: start) }
         targets.found(service("right"), now: start)
         var now = start
         var called: [String] = []
         while called.last != "right" {
-            // Each of them holds us up for as long as it can.
+            // Each of them delays us as long as it can.
             let next = try #require(targets.next(now: now))
             called.append(next.instance)
             now = now.advanced(by: .seconds(5))
             targets.ended(next.instance, .cut, now: now)
         }
         #expect(called.count == 41)
-        // And in turn again, so that one that was cut off by others has as many calls as they.
+        // They are called in turn again, so that an inviter cut off by others gets as many calls as
+        // they do.
         called = []
         for _ in 0..<41 {
             called.append(try #require(targets.next(now: now)).instance)
@@ -111,7 +112,7 @@ import Timing
         #expect(targets.places.count == PairingLimits().instances)
     }
 
-    @Test mutating func `what tells most is reported`() throws {
+    @Test mutating func `the most informative failure is reported`() throws {
         targets.found(service("a"), now: start)
         targets.found(service("b"), now: start)
         targets.found(service("c"), now: start)

@@ -24,7 +24,7 @@ import Testing
             .map(\.description)
     }
 
-    @Test func `the likeliest comes first`() throws {
+    @Test func `the likeliest address is first`() throws {
         let table = try table([
             (1, "127.0.0.1"), (1, "::1"), (2, "203.0.113.5"), (2, "2001:db8::5"), (2, "fe80::5"), (2, "fd00::5"),
             (3, "192.168.1.5"), (3, "169.254.7.7"),
@@ -41,7 +41,7 @@ import Testing
         #expect(texts(table, interfaces: ["eth0"]) == ["192.168.1.5"])
     }
 
-    @Test func `there are as many as a link holds`() throws {
+    @Test func `the number of addresses is limited to those of a link`() throws {
         let table = try table((1...20).map { (2, "10.0.0.\($0)") })
         #expect(texts(table).count == PairingAddresses.most)
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(!PairingAddresses(only: nil, interfaces: []).isOnNetwork(in: alone))
         #expect(PairingAddresses(only: nil, interfaces: ["lo"]).isOnNetwork(in: alone))
         #expect(PairingAddresses(only: .loopbackIPv4, interfaces: []).isOnNetwork(in: alone))
-        // A link without any other network is one: discovery works there.
+        // A link without any other network counts: discovery works there.
         #expect(PairingAddresses(only: nil, interfaces: []).isOnNetwork(in: try table([(2, "fe80::5")])))
     }
 

@@ -1,10 +1,10 @@
 import HandoffPairingService
 import Testing
 
-/// The words of pairing.
+/// The messages of pairing.
 @Suite struct PairingFailureTests {
     @Test(arguments: PairingFailure.ofJoiner + PairingFailure.ofInviter)
-    func `every end is a fragment for people`(_ failure: PairingFailure) {
+    func `every failure is a fragment for users`(_ failure: PairingFailure) {
         #expect(failure.message.utf8.count > 20)
         #expect(!failure.message.hasSuffix("."))
         #expect(failure.message.first?.isUppercase == false)

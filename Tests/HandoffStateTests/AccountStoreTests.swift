@@ -10,30 +10,30 @@ import Synchronization
 import Testing
 import Timing
 
-/// How changes of the account follow each other.
+/// The order of changes to the account.
 @Suite struct AccountStoreTests {
     private static let start: UInt64 = 1_800_000_000
     private static let month: UInt64 = 34 * 24 * 3600
 
-    /// A keeper on a loop that the test runs.
+    /// An account store on a loop that the test runs.
     private struct Rig {
         let time = ManualClock()
         let loop: EventLoop
         let worker: Worker
         let accountStore: AccountStore
         let stores = Counter()
-        /// How many of the next stores fail.
+        /// Number of the next stores that fail.
         let failing = Counter()
         let clock = Counter()
         let inReach = Counter()
         private let network: Members
 
-        /// - Parameter paired: a device that was let in, and has not finished joining.
+        /// - Parameter paired: a device that was admitted by pairing and has not finished joining.
         init(members: Int = 1, paired: PublicKey? = nil) throws {
             let device = try SigningKey()
             var state = try AccountState.creating(device: device, name: "desk", now: AccountStoreTests.start)
             for number in 1..<members {
-                // Behind this device in the order of ids, so that it is this one's turn.
+                // Greater ids than this device's, so that it is this device's turn.
                 var other = try SigningKey().publicKey
                 while DeviceID(other) < DeviceID(device.publicKey) { other = try SigningKey().publicKey }
                 state = try state.admitting(other, name: "other \(number)", by: device)
@@ -50,10 +50,10 @@ import Timing
             accountStore.delegate = network
         }
 
-        /// Lets time pass, with what is stored meanwhile.
+        /// Advances the time and completes pending stores.
         func pass(seconds: Int) throws {
             for _ in 0...seconds {
-                // Behind all that is being stored.
+                // Queued after all pending stores.
                 worker.run({}, on: loop) { [loop] _ in loop.stop() }
                 try loop.run()
                 time.advance(by: .seconds(1))
@@ -61,7 +61,7 @@ import Timing
         }
     }
 
-    /// Storage that fails as often as it is told to.
+    /// Storage that fails a given number of times.
     private struct Disk: AccountPersistence {
         let stores: Counter
         let failing: Counter
@@ -74,14 +74,14 @@ import Timing
         }
     }
 
-    /// A wall clock that a test sets.
+    /// A wall clock set by the test.
     private struct CountedClock: WallClock {
         let seconds: Counter
 
         var unixSeconds: UInt64 { AccountStoreTests.start + UInt64(seconds.value.load(ordering: .relaxed)) }
     }
 
-    /// So many members that are in reach.
+    /// A given number of reachable members.
     private final class Members: AccountStoreDelegate {
         private let inReach: Counter
 
@@ -101,7 +101,7 @@ import Timing
     @Test(.timeLimit(.minutes(5))) func `a flood of keys during a store uses no stack`() throws {
         let rig = try Rig()
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
-        rig.accountStore.review()  // Makes an epoch, which is being stored while the keys arrive.
+        rig.accountStore.review()  // Creates an epoch, which is being stored while the keys arrive.
         let key = try SecretBytes(random: 32)
         let count = 20_000
         var answers = 0
@@ -118,18 +118,18 @@ import Timing
     }
 
     @Test(arguments: [(members: 1, inReach: 0, epoch: 2), (2, 0, 1), (2, 1, 2)] as [(Int, Int, UInt32)])
-    func `the monthly key is not made in solitude`(members: Int, inReach: Int, epoch: UInt32) throws {
+    func `the monthly key is not created in isolation`(members: Int, inReach: Int, epoch: UInt32) throws {
         let rig = try Rig(members: members)
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.inReach.value.store(inReach, ordering: .relaxed)
         rig.accountStore.review()
-        // Waits behind the new epoch, if there is one.
+        // Queued after the new epoch, if there is one.
         rig.accountStore.accept(try SecretBytes(random: 32)) { _ in rig.loop.stop() }
         try rig.loop.run()
         #expect(rig.accountStore.state?.epoch == epoch)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `who has finished is not forgotten when that cannot be stored`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a finished device is not forgotten when that cannot be stored`() throws {
         let couch = try SigningKey().publicKey
         let rig = try Rig(paired: couch)
         rig.failing.value.store(3, ordering: .relaxed)
@@ -147,7 +147,7 @@ import Timing
         #expect(rig.accountStore.state?.unfinished.isEmpty == true)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `who is paired anew has to finish anew`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a device that is paired again must finish again`() throws {
         let couch = try SigningKey().publicKey
         let rig = try Rig(paired: couch)
         rig.failing.value.store(1, ordering: .relaxed)
@@ -161,7 +161,7 @@ import Timing
         #expect(rig.accountStore.state?.unfinished.isEmpty == true)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a new key that cannot be stored is tried again soon`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a new key that cannot be stored is retried soon`() throws {
         let rig = try Rig()
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.failing.value.store(1, ordering: .relaxed)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CallersFileTests {
     private let devices = [UInt8(1), 2].compactMap { DeviceID(bytes: [UInt8](repeating: $0, count: 32)) }
 
-    @Test func `the latest calls are read as they were written`() throws {
+    @Test func `the latest calls are read back as written`() throws {
         let file = CallersFile(latest: [
             devices[0]: Gate.Serial(boot: 1_800_000_000, call: 7), devices[1]: Gate.Serial(boot: .max, call: .max),
         ])

@@ -7,7 +7,7 @@ struct NetworksFileTests {
         try #require(HardwareAddress(bytes: [2, 0, 0, 0, 0, last]))
     }
 
-    @Test func `networks come back in their order`() throws {
+    @Test func `networks are read back in their order`() throws {
         var file = NetworksFile()
         file.add(try gateway(2), name: "At home")
         file.add(try gateway(1), name: "")
@@ -20,13 +20,13 @@ struct NetworksFileTests {
         #expect(try NetworksFile(decoding: Array("# mine\n\n02:00:00:00:00:0A x\n".utf8)).entries.count == 1)
     }
 
-    @Test func `a line that is none is named`() throws {
+    @Test func `an invalid line is reported`() throws {
         for text in ["02:00:00:00:00:01 a", "\nx\n", "02:00:00:00:00 a\n", "zz\n", " \n"] {
             #expect(throws: PeersFile.BadLine.self, "\(text)") { try NetworksFile(decoding: Array(text.utf8)) }
         }
     }
 
-    @Test func `there are as many as may be`() throws {
+    @Test func `the number of networks is limited`() throws {
         var file = NetworksFile()
         for number in 1...NetworksFile.most {
             let bytes = [2, 0, 0, 0, UInt8(number / 256), UInt8(number % 256)]
@@ -37,6 +37,6 @@ struct NetworksFileTests {
         let isAdded = file.add(try #require(HardwareAddress(bytes: [4, 0, 0, 0, 0, 0])), name: "")
         #expect(!isAdded)
         let isRenamed = file.add(try gateway(1), name: "again")
-        #expect(isRenamed, "one that is there")
+        #expect(isRenamed, "a known network was refused")
     }
 }

@@ -8,7 +8,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Damage that leaves a state file readable, and files that no longer exist.
+/// Damage that leaves a state file readable, and missing files.
 @Suite struct StateChecksumTests {
     let folder: ScratchStateFolder
 
@@ -24,7 +24,7 @@ import Timing
         ]
     }
 
-    /// Stores something in each text file.
+    /// Stores a value in each text file.
     private func prepare() throws {
         let stored = try StateFolder.open(folder.path, now: 1000)
         var apps = AppSwitches()
@@ -44,7 +44,7 @@ import Timing
     }
 
     @Test(arguments: ["apps", "switches", "peers", "networks", "claims"])
-    func `no changed bit of a text file is accepted as other content`(_ name: String) throws {
+    func `a changed bit of a text file is never accepted as other content`(_ name: String) throws {
         try prepare()
         let whole = try #require(folder.read(name))
         let content = Self.content(of: try StateFolder.open(folder.path, now: 1000))
@@ -61,10 +61,10 @@ import Timing
     }
 
     @Test(arguments: ["apps", "switches", "peers", "networks", "claims"])
-    func `a text file that was cut at any byte is refused by name`(_ name: String) throws {
+    func `a text file truncated at any byte is rejected by name`(_ name: String) throws {
         try prepare()
         let whole = try #require(folder.read(name))
-        // The first eight bytes alone are the beginning of a comment.
+        // The first eight bytes alone are the start of a comment.
         for count in 8..<whole.count {
             try folder.write(name, Array(whole.prefix(count)))
             let error = #expect(throws: StateError.self) { try StateFolder.open(folder.path, now: 1000) }
@@ -73,7 +73,7 @@ import Timing
     }
 
     @Test(arguments: ["apps", "switches", "peers", "networks", "claims"])
-    func `a text file without its first line, as earlier versions wrote it, is read as before`(_ name: String) throws {
+    func `a text file without its first line, as earlier versions wrote it, is accepted`(_ name: String) throws {
         try prepare()
         let whole = try #require(folder.read(name))
         let content = Self.content(of: try StateFolder.open(folder.path, now: 1000))
@@ -84,7 +84,7 @@ import Timing
     }
 
     @Test
-    func `a file that was edited names the line to delete`() throws {
+    func `a file that was edited is rejected with its path`() throws {
         try prepare()
         let bytes = try #require(folder.read("peers")) + Array("10.0.0.2:24863\n".utf8)
         try folder.write("peers", bytes)
@@ -94,7 +94,7 @@ import Timing
     }
 
     @Test
-    func `a deleted account file is refused while the identity that was in it exists`() throws {
+    func `a deleted account file is an error while its identity exists`() throws {
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
             try stored.folder.store(
@@ -109,7 +109,7 @@ import Timing
     }
 
     @Test
-    func `so is one of an account that an earlier version stored, after one start`() throws {
+    func `a deleted account file of an earlier version is an error after one start`() throws {
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
             try stored.folder.store(
@@ -135,7 +135,7 @@ import Timing
     }
 
     @Test
-    func `a device that has left its account starts in none`() throws {
+    func `a device that has left its account starts without one`() throws {
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
             try stored.folder.store(

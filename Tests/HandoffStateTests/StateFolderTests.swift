@@ -13,7 +13,7 @@ import Testing
         folder = try ScratchStateFolder()
     }
 
-    /// Opens the folder, stores a new account in it, and lets go of it.
+    /// Opens the folder, stores a new account in it, and closes it.
     func prepare() throws {
         let stored = try StateFolder.open(folder.path, now: 1000)
         try stored.folder.store(
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test
-    func `the first start makes a private folder, an identity and a number`() throws {
+    func `the first start creates a private folder, an identity and a number`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000)
         #expect(stored.account == nil)
         #expect(stored.boot == 1000)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test
-    func `a second daemon on the folder is refused, with the process id of the first`() throws {
+    func `a second daemon on the folder is rejected, with the process id of the first`() throws {
         let first = try StateFolder.open(folder.path, now: 1000)
         let expected = StateError.inUse(path: folder.path, process: getpid())
         #expect(throws: expected) { try StateFolder.open(folder.path, now: 1000) }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [0o755, 0o750, 0o701] as [mode_t])
-    func `a folder that others may enter is refused`(_ mode: mode_t) throws {
+    func `a folder that others may enter is rejected`(_ mode: mode_t) throws {
         mkdir(folder.path, mode)
         chmod(folder.path, mode)
         #expect(throws: StateError.openToOthers(path: folder.path, mode: mode)) {
@@ -67,8 +67,8 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
-    func `a folder of another user is refused`() throws {
+    @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a folder"))
+    func `a folder of another user is rejected`() throws {
         mkdir(folder.path, 0o700)
         chown(folder.path, 1234, 1234)
         #expect(throws: StateError.notOurs(path: folder.path, owner: 1234)) {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test
-    func `a file in the place of the folder is named`() throws {
+    func `a file in place of the folder is an error`() throws {
         let path = folder.path
         creat(path, 0o600)
         defer { unlink(path) }
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["identity", "account", "boot"])
-    func `a file that was cut off or changed is refused by name, and left as it is`(_ name: String) throws {
+    func `a file that was truncated or changed is rejected by name and left unchanged`(_ name: String) throws {
         try prepare()
         let whole = try #require(folder.read(name))
         var broken: [[UInt8]] = stride(from: 0, to: whole.count, by: 7).map { Array(whole.prefix($0)) }
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test
-    func `a broken list of peers is refused with its line, and left as it is`() throws {
+    func `an invalid list of peers is rejected with its line and left unchanged`() throws {
         try prepare()
         let bytes = Array("# mine\n10.0.0.1:24863\nnonsense\n".utf8)
         try folder.write("peers", bytes)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test
-    func `an account without its identity is refused, and no new identity is made`() throws {
+    func `an account without its identity is rejected, and no new identity is created`() throws {
         try prepare()
         folder.remove("identity")
         let expected = StateError.identityMissing(
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test
-    func `an account of another identity is refused`() throws {
+    func `an account of another identity is rejected`() throws {
         try prepare()
         let other = IdentityFile.encode(seed: try SecretBytes(random: 32)).exposedCopy()
         try folder.write("identity", other)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test
-    func `what a crash left half-written is cleared away, and the files before it hold`() throws {
+    func `files partly written by a crash are deleted, and the complete ones remain`() throws {
         try prepare()
         let account = folder.read("account")
         for name in [".account.new", ".identity.new", ".boot.new", ".peers.new"] {
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test
-    func `leaving the account removes its file and keeps the device`() throws {
+    func `leaving the account removes its file and the device starts without one`() throws {
         try prepare()
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test
-    func `a link or a pipe in the place of a file is refused, and does not hang`() throws {
+    func `a link or a pipe in place of a file is rejected without blocking`() throws {
         try prepare()
         folder.remove("account")
         mkfifo(folder.path + "/account", 0o600)
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: ["account", "identity", "boot", "peers", "lock"])
-    func `a link is refused also where it leads to a good file`(_ name: String) throws {
+    func `a link is rejected even if it leads to a valid file`(_ name: String) throws {
         try prepare()
         let elsewhere = folder.beside("elsewhere")
         defer { unlink(elsewhere) }
@@ -183,8 +183,9 @@ import Testing
     }
 
     @Test
-    func `when the disk is full the old file stays, nothing half-written does, and the act is refused`() async throws {
-        // A process of its own, since the limit is the process's: no file may grow beyond 200 bytes.
+    func `on a full disk the old file stays, no partly written one remains, and the store fails`() async throws {
+        // In its own process, because the limit applies to the process: no file may exceed 200
+        // bytes.
         await #expect(processExitsWith: .success) {
             let folder = try ScratchStateFolder()
             let stored = try StateFolder.open(folder.path, now: 1000)

@@ -22,11 +22,11 @@ import Testing
         Case(title: "the usual place", path: usual),
         Case(
             title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff/state"),
-        Case(title: "what systemd made before", identities: [managed], path: managed),
+        Case(title: "the folder of older systemd versions", identities: [managed], path: managed),
         Case(title: "a folder for configuration only", identities: [], path: usual),
         Case(title: "two identities", identities: [managed, usual], path: managed, passedBy: usual),
         Case(
-            title: "systemd beside an identity", environment: ["HOME": "/home/u", "STATE_DIRECTORY": managed],
+            title: "systemd and another identity", environment: ["HOME": "/home/u", "STATE_DIRECTORY": managed],
             identities: [usual], path: managed, passedBy: usual),
         Case(
             title: "XDG_CONFIG_HOME", environment: ["HOME": "/home/u", "XDG_CONFIG_HOME": "/c"],
@@ -43,12 +43,12 @@ import Testing
     }
 
     @Test
-    func `without any hint there is no place`() {
+    func `without any hint no folder is chosen`() {
         #expect(throws: StateError.noPlace) { try StatePlace.choose(given: nil, environment: { _ in nil }) }
     }
 
     @Test
-    func `an identity file is what marks a folder`() throws {
+    func `an identity file marks a state folder`() throws {
         let folder = try ScratchStateFolder()
         #expect(!StatePlace.hasIdentity(folder.path))
         _ = try StateFolder.open(folder.path, now: 1)

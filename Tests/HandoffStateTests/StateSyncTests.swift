@@ -5,9 +5,9 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// What brings the state down to the disk.
+/// Flushing the state to disk.
 @Suite struct StateSyncTests {
-    /// Notes what is synchronised: the path, and for a file how many bytes it has by then.
+    /// Records what is synchronised: the path, and for a file its size at that time.
     final class Disk: Sendable {
         private let notes = Locked<[String]>([])
         private let failing = Locked<String?>(nil)
@@ -48,7 +48,7 @@ import Testing
     private func size(_ name: String) -> Int { folder.read(name)?.count ?? 0 }
 
     @Test
-    func `the folder's own name is on the disk before anything in it is stored`() throws {
+    func `the folder's own name is on disk before anything in it is stored`() throws {
         _ = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         #expect(disk.take().first == String(folder.beside("").dropLast()))
         _ = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test
-    func `so are the names of all folders above it that were made for it`() throws {
+    func `the names of all created parent folders are on disk too`() throws {
         let deep = folder.beside(".local/state/handoff")
         _ = try StateFolder.open(deep, now: 1000) { [disk] in disk.sync($0) }
         let above = ["", ".local", ".local/state"].map { folder.beside($0) }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test
-    func `a file is on the disk whole before it has its name, and its name before the store returns`() throws {
+    func `a whole file is on disk before it has its name, and its name before the store returns`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         #expect(
             disk.take().dropFirst() == [
@@ -79,12 +79,13 @@ import Testing
                 "\(folder.path)/.joined.new \(size("joined"))", folder.path,
             ])
         _ = try stored.folder.startAfresh()
-        // A note that it leaves, the account, the note that it has one, the callers, the new identity, the first note.
+        // The note that it leaves; the removal of the account, the joined note and the callers; the
+        // new identity; the removal of the first note.
         #expect(disk.take().count { $0 == folder.path } == 6)
     }
 
     @Test
-    func `what cannot be brought to the disk is not stored, and the former file stays`() throws {
+    func `a file that cannot be flushed is not stored, and the previous file stays`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         let former = folder.read("boot")
         disk.fail("\(folder.path)/.boot.new")
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [EINVAL, ENOSYS, EOPNOTSUPP])
-    func `a file system that synchronises no folders is used, and named once`(error: Int32) throws {
+    func `a file system that does not synchronise folders is used, and reported once`(error: Int32) throws {
         let stored = try StateFolder.open(folder.path, now: 1000) { number in
             var status = stat()
             fstat(number, &status)
@@ -117,17 +118,17 @@ import Testing
     }
 
     @Test(arguments: [ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL])
-    func `a file system without locks is used, unless the daemon of the note still runs`(error: Int32) throws {
+    func `a file system without locks is used, unless the daemon of the note is still running`(error: Int32) throws {
         let refusing: FileLock = { _ in
             errno = error
             return -1
         }
         let stored = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)
         #expect(stored.folder.limitations == ["locks (\(Errno(rawValue: error)))"])
-        // A process of another name has got the number of a daemon that was killed.
+        // A process with another name has the number of a daemon that was killed.
         try folder.write("lock", Array("1\n".utf8))
         _ = try StateFolder.open(folder.path, now: 1000, fileLock: refusing)
-        // One of the same name is another daemon.
+        // A process with the same name is another daemon.
         let name = try Self.name(of: "self")
         let program = folder.beside(name)
         var process: pid_t = 0
@@ -143,7 +144,7 @@ import Testing
             unlink(program)
             for word in words { free(word) }
         }
-        // posix_spawn(3) may return before the kernel has given the process its new name.
+        // posix_spawn(3) may return before the kernel has set the new name of the process.
         while try Self.name(of: "\(process)") != name { sched_yield() }
         try folder.write("lock", Array("\(process)\n".utf8))
         #expect(throws: StateError.inUse(path: folder.path, process: process)) {
@@ -152,7 +153,7 @@ import Testing
     }
 
     @Test
-    func `another error of a lock or of a folder is no lack of the file system`() throws {
+    func `another error of a lock or of a folder is not ignored`() throws {
         #expect(throws: StateError.self) {
             _ = try StateFolder.open(folder.path, now: 1000) { _ in
                 errno = EIO

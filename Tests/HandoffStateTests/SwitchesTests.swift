@@ -5,7 +5,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// What the user has switched off.
+/// The directions that the user has switched off.
 @Suite struct SwitchesTests {
     private static let device = DeviceID(checked: [UInt8](repeating: 7, count: DeviceID.byteCount))
     private static let other = DeviceID(checked: [UInt8](repeating: 8, count: DeviceID.byteCount))
@@ -15,14 +15,14 @@ import Timing
     }
 
     @Test
-    func `at first everything is on`() {
+    func `initially everything is on`() {
         #expect(!Switches().isOff(.advertise))
         #expect(!Switches().isOff(.receive, for: Self.device))
         #expect(Switches().wait(at: at(0, 0)) == nil)
     }
 
     @Test
-    func `a direction is off for all devices, or for one; the other direction stays as it is`() {
+    func `a direction is off for all devices, or for one; the other direction stays unchanged`() {
         var switches = Switches()
         switches.turnOff(Switches.Place(.advertise, Self.device), seconds: nil, at: at(1000, 1))
         #expect(!switches.isOff(.advertise))
@@ -39,7 +39,7 @@ import Timing
     }
 
     @Test
-    func `a time ends by the loop's clock, and is looked at every half minute for a wall clock that was set`() {
+    func `a time ends by the loop's clock, and is checked every half minute in case the wall clock was set`() {
         var switches = Switches()
         switches.turnOff(Switches.Place(.receive), seconds: 100, at: at(1000, 1))
         #expect(switches.wait(at: at(1000, 1)) == .seconds(30))
@@ -58,7 +58,7 @@ import Timing
     }
 
     @Test
-    func `a wall clock that is set forward ends it; one that is set back does not make it longer`() {
+    func `setting the wall clock forward ends it; setting it back does not extend it`() {
         var forward = Switches()
         forward.turnOff(Switches.Place(.receive), seconds: 3600, at: at(1000, 1))
         var back = forward
@@ -77,7 +77,7 @@ import Timing
     }
 
     @Test
-    func `what was read from a file counts on, also with a clock that is not set yet`() throws {
+    func `an entry read from a file is timed, even with a clock that is not set yet`() throws {
         var switches = Switches()
         switches.turnOff(Switches.Place(.receive), seconds: 3600, at: at(1_000_000, 1))
         let file = switches.encoded()
@@ -99,7 +99,8 @@ import Timing
             #expect(!hasEnded)
         }
         #expect(unset.isOff(.receive))
-        // The clock is set at last, to a moment at which it is still off, and then the whole time is over.
+        // The clock is finally set, to a time at which it is still off. Then the whole duration has
+        // passed.
         do {
             let hasEnded = unset.review(at: at(1_000_100, 10))
             #expect(!hasEnded)
@@ -111,7 +112,7 @@ import Timing
     }
 
     @Test
-    func `a file comes back as it was written`() throws {
+    func `a file is read back as written`() throws {
         var switches = Switches()
         switches.turnOff(Switches.Place(.receive, Self.device), seconds: nil, at: at(1000, 1))
         switches.turnOff(Switches.Place(.advertise), seconds: 9, at: at(2000, 1))
@@ -125,13 +126,13 @@ import Timing
         "advertise all 1 2", "x all 1 2\n", "advertise all 1\n", "advertise some 1 2\n", "advertise all -1 2\n",
         "advertise all 1 never\n", "advertise all 1 99999999999999999999\n", "advertise all 1 2 3\n", "\u{0}\n",
     ])
-    func `a line that is none of ours is named`(_ text: String) {
+    func `an invalid line is reported`(_ text: String) {
         let error = #expect(throws: Switches.BadLine.self) { try Switches(decoding: Array(text.utf8)) }
         #expect(error?.number == 1)
     }
 
     @Test(arguments: [0, 1e-9, 1e300, .infinity, .nan, -5])
-    func `times without bounds are bounded, and never trap`(_ seconds: Double) {
+    func `times out of range are limited and never trap`(_ seconds: Double) {
         for clock in [UInt64(0), .max, .max - 1] {
             var switches = Switches()
             switches.turnOff(Switches.Place(.advertise), seconds: seconds, at: at(clock, 1))
@@ -141,7 +142,7 @@ import Timing
     }
 
     @Test
-    func `what a file says of times never traps`() throws {
+    func `times in a file never trap`() throws {
         for line in ["advertise all \(UInt64.max) 0\n", "advertise all 0 \(UInt64.max)\n", "advertise all 5 4\n"] {
             for clock in [UInt64(0), 10, .max] {
                 var switches = try Switches(decoding: Array(line.utf8))
@@ -152,7 +153,7 @@ import Timing
     }
 
     @Test
-    func `a file's end before its beginning switches on at once`() throws {
+    func `an end before the start switches on immediately`() throws {
         var switches = try Switches(decoding: Array("advertise all 2000 1000\n".utf8))
         let first = switches.review(at: at(500, 2))
         let second = switches.review(at: at(500, 2))

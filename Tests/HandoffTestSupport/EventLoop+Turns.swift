@@ -1,8 +1,8 @@
 package import LoopIO
 
 extension EventLoop {
-    /// Runs the loop on this thread for a number of turns, each of which looks at the descriptors once. For tests that
-    /// something does not happen: no clock is involved.
+    /// Runs the loop on this thread for a number of turns, each of which polls the descriptors
+    /// once. For tests that something does not happen: no clock is involved.
     package func runTurns(_ count: Int) throws {
         let turns = Turns(left: count, loop: self)
         turns.next()

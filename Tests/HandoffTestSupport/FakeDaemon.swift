@@ -2,15 +2,15 @@ package import HandoffControl
 package import HandoffJSON
 package import LoopIO
 
-/// A Varlink service on a unix socket that answers as a test says. It speaks the real protocol through the real
-/// server machine, on the loop of the client that is tested.
+/// A Varlink service on a unix socket that replies as a test specifies. It uses the real server
+/// machine, on the loop of the client under test.
 package final class FakeDaemon {
-    /// One call that waits for its answer.
+    /// A call that waits for its reply.
     package final class Call {
         package let method: String
         package let parameters: JSONObject
         package let more: Bool
-        /// Descriptors that came with the call or before it, and that no earlier call had.
+        /// Descriptors passed with the call or before it, except those of earlier calls.
         package let files: [PassedFile]
         private let connection: FakeConnection
         private let id: VarlinkCallID
@@ -35,13 +35,13 @@ package final class FakeDaemon {
             connection.perform { $0.fail(id, error: error, parameters: parameters) }
         }
 
-        /// The connection itself, once it is a raw stream.
+        /// The connection of the call, once it is a raw stream.
         package var stream: ByteStream { connection.stream }
 
-        /// Sends bytes as they are, whatever they mean.
+        /// Sends raw bytes.
         package func sendRaw(_ bytes: [UInt8]) { connection.stream.write(bytes) }
 
-        /// Makes the connection a raw stream, which gets its bytes by `received` and its end by `ended`.
+        /// Turns the connection into a raw stream. `received` gets its bytes and `ended` its end.
         package func upgrade(
             _ parameters: JSONObject = [:], received: @escaping ([UInt8], ByteStream) -> Void,
             ended: @escaping (ByteStream) -> Void
@@ -52,18 +52,18 @@ package final class FakeDaemon {
             stream.onEnd = { ended(stream) }
         }
 
-        /// Ends the connection behind what was sent.
+        /// Ends the connection after pending bytes.
         package func finish() { connection.stream.finish() }
 
-        /// Ends the connection without a word, as a crash does.
+        /// Ends the connection abruptly, as a crash does.
         package func crash() { connection.stream.close() }
     }
 
-    /// Where it listens.
+    /// The path of its socket.
     package let path: String
-    /// The calls that came, in their order.
+    /// The received calls, in order.
     package private(set) var log: [VarlinkCall] = []
-    /// Answers each call, now or later.
+    /// Replies to each call, now or later.
     package var onCall: (Call) -> Void = {
         $0.fail("org.varlink.service.MethodNotFound", ["method": .string($0.method)])
     }
@@ -71,7 +71,7 @@ package final class FakeDaemon {
     private let listener: Listener
     private var connections: [FakeConnection] = []
 
-    /// Listens.
+    /// Starts to listen.
     package init(path: String, loop: EventLoop) throws {
         self.path = path
         listener = try Listener(unixPath: path, on: loop)
@@ -85,14 +85,14 @@ package final class FakeDaemon {
         }
     }
 
-    /// Ends all connections and the socket, as the end of the daemon does.
+    /// Ends all connections and closes the socket, as the daemon does at its end.
     package func stop() {
         listener.close()
         for connection in connections { connection.stream.close() }
         connections = []
     }
 
-    /// The methods that were called, without their interfaces.
+    /// The called methods, without their interfaces.
     package var methods: [String] { log.map(\.member) }
 
     /// The parameters of the last call of a method.

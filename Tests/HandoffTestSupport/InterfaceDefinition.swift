@@ -1,17 +1,18 @@
 package import HandoffControl
 package import HandoffJSON
 
-/// The objects of an interface file: its types, the parameters and results of its methods, and the fields of its errors.
+/// The objects of an interface file: its types, the parameters and results of its methods, and the
+/// fields of its errors.
 package struct InterfaceDefinition: Sendable {
-    /// What a field is.
+    /// The kind of a field.
     package indirect enum Kind: Equatable, Sendable {
         /// `string`, `int`, `float`, `bool` or `object`.
         case basic(String)
-        /// One of several words.
+        /// One of several values.
         case words([String])
         /// A list.
         case list(Kind)
-        /// A type that has a name.
+        /// A named type.
         case named(String)
     }
 
@@ -19,18 +20,19 @@ package struct InterfaceDefinition: Sendable {
     package struct Field: Sendable {
         /// Its name.
         package let name: String
-        /// What it is.
+        /// Its kind.
         package let kind: Kind
-        /// Whether it may be null, or absent.
+        /// True if it may be null or absent.
         package let isOptional: Bool
     }
 
-    /// Types and errors by their names, methods as `Name(` for the parameters and `Name)` for the results.
+    /// Types and errors by name. Methods are `Name(` for the parameters and `Name)` for the
+    /// results.
     private var objects: [String: [Field]] = [:]
-    /// Types that are one of several words.
+    /// Types that are one of several values.
     private var words: [String: [String]] = [:]
 
-    /// Reads a definition that others have found to be one.
+    /// Parses a definition that is known to be valid.
     package init(_ interface: VarlinkInterface) {
         let lines = interface.description.split(separator: "\n").filter { !$0.hasPrefix("#") }
         var rest = Substring(lines.joined(separator: " "))
@@ -52,25 +54,25 @@ package struct InterfaceDefinition: Sendable {
         }
     }
 
-    /// The fields of an object; none when there is no such object.
+    /// The fields of an object, or none if there is no such object.
     package func fields(of object: String) -> [Field] {
         objects[object] ?? []
     }
 
-    /// The kind, with the words of a type that is one of several.
+    /// The kind, with the values of a named type that is one of several.
     package func resolved(_ kind: Kind) -> Kind {
         if case .named(let name) = kind, let words = words[name] { .words(words) } else { kind }
     }
 
     /// An object with every field.
-    /// - Parameter text: the text for a field of this name.
+    /// - Parameter text: returns the text for a field name.
     package func sample(of object: String, text: (String) -> String) -> JSONObject {
         JSONObject(fields(of: object).map { ($0.name, sample(of: $0.kind, named: $0.name, text: text)) })
     }
 
     private func sample(of kind: Kind, named name: String, text: (String) -> String) -> JSON {
         switch resolved(kind) {
-        case .basic("int"): 4608  // In every range, and one of the codes of failures.
+        case .basic("int"): 4608  // In every range, and a valid failure code.
         case .basic("float"): 1.5
         case .basic("bool"): true
         case .basic("object"): .object(["n": 1])
@@ -81,7 +83,7 @@ package struct InterfaceDefinition: Sendable {
         }
     }
 
-    // MARK: - Reading
+    // MARK: - Parsing
 
     private static func word(_ rest: inout Substring) -> String? {
         rest = rest.drop { !$0.isLetter && $0 != "(" }
@@ -90,7 +92,7 @@ package struct InterfaceDefinition: Sendable {
         return word.isEmpty ? nil : String(word)
     }
 
-    /// What is between the next parenthesis and the one that closes it.
+    /// The text between the next parenthesis and its matching one.
     private static func parentheses(_ rest: inout Substring) -> Substring {
         rest = rest.drop { $0 != "(" }.dropFirst()
         var depth = 1
@@ -102,7 +104,7 @@ package struct InterfaceDefinition: Sendable {
         return inside
     }
 
-    /// What is between the commas outside of parentheses.
+    /// The parts between commas outside parentheses.
     private static func parts(_ text: Substring) -> [String] {
         var depth = 0
         return text.split { character in

@@ -1,10 +1,11 @@
 package import HandoffJSON
 
-/// What a value, or what it writes, has other than the interface file says; empty when there is nothing.
+/// The differences between a value or its encoding and the interface file; empty if there are none.
 extension InterfaceDefinition {
-    /// Compares a value whose properties are its fields: it reads every field of the object, each word of those that are
-    /// one of several, misses exactly those that are not optional, and writes them again under the same names.
-    /// - Parameter text: the text for a field of this name.
+    /// Compares a value whose properties are its fields. It must decode every field of the object
+    /// and each of several allowed values, require exactly the fields that are not optional, and
+    /// encode them with the same names.
+    /// - Parameter text: returns the text for a field name.
     package func differences<Value: Codable>(
         of type: Value.Type, from object: String, text: (String) -> String
     ) -> [String] {
@@ -45,7 +46,8 @@ extension InterfaceDefinition {
         return differences
     }
 
-    /// Compares what was written: nothing but fields of the object, each of its kind, and all that are not optional.
+    /// Compares an encoded object. It must contain only fields of the object, each of its kind, and
+    /// all that are not optional.
     package func differences(in written: JSONObject, from object: String) -> [String] {
         let fields = fields(of: object)
         let unknown = written.keys.filter { key in !fields.contains { $0.name == key } }

@@ -2,12 +2,12 @@ internal import Dispatch
 package import LoopIO
 internal import Synchronization
 
-/// Runs a loop inside a test until it is told to end, and fails the test when that never happens.
+/// Runs a loop in a test until the test ends it. Fails the test if it hangs.
 package final class LoopTest {
-    /// The test did not end by itself.
+    /// The test did not end.
     package struct Hangs: Error {}
 
-    /// Seconds of real time, far more than any of these tests needs; only a test that hangs gets there.
+    /// Seconds of real time, far more than any test needs. Only a test that hangs reaches it.
     private static let timeout = 120
 
     package let loop: EventLoop
@@ -21,10 +21,10 @@ package final class LoopTest {
     }
 
     /// Runs the loop until `end` is called.
-    /// - Throws: `Hangs` when it is not.
+    /// - Throws: `Hangs` if it is not called in time.
     package func run() throws {
         let hangs = Atomic(false)
-        // By a clock of its own: the loop's may stand.
+        // Uses a separate clock, because the loop's clock may not advance.
         let guardian = DispatchWorkItem { [loop] in
             hangs.store(true, ordering: .relaxed)
             loop.stop()

@@ -1,19 +1,19 @@
 package import HandoffLog
 import LoopIO
 
-/// Keeps entries, for tests that look at what was logged.
+/// Stores log entries for tests that inspect them.
 package final class MemorySink: LogSink {
     private let stored = Locked<[LogEntry]>([])
 
-    /// A sink without entries.
+    /// Creates a sink without entries.
     package init() {}
 
-    /// Keeps the entry.
+    /// Stores the entry.
     package func write(_ entry: LogEntry) {
         stored.withLock { $0.append(entry) }
     }
 
-    /// What was written so far, oldest first.
+    /// The stored entries, oldest first.
     package var entries: [LogEntry] {
         stored.withLock { $0 }
     }

@@ -1,9 +1,11 @@
 import Glibc
 
-/// One round of the pattern. Its length is a prime, so that no block of a transfer begins where another one did.
+/// One period of the pattern. Its length is prime, so that no two blocks of a transfer start at the
+/// same offset.
 private let round: [UInt8] = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &* 7) }
 
-/// Bytes in which a lost, doubled or misplaced part shows, copied in large pieces: a sanitizer makes a loop over bytes slow.
+/// Bytes that reveal a lost, duplicated or misplaced part. Copied in large pieces, because a
+/// sanitizer makes a loop over bytes slow.
 package func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
@@ -16,7 +18,7 @@ package func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
     return bytes
 }
 
-/// Whether bytes are equal, by one call.
+/// Compares bytes with one call.
 package func same(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
     one.withUnsafeBytes { one in
         other.withUnsafeBytes { other in

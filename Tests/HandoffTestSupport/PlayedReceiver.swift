@@ -5,28 +5,28 @@ import HandoffModel
 package import HandoffTransfer
 import LoopIO
 
-/// The other app of a stream, which receives a content, and the daemon between: reads the file that the command passes.
+/// The receiving app of a stream and the daemon between. Reads the file that the command passes.
 package final class PlayedReceiver {
-    /// What is sent.
+    /// The header of the content.
     package private(set) var header: TransferHeader?
-    /// What has come.
+    /// The content received so far.
     package private(set) var content: [UInt8] = []
-    /// Whether all of it has come.
+    /// True if all of it has been received.
     package private(set) var succeeded = false
-    /// Why it does not come.
+    /// Why it is not received.
     package private(set) var failure: TransferFailure?
-    /// Called when it is over.
+    /// Called at the end.
     package var onEnd: () -> Void = {}
     /// Called before the reply to `PassFile`.
     package var onPassed: () -> Void = {}
 
-    /// A receiver of any content.
+    /// Creates a receiver of any content.
     package init() {}
 
     private var machine = ReceiverMachine(route: .inline)
     private var stream: ByteStream?
 
-    /// Answers `OpenStream`.
+    /// Handles `OpenStream`.
     package func open(_ call: FakeDaemon.Call) {
         call.upgrade(
             ["stream": call.parameters["stream"] ?? .null],
@@ -38,7 +38,7 @@ package final class PlayedReceiver {
         stream = call.stream
     }
 
-    /// Answers `PassFile` of a sender.
+    /// Handles `PassFile` of a sender.
     package func pass(_ call: FakeDaemon.Call) throws {
         let request = try PassFileRequest(json: call.parameters)
         guard let number = call.files.first?.raw, let length = request.length else { return }

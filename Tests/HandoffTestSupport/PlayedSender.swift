@@ -5,34 +5,34 @@ import HandoffModel
 package import HandoffTransfer
 package import LoopIO
 
-/// The other app of a stream, which sends a content, and the daemon between: writes to the file that the command passes.
+/// The sending app of a stream and the daemon between. Writes to the file that the command passes.
 package final class PlayedSender {
-    /// What is sent.
+    /// The content to send.
     package let content: [UInt8]
-    /// Whether the other side has all of it.
+    /// True if the peer has all of it.
     package private(set) var succeeded = false
-    /// Why it does not.
+    /// Why the peer does not have it.
     package private(set) var failure: TransferFailure?
-    /// Where the last attempt began.
+    /// The offset at which the last attempt started.
     package private(set) var offset: Int64?
     /// The error with which a passed file is refused.
     package var refusal: AppErrorName?
-    /// Called instead of sending the file's bytes: with the stream, the call, and those bytes.
+    /// Called instead of sending the file's bytes, with the stream, the call, and those bytes.
     package var onBytes: ((ByteStream, FakeDaemon.Call?, [UInt8]) -> Void)?
-    /// Called when the other side, or this one, has given up.
+    /// Called when either side has failed.
     package var onFailure: () -> Void = {}
 
     private var machine: SenderMachine
     private var stream: ByteStream?
     private var call: FakeDaemon.Call?
 
-    /// A sender of any content.
+    /// Creates a sender of any content.
     package init(_ header: TransferHeader, _ content: [UInt8]) {
         self.content = content
         machine = SenderMachine(header: header)
     }
 
-    /// A file of that name.
+    /// Creates a sender of a file with this name.
     package convenience init(_ name: String, _ content: [UInt8]) throws {
         let id = TransferID(checked: Array(SHA256Hasher.digest(of: content).bytes.prefix(16)))
         let header = TransferHeader(kind: .file, name: name, size: Int64(content.count), id: id, mode: 0o644)
@@ -40,7 +40,7 @@ package final class PlayedSender {
         self.init(header, content)
     }
 
-    /// Answers `OpenStream`: from now on the connection is the stream.
+    /// Handles `OpenStream`: from now on the connection is the stream.
     package func open(_ call: FakeDaemon.Call) {
         call.upgrade(
             ["stream": .string(Sample.stream.hex)],
@@ -53,7 +53,7 @@ package final class PlayedSender {
         advance { $0.start() }
     }
 
-    /// Takes `PassFile`: says so, and answers when the bytes are written.
+    /// Handles `PassFile`: confirms it, and replies when the bytes are written.
     package func pass(_ call: FakeDaemon.Call) {
         if let refusal { return call.fail(refusal.rawValue, ["message": "not this one"]) }
         self.call = call
@@ -109,6 +109,6 @@ package final class PlayedSender {
         }
     }
 
-    /// Goes on behind the file's bytes.
+    /// Continues after the file's bytes.
     package func bytesSent() { advance { $0.bytesSent() } }
 }

@@ -4,14 +4,15 @@ package import HandoffModel
 
 /// Values for tests, each different from every default.
 package enum Sample {
-    /// A device of another person's hands: its id is this byte, over and over.
+    /// A remote device whose id repeats this byte.
     package static func device(_ byte: UInt8) -> DeviceID { DeviceID(checked: Array(repeating: byte, count: 32)) }
 
     package static func activityID(_ byte: UInt8) -> ActivityID {
         ActivityID(checked: Array(repeating: byte, count: 16))
     }
 
-    /// What a client takes for a whole account file: header, two bytes of content, checksum.
+    /// The smallest file that a client accepts as an account file: header, two bytes of content,
+    /// checksum.
     package static let accountFile =
         "hndf-exp\0\u{1}\0\0\0\0\0\u{2}se" + String(repeating: "c", count: 32)
     package static let account = AccountID(checked: Array(repeating: 0xAC, count: 16))

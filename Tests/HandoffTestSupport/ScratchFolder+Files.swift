@@ -2,18 +2,18 @@ import Glibc
 import LoopIO
 
 extension ScratchFolder {
-    /// What a file says; nil when there is none.
+    /// The text of a file, or nil if it does not exist.
     package func text(of name: String) -> String? {
         guard let content = try? LocalFile.read(file(name), limit: 1_048_576) else { return nil }
         return String(decoding: content.bytes, as: UTF8.self)
     }
 
-    /// What a file holds; nil when there is none.
+    /// The bytes of a file, or nil if it does not exist.
     package func bytes(of name: String) -> [UInt8]? {
         try? LocalFile.read(file(name), limit: 1_048_576).bytes
     }
 
-    /// The names in it, hidden ones too.
+    /// The names in it, including hidden ones.
     package var names: [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -25,14 +25,14 @@ extension ScratchFolder {
         return names.filter { ![".", ".."].contains($0) }
     }
 
-    /// Writes a file of any bytes, or replaces what is in it.
+    /// Writes or replaces a file with any bytes.
     package func write(bytes: [UInt8], to name: String) throws {
         guard let stream = fopen(file(name), "w") else { throw ScratchError(errno: errno) }
         defer { fclose(stream) }
         guard fwrite(bytes, 1, bytes.count, stream) == bytes.count else { throw ScratchError(errno: errno) }
     }
 
-    /// Another folder with a copy of some of its files, each of mode 0600, as from a backup.
+    /// Another folder with copies of some of its files, each of mode 0600, as from a backup.
     package func copy(of names: String...) throws -> ScratchFolder {
         let copy = try ScratchFolder()
         for name in names {
@@ -43,7 +43,7 @@ extension ScratchFolder {
         return copy
     }
 
-    /// The permission bits of a file; nil when there is none.
+    /// The permission bits of a file, or nil if it does not exist.
     package func mode(of name: String) -> UInt32? {
         var status = stat()
         guard stat(file(name), &status) == 0 else { return nil }

@@ -1,13 +1,13 @@
 import Glibc
 import LoopIO
 
-/// A new folder of mode 0700 under the temporary one, removed with everything in it when it is let go, or at the end of the
-/// process: what a test leaves tied together is never let go.
+/// A new folder of mode 0700 in the temporary folder. It is removed with its content when it is
+/// released, or at the end of the process, because reference cycles in tests are never released.
 package final class ScratchFolder {
-    /// Its absolute path; short, since a socket's path may have 107 bytes only.
+    /// Its absolute path. It is short, because a socket's path can have only 107 bytes.
     package let path: String
 
-    /// - Throws: `ScratchError` when it cannot be made.
+    /// - Throws: `ScratchError` if it cannot be created.
     package init() throws {
         var template = Array("/tmp/ho-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw ScratchError(errno: errno) }
@@ -17,7 +17,7 @@ package final class ScratchFolder {
         _ = Self.present.withLock { $0.insert(path) }
     }
 
-    /// The folders that are there; removed at the end of the process.
+    /// The existing folders, which are removed at the end of the process.
     private static let present = Locked(Set<String>())
     private static let cleanUp: Void = {
         atexit { for path in ScratchFolder.present.withLock({ $0 }) { ScratchFolder.remove(path) } }
@@ -29,7 +29,7 @@ package final class ScratchFolder {
     }
 
     private static func remove(_ path: String) {
-        // Tests make no folders in it.
+        // Tests create no folders in it.
         if let folder = opendir(path) {
             while let entry = readdir(folder) {
                 let name = withUnsafeBytes(of: entry.pointee.d_name) {
@@ -42,10 +42,10 @@ package final class ScratchFolder {
         _ = rmdir(path)
     }
 
-    /// The path of something in it.
+    /// The path of a file in it.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file, or replaces what it says.
+    /// Writes or replaces a text file.
     package func write(_ text: String, to name: String) throws {
         guard let stream = fopen(file(name), "w") else { throw ScratchError(errno: errno) }
         defer { fclose(stream) }
@@ -53,7 +53,7 @@ package final class ScratchFolder {
     }
 }
 
-/// A scratch folder or file could not be made.
+/// A scratch folder or file could not be created.
 package struct ScratchError: Error {
     package let errno: Int32
 }

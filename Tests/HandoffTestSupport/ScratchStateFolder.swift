@@ -1,10 +1,10 @@
 package import Glibc
 
-/// A place for one state folder, removed with all that is in it at the end.
+/// A location for one state folder, removed with its content at the end.
 package final class ScratchStateFolder: Sendable {
-    /// Around the state folder.
+    /// The parent of the state folder.
     private let root: String
-    /// The state folder, which does not exist at first.
+    /// The state folder, which does not exist initially.
     package let path: String
 
     package init() throws {
@@ -28,12 +28,12 @@ package final class ScratchStateFolder: Sendable {
         let call: String
     }
 
-    /// A path beside the state folder.
+    /// A path next to the state folder.
     package func beside(_ name: String) -> String {
         root + "/" + name
     }
 
-    /// The bytes of a file in the state folder; nil if there is none.
+    /// The bytes of a file in the state folder, or nil if it does not exist.
     package func read(_ name: String) -> [UInt8]? {
         guard let file = fopen(path + "/" + name, "r") else { return nil }
         defer { fclose(file) }
@@ -42,7 +42,7 @@ package final class ScratchStateFolder: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Writes a file without any care.
+    /// Writes a file without synchronisation or checks.
     package func write(_ name: String, _ bytes: [UInt8]) throws {
         guard let file = fopen(path + "/" + name, "w") else { throw Failure(call: "fopen") }
         defer { fclose(file) }
@@ -63,7 +63,7 @@ package final class ScratchStateFolder: Sendable {
         return stat(path + "/" + name, &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    /// What is in the state folder, sorted.
+    /// The names in the state folder, sorted.
     package var names: [String] {
         names(in: path)
     }

@@ -445,7 +445,7 @@ def switches(stage):
     expect(editor["types"] == [TYPE] and editor["team"] == "T" and editor["domains"] == ["a.example"], f"wrong: {editor}")
     expect(editor["enabled"] and not editor["running"] and editor["verified"] is None, f"wrong: {editor}")
     expect(editor["source"] == "desktop" and editor["file"].endswith("org.example.Editor.desktop"), f"wrong: {editor}")
-    expect("fits 2" in error(desk.ctl("app", "disable", "org.example.E", code=1))["message"], "an id that fits two")
+    expect("matches 2" in error(desk.ctl("app", "disable", "org.example.E", code=1))["message"], "an id that fits two")
     expect(error(desk.ctl("app", "disable", "nobody", code=1))["error"] == "NoSuchApp", "an app that is not there")
     expect(desk.ctl("app", "disable", "org.example.Ed").line["disabled"] == "org.example.Editor", "wrong answer")
     opens = desk.opens(kind="nothing")

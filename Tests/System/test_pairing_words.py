@@ -162,19 +162,19 @@ def declined(scene):
 # name: an act on the scene, the reason and words of `join`, and the words of `pair` (None: it does not fail).
 OUTCOMES = {
     "a wrong code": (wrong_code, "wrongCode", "code is wrong", None),
-    "somebody else tried": (someone_else, "codeUsed", "someone else on this network", None),
-    "nobody invites": (nobody_there, "nobodyThere", "no device on this network invites", None),
-    "nobody answers": (nobody_answers, "unreachable", "nobody answers at 127.0.0.1:1", None),
+    "somebody else tried": (someone_else, "codeUsed", "another device on this network", None),
+    "nobody invites": (nobody_there, "nobodyThere", "no device on this network has a pairing window", None),
+    "nobody answers": (nobody_answers, "unreachable", "no device responds at 127.0.0.1:1", None),
     "the window is closed": (refused_by_python(3), "windowClosed", "window .* has closed", None),
-    "another version": (other_version, "versionsDiffer", "another version", None),
+    "another version": (other_version, "versionsDiffer", "incompatible version", None),
     "a false inviter": (not_trusted, "untrusted", "does not know the code", None),
-    "in an account already": (member_already, None, "in account .* already", None),
+    "in an account already": (member_already, None, "already in account", None),
     "cancelled there": (cancelled_there, "cancelled", "cancelled on the inviting device", None),
     "given up here": (given_up_here, None, "", None),
-    "declined": (declined, "declined", "did not let", "not let in"),
-    "removed": (refused_by_python(8), "removed", "was removed from that account", None),
+    "declined": (declined, "declined", "declined this device", "declined the device"),
+    "removed": (refused_by_python(8), "removed", "was permanently removed from that account", None),
     "no room": (refused_by_python(9), "accountFull", "no room", None),
-    "failed there": (refused_by_python(10), "failed", "could not go on", None),
+    "failed there": (refused_by_python(10), "failed", "pairing failed on the inviting device", None),
 }
 
 for number, (case, outcome) in enumerate(OUTCOMES.items()):

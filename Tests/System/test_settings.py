@@ -98,7 +98,7 @@ def refused(stage):
     kitchen.press("Join")
     study.see("Let Kitchen In?").press("Refuse")
     study.see("No Device Was Added", "Try Again")
-    kitchen.see("Digits or link", "did not let this one in")
+    kitchen.see("Digits or link", "declined this device")
     expect(account(other) is None, "it is in")
 
 

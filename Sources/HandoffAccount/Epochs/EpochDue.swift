@@ -3,44 +3,49 @@ package import HandoffModel
 import HandoffProtocol
 package import Timing
 
-/// That this device should make a new epoch, unless something changes before its turn comes.
+/// A new epoch that this device should create, unless the account changes before its turn.
 package struct EpochDue: Sendable, Equatable {
     /// Why a new epoch is needed.
     package enum Reason: Sendable, Equatable {
-        /// No record counts, as after removals that crossed.
+        /// No epoch record is valid, as after two concurrent removals.
         case missing
-        /// The key in force may be held by a device that is no member any more.
+        /// A device that is no longer a member may have the current key.
         case exposed
-        /// A record holds, but nobody has handed over its key: its maker may be gone.
+        /// A record is in force, but no device has sent its key. Its creator may be offline
+        /// permanently.
         case withheld
-        /// The key is in force for more than 30 days.
+        /// The current key is more than 30 days old.
         case old
     }
 
-    /// Why.
     package let reason: Reason
-    /// How long to wait before asking again, and making the epoch if the answer is the same. It grows with the rank of the
-    /// device among the members, so that mostly one of them makes the epoch; several do no harm.
+    /// The wait before checking again. If the epoch is still due then, create it. The wait
+    /// grows with the rank of the device among the members, so that usually one member creates the
+    /// epoch. Several new epochs are harmless.
     package let after: Duration
 }
 
 extension AccountState {
-    /// Seconds after which an epoch is renewed.
+    /// The age in seconds at which an epoch is renewed.
     package static let epochLifetime: UInt64 = 30 * 24 * 60 * 60
-    /// Seconds over which devices spread the renewal.
+    /// The range in seconds over which devices spread the renewal.
     static let epochJitter: UInt64 = 3 * 24 * 60 * 60
-    /// How long a device waits for the key of a record that holds, before it makes another epoch.
+    /// The wait for the key of the current record before a device creates another epoch.
     package static let timeoutForKey = Duration.seconds(30)
 
-    /// Whether `device`, this one, should make a new epoch, and how long it should wait for others to do so first.
+    /// Returns whether `device`, which is this device, should create a new epoch, and how long it
+    /// should wait for others to do so first.
     ///
-    /// To be asked after every change of the roster, and when the wait is over: then make the epoch if one is still due.
+    /// Call it after every change of the roster and when the wait ends. Create the epoch if one is
+    /// still due then.
     ///
     /// - Parameters:
-    ///   - now: seconds since 1970, for the monthly renewal only.
-    ///   - keyAwaited: how long this device has been waiting for the key of the record in force, with a member in reach.
+    ///   - now: seconds since 1970, used only for the monthly renewal.
+    ///   - keyAwaited: how long this device has waited for the key of the current record with a
+    ///     member reachable.
     package func epochDue(for device: DeviceID, now: UInt64, keyAwaited: Duration = .zero) -> EpochDue? {
-        // A device that has not been given an account key yet is known to nobody, and no other would take its key.
+        // A device without an account key is unknown to the others, and they would not accept its
+        // key.
         guard held != nil, let rank = view.rank(of: device) else { return nil }
         let turn = min(Duration.milliseconds(500) * rank, .seconds(10))
         guard let current = view.currentEpoch else { return EpochDue(reason: .missing, after: turn) }
@@ -55,32 +60,34 @@ extension AccountState {
         return EpochDue(reason: .old, after: turn)
     }
 
-    /// A part of ``epochJitter`` that is the device's own for this record, so that it needs no memory.
+    /// The share of ``epochJitter`` for this device and record. It is derived from their ids, so it
+    /// need not be stored.
     private func jitter(of device: DeviceID, record: Fingerprint) -> UInt64 {
         let hash = Fingerprint(hashing: device.bytes + record.bytes).bytes
         return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } % Self.epochJitter
     }
 }
 
-/// Since when an epoch is due, so that the wait for those whose turn comes first ends. A plain value; the owner asks at each
-/// change of the account, and when the wait is over. See `docs/state-machines/account.md`.
+/// Tracks how long a new epoch has been due. A plain value; the owner calls ``rest(of:at:)`` at
+/// each change of the account and when the wait ends. See `docs/state-machines/account.md`.
 package struct EpochTurn: Sendable {
     private var reason: EpochDue.Reason?
     private var since = MonotonicInstant(nanoseconds: 0)
 
-    /// Nothing is due yet.
+    /// Creates a tracker with no epoch due.
     package init() {}
 
-    /// What is left of the wait: zero when this device is to make the epoch now, nil while none is due.
+    /// The remaining wait: zero when this device must create the epoch now, nil while none is due.
     ///
-    /// - Parameter due: what `AccountState.epochDue` says now.
+    /// - Parameter due: the current result of `AccountState.epochDue`.
     package mutating func rest(of due: EpochDue?, at now: MonotonicInstant) -> Duration? {
         if due?.reason != reason {
             reason = due?.reason
             since = now
         }
         guard let due else { return nil }
-        // The wait for a key counts from when the key was first missed, and is shorter each time it is asked for.
+        // `epochDue` already subtracts the time waited for a key, so the wait needs no adjustment
+        // here.
         guard due.reason != .withheld else { return due.after }
         return max(.zero, due.after - now.duration(since: since))
     }

@@ -1,18 +1,20 @@
 package import HandoffCrypto
 internal import HandoffProtocol
 
-/// An exported account: whoever holds the file, and knows its passphrase if it has one, is admitted, once, until a member
-/// closes its ticket. It holds no account key.
+/// An exported account. The holder of the file, who also needs its passphrase if it has one, is
+/// admitted once, until a member closes its ticket. The file contains no account key.
 ///
-/// Content: seed of the ticket 32, then the roster as a ``StatementList`` to the end. The `form` of the header says how the
-/// content is protected: 0, in the clear; 1, by a passphrase (``PassphraseSeal``).
+/// Content: seed of the ticket 32, then the roster as a ``StatementList`` to the end. The `form` of
+/// the header states the protection of the content: 0 for none, 1 for a passphrase
+/// (``PassphraseSeal``).
 package struct AccountFile: Sendable {
-    /// Private half of the ticket.
+    /// The private half of the ticket.
     package let ticketSeed: SecretBytes
-    /// The roster with the ticket.
+    /// The roster that contains the ticket.
     package let roster: Roster
 
-    /// The file's bytes. With a passphrase it takes 64 MiB and some 0.2 s: call it on a worker then.
+    /// Encodes the file. With a passphrase this needs 64 MiB and about 0.2 s: call it on a worker
+    /// thread.
     ///
     /// - Parameter passphrase: 1 to 1,024 bytes; nil leaves the content in the clear.
     /// - Throws: ``FileError/passphraseUnfit`` or ``FileError/underivable(_:)``.
@@ -22,7 +24,7 @@ package struct AccountFile: Sendable {
         try encoded(passphrase: passphrase, seal: seal, salt: Randomness.bytes(PassphraseSeal.saltCount))
     }
 
-    /// The file's bytes with a given salt, for vectors: no salt may be used twice.
+    /// Encodes the file with a given salt, for test vectors. Never use a salt twice.
     package func encoded(
         passphrase: SecretBytes?, seal: PassphraseSeal = .standard, salt: [UInt8]
     ) throws(FileError) -> SecretBytes {
@@ -35,10 +37,11 @@ package struct AccountFile: Sendable {
         return FileFormat.export.file([SecretBytes(copying: salt), sealed], form: PassphraseSeal.form)
     }
 
-    /// Reads a file; all signatures in it are checked. With a passphrase it takes as long as to write it.
+    /// Decodes a file and checks all its signatures. With a passphrase this takes as long as
+    /// encoding.
     ///
-    /// - Throws: ``FileError/passphraseMissing``, ``FileError/passphraseWrong``, ``FileError/notProtected``, or what is
-    ///   wrong with the file.
+    /// - Throws: ``FileError/passphraseMissing``, ``FileError/passphraseWrong``,
+    ///   ``FileError/notProtected``, or the error in the file.
     package init(
         decoding file: SecretBytes, passphrase: SecretBytes? = nil, seal: PassphraseSeal = .standard
     ) throws(FileError) {
@@ -52,7 +55,7 @@ package struct AccountFile: Sendable {
         }
     }
 
-    /// A file of a ticket, with the roster that has it.
+    /// Creates a file from a ticket and a roster that contains it.
     package init(ticketSeed: SecretBytes, roster: Roster) {
         self.ticketSeed = ticketSeed
         self.roster = roster

@@ -1,16 +1,17 @@
 internal import HandoffCrypto
 internal import HandoffProtocol
 
-/// What all binary files of this program have around their content, so that a damaged or half-written one is noticed.
+/// The common frame of this program's binary files. It detects damaged and partly written files.
 ///
-/// Magic 8 bytes, version u16, form u16, length of the content u32; the content; SHA-256 of all before it. Integers are
-/// big-endian. A file is one ``SecretBytes``, as most of them hold keys.
+/// Magic 8 bytes, version u16, form u16, length of the content u32; the content; SHA-256 of all
+/// preceding bytes. Integers are big-endian. A file is one ``SecretBytes``, because most files hold
+/// keys.
 package struct FileFormat: Sendable {
     /// The first 8 bytes, ASCII.
     package let magic: String
-    /// The version that this program writes, and the only one that it reads.
+    /// The version that this program writes. It reads no other version.
     package let version: UInt16
-    /// Most bytes of content.
+    /// Maximum size of the content in bytes.
     package let maxContent: Int
 
     private init(magic: String, version: UInt16, maxContent: Int) {
@@ -19,31 +20,34 @@ package struct FileFormat: Sendable {
         self.maxContent = maxContent
     }
 
-    /// Seed of the device key.
+    /// The seed of the device key.
     package static let identity = FileFormat(magic: "hndf-key", version: 1, maxContent: 64)
-    /// Counter of starts.
+    /// The generation number.
     package static let boot = FileFormat(magic: "hndf-bot", version: 1, maxContent: 64)
-    /// Account with its keys. The roster may pass its limit of bytes by what lets a removal fit.
+    /// The account with its keys. A roster at its byte limit can exceed it so that a removal still
+    /// fits.
     package static let account = FileFormat(magic: "hndf-acc", version: 5, maxContent: 32 * 1024 * 1024)
-    /// Exported account.
+    /// An exported account.
     package static let export = FileFormat(magic: "hndf-exp", version: 1, maxContent: 32 * 1024 * 1024)
 
     static let headerCount = 16
     static let trailerCount = SHA256.byteCount
 
-    /// Most bytes of a file, so that a reader can refuse a longer one before it reads.
+    /// Maximum size of a file in bytes, so that a reader can reject a longer file before reading
+    /// it.
     package var maxFile: Int {
         Self.headerCount + maxContent + Self.trailerCount
     }
 
-    /// The file whose content is `parts` in order; `form` tells how the content is protected, 0 for not at all.
+    /// The file with `parts` as its content, in order. `form` states how the content is protected;
+    /// 0 means unprotected.
     func file(_ parts: [SecretBytes], form: UInt16 = 0) -> SecretBytes {
         let header = header(form: form, length: parts.reduce(0) { $0 + $1.count })
         let body = SecretBytes.concatenated([SecretBytes(copying: header)] + parts)
         return SecretBytes.concatenated([body, SecretBytes(copying: SHA256.hash(body))])
     }
 
-    /// The first bytes of a file with `length` bytes of content.
+    /// The header of a file with `length` bytes of content.
     func header(form: UInt16, length: Int) -> [UInt8] {
         var header = ByteWriter(capacity: Self.headerCount)
         header.text(magic)
@@ -53,15 +57,16 @@ package struct FileFormat: Sendable {
         return header.bytes
     }
 
-    /// A reader of the content of `file`, once header, length and checksum are found right, and that it is in the clear.
+    /// Checks header, length and checksum of an unprotected `file` and returns a reader of its
+    /// content.
     func content(of file: SecretBytes) throws(FileError) -> SecretReader {
         let (form, reader) = try contentInAnyForm(of: file)
         guard form == 0 else { throw .unknownForm(form) }
         return reader
     }
 
-    /// How the content of `file` is protected, and a reader of it as it stands in the file, once header, length and
-    /// checksum are found right.
+    /// Checks header, length and checksum of `file`. Returns its form and a reader of the content
+    /// as stored.
     func contentInAnyForm(of file: SecretBytes) throws(FileError) -> (form: UInt16, content: SecretReader) {
         var header = SecretReader(file)
         guard file.count >= Self.headerCount, try header.plain(8) == Array(magic.utf8) else { throw .notSuchAFile }
@@ -76,52 +81,54 @@ package struct FileFormat: Sendable {
         let end = Self.headerCount + length
         let digest = unsafe file.withUnsafeBytes { buffer in
             let hasher = SHA256Hasher()
-            // Safe: the hasher keeps no pointer, and `end` is inside, as the length was compared just above.
+            // Safe: the hasher keeps no pointer, and `end` is in bounds because the length was
+            // checked above.
             unsafe hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<end]))
             return hasher.digest()
         }
         var trailer = SecretReader(file, from: end, to: file.count)
         guard ConstantTime.equal(digest, try trailer.plain(Self.trailerCount)) else { throw .damaged }
-        // Only now: a flipped bit in a good file is damage, not a form.
+        // Returned only after the checksum: a flipped bit in a valid file is damage, not another
+        // form.
         return (form, SecretReader(file, from: Self.headerCount, to: end))
     }
 }
 
-/// Why the content of a file of ours cannot be used; who opened the file adds its name.
+/// Why the content of one of this program's files is unusable. The caller adds the file name.
 package enum FileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It does not begin as such a file does.
+    /// The magic bytes are wrong.
     case notSuchAFile
-    /// A later program wrote it.
+    /// A later version of the program wrote it.
     case unknownVersion(UInt16)
-    /// It is protected in a way that this program does not know.
+    /// It has an unknown kind of protection.
     case unknownForm(UInt16)
-    /// A passphrase protects it, and none was given.
+    /// The file needs a passphrase and none was given.
     case passphraseMissing
-    /// A passphrase protects it, and another one was given; or it was changed by somebody who knows how to.
+    /// The passphrase does not open the file, or the file was modified and its checksum recomputed.
     case passphraseWrong
-    /// A passphrase was given, and the file is in the clear: it is not the one that was meant.
+    /// A passphrase was given for an unprotected file, so it is probably not the intended file.
     case notProtected
-    /// The passphrase is empty, or longer than 1,024 bytes.
+    /// The passphrase is empty or longer than 1,024 bytes.
     case passphraseUnfit
-    /// The key could not be derived from the passphrase, for one as there is not enough memory.
+    /// Key derivation from the passphrase failed, for example for lack of memory.
     case underivable(String)
-    /// It ends too early, or goes on too long.
+    /// The file is truncated or too long.
     case wrongLength(expected: Int, actual: Int)
-    /// Its checksum is wrong.
+    /// The checksum is wrong.
     case damaged
-    /// Its checksum is right, but it says something impossible.
+    /// The checksum is right, but the content is invalid.
     case invalid(String)
 
     package var description: String {
         switch self {
-        case .notSuchAFile: "is not such a file"
+        case .notSuchAFile: "is not a file of this kind"
         case .unknownVersion(let version): "has version \(version), which this program does not know"
         case .unknownForm(let form): "has form \(form), which this program does not know"
-        case .passphraseMissing: "is protected by a passphrase, which is needed"
+        case .passphraseMissing: "is protected by a passphrase; enter the passphrase"
         case .passphraseWrong: "cannot be opened with this passphrase"
-        case .notProtected: "is not protected by a passphrase, though one was given"
+        case .notProtected: "is not protected by a passphrase, but one was given"
         case .passphraseUnfit: "needs a passphrase of 1 to \(PassphraseSeal.maxPassphrase) bytes"
-        case .underivable(let reason): "cannot be protected or opened now: \(reason)"
+        case .underivable(let reason): "cannot be encrypted or decrypted now: \(reason)"
         case .wrongLength(let expected, let actual): "has \(actual) bytes instead of \(expected)"
         case .damaged: "is damaged (its checksum is wrong)"
         case .invalid(let reason): "is not valid: \(reason)"

@@ -1,20 +1,21 @@
 internal import HandoffCrypto
 
-/// How a passphrase protects the content of an account file (form 1): salt 16, then the content sealed with AES-256-GCM
-/// under the key that scrypt makes of passphrase and salt, with the file's header as additional data.
+/// The passphrase protection of an account file (form 1): salt 16, then the content sealed with
+/// AES-256-GCM. scrypt derives the key from passphrase and salt, and the file's header is the
+/// additional data.
 ///
-/// The nonce is twelve zero bytes: each file has a key of its own, by its salt. The passphrase is taken as the bytes that
-/// it is, without any normalisation.
+/// The nonce is twelve zero bytes, because the salt gives each file its own key. The bytes of the
+/// passphrase are used without normalisation.
 package struct PassphraseSeal: Sendable {
-    /// The form in the header of a file that is protected so.
+    /// The value of the `form` header field for this protection.
     package static let form: UInt16 = 1
-    /// Bytes of a passphrase, at most.
+    /// Maximum length of a passphrase in bytes.
     package static let maxPassphrase = 1024
     static let saltCount = 16
 
-    /// What every file has.
+    /// The parameters of real files.
     package static let standard = PassphraseSeal(scrypt: .standard)
-    /// No protection at all, for tests that are not about scrypt.
+    /// Parameters that give no protection, for tests that do not exercise scrypt.
     package static let trivial = PassphraseSeal(scrypt: .trivial)
 
     private let scrypt: Scrypt
@@ -23,7 +24,7 @@ package struct PassphraseSeal: Sendable {
         self.scrypt = scrypt
     }
 
-    /// What stands in the file in the place of `content`.
+    /// Seals `content` as it is stored in the file.
     func seal(
         _ content: SecretBytes, passphrase: SecretBytes, salt: [UInt8], header: [UInt8]
     ) throws(FileError) -> SecretBytes {
@@ -35,12 +36,12 @@ package struct PassphraseSeal: Sendable {
         }
     }
 
-    /// The content that bytes `range` of `file`, salt and all, were made of.
+    /// Opens bytes `range` of `file`, which include the salt.
     func open(
         _ file: SecretBytes, in range: Range<Int>, passphrase: SecretBytes, header: [UInt8]
     ) throws(FileError) -> SecretBytes {
         var reader = SecretReader(file, from: range.lowerBound, to: range.upperBound)
-        // Before the work: what is too short was never made by us, whatever the passphrase.
+        // Checked before the slow derivation: content this short is invalid with any passphrase.
         guard reader.remaining >= Self.saltCount + AESGCM.tagCount else { throw .invalid("content is too short") }
         let salt = try reader.plain(Self.saltCount)
         let key = try key(passphrase, salt)

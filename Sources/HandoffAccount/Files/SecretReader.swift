@@ -1,38 +1,38 @@
 package import HandoffCrypto
 
-/// Reads big-endian fields of a secret; what is secret in it stays in protected memory.
+/// Reads big-endian fields of a secret. Secret parts stay in protected memory.
 package struct SecretReader {
     private let bytes: SecretBytes
     private var position: Int
     private let end: Int
 
-    /// Reads from offset `start` up to `end`, by default all.
+    /// Reads from offset `start` up to `end`, by default to the end of `bytes`.
     package init(_ bytes: SecretBytes, from start: Int = 0, to end: Int? = nil) {
         self.bytes = bytes
         self.end = min(end ?? bytes.count, bytes.count)
         position = min(max(start, 0), self.end)
     }
 
-    /// Number of bytes not read yet.
+    /// Number of unread bytes.
     package var remaining: Int {
         end - position
     }
 
-    /// Reads `count` bytes that are no secret.
+    /// Reads `count` bytes that are not secret.
     package mutating func plain(_ count: Int) throws(FileError) -> [UInt8] {
         guard count >= 0, count <= remaining else { throw .invalid("content is too short") }
         let range = position..<(position + count)
         position += count
         return bytes.withSpan { span in
             var copy: [UInt8] = []
-            // Room for all at once: growing would leave copies behind.
+            // Reserve the full capacity: growing would leave copies in memory.
             copy.reserveCapacity(count)
             for index in range { copy.append(span[index]) }
             return copy
         }
     }
 
-    /// Reads `count` bytes that are a secret; the array in between is overwritten.
+    /// Reads `count` secret bytes. The intermediate array is wiped.
     package mutating func secret(_ count: Int) throws(FileError) -> SecretBytes {
         var window = try plain(count)
         return SecretBytes(wiping: &window)
@@ -62,7 +62,7 @@ package struct SecretReader {
         Fingerprint(checked: try plain(Fingerprint.byteCount))
     }
 
-    /// Throws unless all was read.
+    /// Throws unless all bytes have been read.
     package func finish() throws(FileError) {
         guard remaining == 0 else { throw .invalid("content is too long") }
     }

@@ -1,43 +1,46 @@
 internal import HandoffModel
 
-/// What a hostile member can make the others store, at most; honest accounts stay far below.
+/// Limits on the data that a hostile member can make the others store. Honest accounts stay far
+/// below them.
 ///
-/// Names, epoch records and reserved kinds keep the greatest of their key, whatever the order, so that limiting commutes with merging; epoch
-/// records of other removed digests than the present one mean nothing any more, and go.
-/// The other limits are first come, first served: beyond them devices may differ, and say so loudly.
+/// Names, epoch records and reserved kinds keep the greatest statement of their key in any order,
+/// so limiting commutes with merging. Epoch records that name an outdated removed digest have no
+/// meaning and are dropped. The other limits keep the first statements to arrive. Beyond them
+/// devices can differ, and they report it in the log.
 package enum RosterLimits {
-    /// Devices and tickets that an account can ever know, removed ones included.
+    /// Devices and tickets that an account can ever know, including removed ones.
     package static let keys = 256
     /// Admissions (add, ticket, use) by one signer.
     package static let admissions = 64
     /// Subjects that one signer may remove.
     package static let removals = 64
-    /// Removals by one signer of one subject. A second is never honest: it is kept as the proof of that, and both lose
-    /// their `keeps`. More would say nothing new.
+    /// Removals of one subject by one signer. A second one is never honest. It is kept as proof,
+    /// and both lose their `keeps`. A third would add no information.
     static let removalsOfSubject = 2
-    /// Statements of reserved kinds by one signer, those with the greatest ids.
+    /// Statements of reserved kinds by one signer. Those with the greatest ids are kept.
     package static let reserved = 16
-    /// Bytes of all statements of an account, as ``Statement/encodedCount`` has them.
+    /// Size of all statements of an account in bytes, as counted by ``Statement/encodedCount``.
     package static let bytes = 8 * 1024 * 1024
-    /// Subjects that a signer may still remove when ``bytes`` are used up, so that a removal always fits.
+    /// Subjects that a signer may still remove when ``bytes`` is exhausted, so that a removal
+    /// always fits.
     package static let removalsWhenFull = 8
 }
 
-/// What one signer has in the roster, as far as ``RosterLimits`` count it.
+/// The statements of one signer, as counted by ``RosterLimits``.
 struct SignerTally: Sendable {
-    /// Statements that admit someone.
+    /// Number of statements that admit a device or ticket.
     var admissions = 0
     /// Removals by subject, at most ``RosterLimits/removalsOfSubject`` each, ascending by id.
     var removals: [Fingerprint: [Fingerprint]] = [:]
     /// The greatest name for each subject.
     var names: [DeviceID: RankedStatement] = [:]
-    /// The greatest epoch record that names the present removed digest.
+    /// The greatest epoch record that names the current removed digest.
     var epoch: RankedStatement?
     /// Statements of reserved kinds, at most ``RosterLimits/reserved``, ascending by id.
     var reserved: [Fingerprint] = []
 }
 
-/// A statement by what decides between it and others of its key: a number, then the id.
+/// A statement with its rank among the statements of the same key: a number, then the id.
 struct RankedStatement: Comparable, Sendable {
     /// Counter of a name, or number of an epoch.
     let number: UInt32
@@ -50,21 +53,22 @@ struct RankedStatement: Comparable, Sendable {
 }
 
 extension RosterUnion {
-    /// How a statement stands to the limits of its signer.
+    /// The result of checking a statement against the limits of its signer.
     enum Fit {
-        /// It can be taken; the statement `displacing` of the same key goes.
+        /// It can be added. The statement `displacing` of the same key is dropped.
         case fits(displacing: Fingerprint?)
-        /// Greater statements of its key are there already: nothing to take, nothing to complain about.
+        /// The set already has greater statements of its key. This is not an error.
         case isObsolete
-        /// A limit does not let it in.
+        /// A limit excludes it.
         case exceeds(MergeResult.FullLimit)
     }
 
-    /// Counts the statement in `tally`, which the caller keeps only if it takes the statement.
+    /// Counts the statement in `tally`. The caller keeps `tally` only if it adds the statement.
     static func fit(_ statement: Statement, into tally: inout SignerTally, known: Set<Fingerprint>) -> Fit {
         switch statement.content {
         case .found:
-            // Its account's id names key and nonce, so that the roster's own is the only one that can be genuine.
+            // The account id commits to key and nonce, so only the roster's own founding statement
+            // is genuine.
             return .fits(displacing: nil)
         case .add, .ticket, .use:
             guard tally.admissions < RosterLimits.admissions else { return .exceeds(.admissions) }
@@ -102,7 +106,7 @@ extension RosterUnion {
         return fit
     }
 
-    /// Adds an id to an ascending list of which the `count` greatest stay.
+    /// Adds an id to an ascending list and keeps the `count` greatest.
     private static func keepGreatest(_ count: Int, _ id: Fingerprint, of ids: inout [Fingerprint]) -> Fit {
         ids.append(id)
         ids.sort()

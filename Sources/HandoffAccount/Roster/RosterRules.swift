@@ -1,13 +1,16 @@
 internal import HandoffCrypto
 internal import HandoffModel
 
-/// The four steps from statements to members, each needing only the ones before it, so that there can be no cycle.
+/// The four steps from statements to members. Each step uses only earlier ones, so there are no
+/// cycles.
 ///
-/// 1. *known*: the founder, and all whom the known admit, removals ignored. A roster holds statements by the known only.
+/// 1. *known*: the founder, and every key that a known key admits, ignoring removals. A roster
+///    contains statements by known keys only.
 /// 2. *removed*: every subject of a removal.
-/// 3. An admission counts if its signer is not removed, or if every removal of that signer keeps its subject. A ticket
-///    with more than one counting use admits nobody.
-/// 4. *live*: devices that are not removed, and reached from the founder over admissions that count. The founder may
+/// 3. An admission counts if its signer is not removed, or if every removal of that signer keeps
+///    its subject. A ticket with more than one counting use admits no device.
+/// 4. *live*: devices that are not removed and are reachable from the founder over admissions that
+///    count. The founder and devices on the path may themselves be removed.
 ///    itself be removed, and so may those on the way.
 struct RosterRules {
     private(set) var deviceKeys: [DeviceID: PublicKey] = [:]
@@ -15,12 +18,12 @@ struct RosterRules {
     private(set) var live: Set<DeviceID> = []
     private(set) var openTickets: [OpenTicket] = []
     private(set) var admissions: [Fingerprint: Set<Fingerprint>] = [:]
-    /// By ticket: devices whose use of it counts.
+    /// The devices whose use of a ticket counts, by ticket.
     private(set) var users: [Fingerprint: Set<Fingerprint>] = [:]
     private(set) var epochs: [EpochRecord] = []
     private(set) var names: [Name] = []
 
-    /// A name that a device was given.
+    /// A name given to a device.
     struct Name {
         let subject: DeviceID
         let signer: DeviceID
@@ -28,7 +31,7 @@ struct RosterRules {
         let text: String
     }
 
-    /// By subject: what each of its removers keeps.
+    /// The keys that each remover keeps, by subject and remover.
     private var removals: [Fingerprint: [Fingerprint: Set<Fingerprint>]] = [:]
     private var tickets: [Fingerprint: (key: PublicKey, issuers: Set<Fingerprint>)] = [:]
     private var uses: [(ticket: Fingerprint, device: Fingerprint)] = []
@@ -45,7 +48,7 @@ struct RosterRules {
         openTickets = makeOpenTickets(reached)
     }
 
-    /// Sorts one statement into what the steps read.
+    /// Sorts one statement into the collections that the steps read.
     private mutating func collect(_ statement: Statement) {
         let signer = statement.signerID
         switch statement.content {
@@ -64,8 +67,9 @@ struct RosterRules {
             deviceKeys[device] = key
             uses.append((signer, Fingerprint(device)))
         case .remove(let subject, let keeps):
-            // A signer that removes one subject twice contradicts itself: nobody is kept. Taking either one would let a
-            // removed device widen what it once kept, and bring an accomplice back.
+            // A signer that removes one subject twice contradicts itself, so neither removal keeps
+            // anything. Accepting either one would let a removed device extend its `keeps` and
+            // readmit an accomplice.
             let isSecond = removals[subject]?[signer] != nil
             removals[subject, default: [:]][signer] = isSecond ? [] : Set(keeps)
         case .name(let subject, let counter, let text):
@@ -79,13 +83,13 @@ struct RosterRules {
         }
     }
 
-    /// Step 3: whether a statement by `signer` that admits `subject` still means something.
+    /// Step 3: returns whether an admission of `subject` by `signer` counts.
     private func counts(admissionOf subject: Fingerprint, by signer: Fingerprint) -> Bool {
         guard let removals = removals[signer] else { return true }
         return removals.values.allSatisfy { $0.contains(subject) }
     }
 
-    /// Step 4, without taking the removed out: they may stand on the way to others.
+    /// Step 4, including removed devices, which can be on the path to others.
     private func reach(from founder: Fingerprint) -> Set<Fingerprint> {
         var reached: Set<Fingerprint> = [founder]
         var frontier = [founder]
@@ -100,11 +104,12 @@ struct RosterRules {
         return reached
     }
 
-    /// Tickets whose file would still admit somebody, or over which several devices are in conflict.
+    /// The tickets whose file can still admit a device, or which several devices have used.
     private func makeOpenTickets(_ reached: Set<Fingerprint>) -> [OpenTicket] {
         var open: [OpenTicket] = []
         for (id, ticket) in tickets where reached.contains(id) && !removed.contains(id) {
-            // Several members could sign a ticket for one key; the smallest is shown as the issuer.
+            // Several members can sign a ticket for one key. The smallest id is shown as the
+            // issuer.
             guard let issuer = ticket.issuers.min() else { continue }
             let users = (users[id] ?? []).map(\.device).sorted()
             open.append(OpenTicket(id: id, key: ticket.key, issuer: issuer.device, users: users))

@@ -1,19 +1,20 @@
 internal import HandoffModel
 
-/// The work of one merge: a copy of the set that becomes the roster only if nothing in the offer is broken.
+/// One merge in progress. This copy of the set becomes the roster only if the merge throws no
+/// error.
 struct RosterUnion {
     let accountID: AccountID
     var statements: [Fingerprint: Statement]
     var byteCount: Int
     var known: Set<Fingerprint>
     var tallies: [Fingerprint: SignerTally]
-    /// Whether signatures were checked before.
+    /// True if signatures were checked earlier.
     let isTrusted: Bool
     var result = MergeResult()
 
-    /// Ids of what this merge took, displaced ones included.
+    /// Ids of the statements added by this merge, including those displaced again.
     private var added: Set<Fingerprint> = []
-    /// Statements that wait until the key that they depend on is known.
+    /// Statements that wait for a key that they depend on, by key.
     private var waiting: [Fingerprint: [Statement]] = [:]
 
     init(
@@ -28,7 +29,7 @@ struct RosterUnion {
         self.isTrusted = isTrusted
     }
 
-    /// Adds all, in an order in which signers come before what they sign; linear in the number of statements.
+    /// Adds all statements, signers before the statements that they sign. Takes linear time.
     mutating func add(_ offered: [Statement]) throws(StatementError) {
         var queue = Self.lastFirst(offered)
         while let statement = queue.popLast() {
@@ -44,15 +45,16 @@ struct RosterUnion {
             }
         }
         try addEpochs(offered)
-        // What came and went within this merge was never stored.
+        // Statements added and displaced within this merge were never stored.
         result.added.removeAll { statements[$0.id] == nil }
         for statement in waiting.values.joined() {
             result.refused.append(.init(statement: statement, reason: .unknownKey))
         }
     }
 
-    /// Takes the epoch records, now that it is known who is removed: only those that name the present removed digest. Others are of
-    /// no use any more, or of no use before their removals are here, and then they are offered again.
+    /// Adds the epoch records that name the current removed digest. Runs last, when all removals
+    /// are known. Other records are either obsolete or premature; a premature record is offered
+    /// again after its removals.
     private mutating func addEpochs(_ offered: [Statement]) throws(StatementError) {
         let digest = removedDigest
         for old in statements.values where !Self.names(digest, old) {
@@ -62,7 +64,7 @@ struct RosterUnion {
             if !added.contains(old.id) { result.dropped.append(old) }
         }
         let records = offered.filter { $0.content.kind == .epoch && Self.names(digest, $0) }
-        // The greatest first: so a hostile offer of a thousand records costs one signature.
+        // Greatest first, so that a hostile offer of a thousand records costs one signature check.
         for record in records.sorted(by: { Self.rank(of: $1) < Self.rank(of: $0) }) where statements[record.id] == nil {
             if known.contains(record.signerID) {
                 try place(record)
@@ -72,12 +74,12 @@ struct RosterUnion {
         }
     }
 
-    /// Whether a statement is no epoch record, or one that names this digest.
+    /// Returns true for a statement that is not an epoch record, or is one that names this digest.
     private static func names(_ digest: Fingerprint, _ statement: Statement) -> Bool {
         if case .epoch(_, let named, _) = statement.content { named == digest } else { true }
     }
 
-    /// What epoch records have to name: the removed devices.
+    /// The digest of the removed devices, which valid epoch records name.
     private var removedDigest: Fingerprint {
         var devices: Set<Fingerprint> = []
         var removed: Set<Fingerprint> = []
@@ -92,8 +94,9 @@ struct RosterUnion {
         return RosterView.removedDigest(of: devices.intersection(removed))
     }
 
-    /// The offer with the statement to begin with at its end: admissions as they came, then the others, the greatest of each
-    /// key before those that it makes obsolete. So a hostile offer of a thousand names for one device costs one signature.
+    /// The offer in reverse order of processing: admissions as received, then the other statements,
+    /// with the greatest of each key before those that it makes obsolete. A hostile offer of a
+    /// thousand names for one device then costs one signature check.
     private static func lastFirst(_ offered: [Statement]) -> [Statement] {
         let admissions = offered.filter { $0.admitted != nil }
         let others = offered.filter { $0.admitted == nil }.map { ($0, rank(of: $0)) }
@@ -108,17 +111,17 @@ struct RosterUnion {
         }
     }
 
-    /// A key that has to be known before the statement means anything.
+    /// A key that must be known before the statement is meaningful, or nil.
     private func missingKey(of statement: Statement) -> Fingerprint? {
         guard known.contains(statement.signerID) else { return statement.signerID }
-        // Else a hostile member could fill the account with names for devices that do not exist.
+        // Otherwise a hostile member could fill the account with names of nonexistent devices.
         if case .name(let subject, _, _) = statement.content, !known.contains(Fingerprint(subject)) {
             return Fingerprint(subject)
         }
         return nil
     }
 
-    /// Takes one statement whose signer is known, or reports why not.
+    /// Adds one statement whose signer is known, or reports why it is refused.
     private mutating func place(_ statement: Statement) throws(StatementError) {
         var tally = tallies[statement.signerID] ?? SignerTally()
         let displaced: Fingerprint?
@@ -133,7 +136,7 @@ struct RosterUnion {
         }
         let freed = displaced.flatMap { statements[$0]?.encodedCount } ?? 0
         let total = byteCount - freed + statement.encodedCount
-        // What this device has stored was within the limits in the order in which it came.
+        // Statements that this device has stored were within the limits in their order of arrival.
         guard isTrusted || total <= RosterLimits.bytes || Self.mayExceedBytes(statement, tally) else {
             result.refused.append(.init(statement: statement, reason: .full(.bytes)))
             return
@@ -150,7 +153,8 @@ struct RosterUnion {
         result.added.append(statement)
     }
 
-    /// A removal, and the epoch record that must follow it, fit even when a hostile member has filled the account.
+    /// Returns true for removals and their epoch record, which fit even if a hostile member has
+    /// filled the account.
     private static func mayExceedBytes(_ statement: Statement, _ tally: SignerTally) -> Bool {
         switch statement.content.kind {
         case .remove: tally.removals.count <= RosterLimits.removalsWhenFull
@@ -160,33 +164,32 @@ struct RosterUnion {
     }
 }
 
-/// What came of offering statements to a roster.
+/// The result of merging statements into a roster.
 package struct MergeResult: Sendable {
-    /// Statements that the roster did not have and now has.
+    /// Statements that are new in the roster.
     package var added: [Statement] = []
-    /// Statements that make room for greater ones of the same key: older names and epoch records.
+    /// Statements displaced by greater ones of the same key: older names and epoch records.
     package var dropped: [Statement] = []
-    /// Statements that were not taken though their signatures may be right.
+    /// Statements that were refused, although their signatures may be right.
     package var refused: [Refusal] = []
 
-    /// Whether the roster is another than before, and has to be stored before it is acted on.
+    /// True if the roster has changed and must be stored before the caller acts on it.
     package var hasChanged: Bool {
         !added.isEmpty
     }
 
-    /// One statement that a roster does not take.
+    /// A refused statement.
     package struct Refusal: Sendable, Equatable {
         /// The statement.
         package let statement: Statement
-        /// Why it was not taken.
         package let reason: Reason
     }
 
-    /// Why a roster does not take a statement.
+    /// Why a roster refuses a statement.
     package enum Reason: Sendable, Equatable {
-        /// Nobody whom this account knows admitted the signer, or the device that it names.
+        /// No known key admitted the signer, or the device that the statement names.
         case unknownKey
-        /// A limit of ``RosterLimits`` is reached; an operator has to know who did it.
+        /// A limit in ``RosterLimits`` is reached. The log must name the signer for the operator.
         case full(FullLimit)
     }
 
@@ -202,7 +205,7 @@ package struct MergeResult: Sendable {
         case bytes
     }
 
-    /// One line for each signer whose statements met a limit, for the log: `account full, signer …`.
+    /// One log line for each signer whose statements exceeded a limit: `account full, signer …`.
     package var complaints: [String] {
         var lines: [String] = []
         for refusal in refused {

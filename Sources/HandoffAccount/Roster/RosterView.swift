@@ -1,41 +1,42 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// Who is a member of an account, and all else that follows from its statements alone.
+/// The members of an account, and everything else derived from its statements alone.
 ///
-/// A pure function of the set: two devices with the same statements have the same view, whatever the order in which
-/// they heard of them. It is an immutable snapshot, fit to be read by other threads.
+/// A pure function of the set: two devices with the same statements have the same view, in whatever
+/// order the statements arrived. It is an immutable snapshot that other threads may read.
 package struct RosterView: Sendable, Equatable {
     /// The account.
     package let accountID: AccountID
-    /// The device that made the account; it may have been removed since.
+    /// The device that created the account. It may have been removed since.
     package let founder: DeviceID
     /// The devices that are members.
     package let live: Set<DeviceID>
-    /// The devices and tickets that are removed, for ever.
+    /// The devices and tickets that have been permanently removed.
     package let removed: Set<Fingerprint>
-    /// SHA-256 of the ids of the removed devices in ascending order; an epoch record counts only while it names this. Tickets
-    /// play no part, so that closing one ends no epoch.
+    /// SHA-256 of the ids of the removed devices in ascending order. An epoch record is valid only
+    /// while it names this digest. Tickets are not included, so closing one ends no epoch.
     package let removedDigest: Fingerprint
-    /// The epoch that holds, or nil while a new one has to be made.
+    /// The current epoch, or nil until a new one is created.
     package let currentEpoch: EpochRecord?
-    /// Names of devices by the members; not unique, and no identity: show them with ``FixedBytes/short``.
+    /// Names given to devices by members. They are neither unique nor an identity: show them with
+    /// ``FixedBytes/short``.
     package let names: [DeviceID: String]
     /// Tickets that are not closed, ascending by id.
     package let openTickets: [OpenTicket]
 
-    /// Keys of all devices that were ever admitted, removed ones included.
+    /// Keys of all devices ever admitted, including removed ones.
     let deviceKeys: [DeviceID: PublicKey]
-    /// Greatest number of the epoch records that count; 0 without any.
+    /// Greatest number among the valid epoch records; 0 if there are none.
     let greatestEpoch: UInt32
-    /// By device: whom it admitted by its own statement, devices and tickets.
+    /// Devices and tickets that a device admitted by its own statements, by device.
     let admissions: [Fingerprint: Set<Fingerprint>]
-    /// By ticket: the one device whose use of it counts; closed tickets too.
+    /// The one device whose use of a ticket counts, by ticket, including closed tickets.
     let ticketUsers: [Fingerprint: DeviceID]
-    /// Greatest counter of the names by live devices, by subject.
+    /// Greatest counter of the names given by live devices, by subject.
     let nameCounters: [DeviceID: UInt32]
 
-    /// Computes the view; all signers in `statements` must be known, as a ``Roster`` guarantees.
+    /// Computes the view. All signers in `statements` must be known, as a ``Roster`` guarantees.
     init(accountID: AccountID, founder: PublicKey, statements: some Sequence<Statement>) {
         let rules = RosterRules(founder: founder, statements: statements)
         let removedDevices = rules.deviceKeys.keys.map { Fingerprint($0) }.filter(rules.removed.contains)
@@ -50,7 +51,7 @@ package struct RosterView: Sendable, Equatable {
         self.removedDigest = removedDigest
         currentEpoch = epochs.max()
         greatestEpoch = currentEpoch?.n ?? 0
-        // The greatest comes last, and overwrites.
+        // The greatest name is last and overwrites the others.
         self.names = names.reduce(into: [:]) { $0[$1.subject] = $1.text }
         nameCounters = names.reduce(into: [:]) { $0[$1.subject] = $1.rank.number }
         openTickets = rules.openTickets
@@ -61,39 +62,40 @@ package struct RosterView: Sendable, Equatable {
 }
 
 extension RosterView {
-    /// What an epoch record names: SHA-256 of the ids of the removed devices in ascending order.
+    /// The digest in an epoch record: SHA-256 of the ids of the removed devices in ascending order.
     static func removedDigest(of devices: some Sequence<Fingerprint>) -> Fingerprint {
         Fingerprint(checked: Roster.digest(of: devices))
     }
 
-    /// The key of a device that was ever admitted, a member or not.
+    /// The key of a device that was ever admitted, whether or not it is still a member.
     package func publicKey(of device: DeviceID) -> PublicKey? {
         deviceKeys[device]
     }
 
-    /// Whether the device is a member.
+    /// Returns whether the device is a member.
     package func isLive(_ device: DeviceID) -> Bool {
         live.contains(device)
     }
 
-    /// Whether the device is removed: then it never comes back with this key.
+    /// Returns whether the device is removed. It can never be readmitted with the same key.
     package func isRemoved(_ device: DeviceID) -> Bool {
         removed.contains(Fingerprint(device))
     }
 
-    /// How many members have a smaller id, 0 for the smallest; nil when the device is no member.
+    /// The number of members with a smaller id, or nil if the device is not a member.
     package func rank(of device: DeviceID) -> Int? {
         guard live.contains(device) else { return nil }
         return live.count { $0 < device }
     }
 
-    /// Members that `device` admitted, by itself or by a ticket: whom its removal leaves out unless they are kept.
+    /// The members that `device` admitted, directly or by a ticket. Its removal excludes them
+    /// unless it keeps them.
     package func admitted(by device: DeviceID) -> Set<DeviceID> {
         Set(subjects(admittedBy: device).map(\.device)).intersection(live)
     }
 
-    /// Who let a member in, by itself or by a ticket; of several a member if possible, with the smallest id. Nil for the
-    /// founder.
+    /// The device that admitted a member, directly or by a ticket. Among several, the one with the
+    /// smallest id, preferring members. Nil for the founder.
     package func admitter(of device: DeviceID) -> DeviceID? {
         guard device != founder else { return nil }
         let tickets = ticketUsers.filter { $0.value == device }.keys
@@ -103,13 +105,15 @@ extension RosterView {
         return signers.filter(isLive).min() ?? signers.min()
     }
 
-    /// What a removal of `device` has to list, ascending, so that the members `devices` stay: themselves, or the ticket
-    /// by which they came. Tickets that were not used are never kept, as their file may be in the wrong hands.
+    /// The ids that a removal of `device` must list, ascending, so that `devices` remain members:
+    /// their own ids, or those of the tickets that admitted them. Unused tickets are never kept,
+    /// because their files may have been stolen.
     package func keeps(removing device: DeviceID, keeping devices: Set<DeviceID>) -> [Fingerprint] {
         subjects(admittedBy: device).filter { devices.contains($0.device) }.map(\.named).sorted()
     }
 
-    /// Whom the statements of `device` admitted, with the id that a removal has to keep for each.
+    /// The devices admitted by statements of `device`, each with the id that a removal must keep
+    /// for it.
     private func subjects(admittedBy device: DeviceID) -> [(device: DeviceID, named: Fingerprint)] {
         (admissions[Fingerprint(device)] ?? []).compactMap { named in
             if deviceKeys[named.device] != nil { return (named.device, named) }
@@ -118,7 +122,8 @@ extension RosterView {
     }
 }
 
-/// A ticket that still admits whoever holds its file: `account export` made it, and no member has closed it.
+/// A ticket that still admits the holder of its file. `account export` created it, and no member
+/// has closed it.
 package struct OpenTicket: Hashable, Sendable {
     /// The ticket.
     package let id: Fingerprint
@@ -126,6 +131,7 @@ package struct OpenTicket: Hashable, Sendable {
     package let key: PublicKey
     /// The device that exported the account.
     package let issuer: DeviceID
-    /// Devices that used it, ascending. One is admitted; of several none is, and their users have to be told.
+    /// Devices that used it, ascending. A single device is admitted. If there are several, none is
+    /// admitted, and their users must be notified.
     package let users: [DeviceID]
 }

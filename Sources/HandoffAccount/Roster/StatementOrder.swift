@@ -1,9 +1,9 @@
 internal import HandoffModel
 
-/// Orders in which statements are written and sent.
+/// The orders in which statements are written and sent.
 enum StatementOrder {
-    /// The founding statement, then admissions from the founder outwards, then removals, epochs, names and reserved kinds; within each
-    /// by id, so that one set has one order.
+    /// The founding statement, then admissions from the founder outwards, then removals, epochs,
+    /// names and reserved kinds. Each group is sorted by id, so a set has exactly one order.
     static func admissionsFirst(_ statements: [Fingerprint: Statement], founding: Statement) -> [Statement] {
         let sorted = statements.values.sorted { $0.id < $1.id }
         var bySigner: [Fingerprint: [Statement]] = [:]
@@ -29,8 +29,8 @@ enum StatementOrder {
         return ordered
     }
 
-    /// Those that make `device` a member first: who admitted it, who admitted those, and so on; then all others as far as
-    /// they fit into `limit` bytes of a ``StatementList``.
+    /// First the chain of admissions that makes `device` a member, then all other statements that
+    /// fit into `limit` bytes of a ``StatementList``.
     static func introducing(
         _ device: Fingerprint, _ statements: [Statement], limit: Int
     ) -> [Statement] {

@@ -2,35 +2,37 @@ package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// Makes and opens the two datagrams: adverts of 1,200 bytes and acknowledgements of 128.
+/// Seals and opens the two kinds of datagram: adverts of 1,200 bytes and acknowledgements of 128.
 package enum AdvertSeal {
-    /// Bytes of an advert: below the 1,280 that every IPv6 link carries whole, with headers.
+    /// Size of an advert in bytes. With headers it is below 1,280, which every IPv6 link carries
+    /// unfragmented.
     package static let advertCount = 1200
 
-    /// Bytes of an acknowledgement: never more than what it answers.
+    /// Size of an acknowledgement in bytes, which is never greater than that of the datagram it
+    /// answers.
     package static let acknowledgementCount = 128
 
-    /// Bytes of the salt that names a datagram in its acknowledgement.
+    /// Size of the salt, which identifies a datagram in its acknowledgement.
     package static let saltCount = Envelope.saltCount
 
-    /// Type and sender's label, in front of the envelope.
+    /// Size of the type and the sender's label, which precede the envelope.
     static let headerCount = 1 + Label.byteCount
 
     static let advertType: UInt8 = 1
     static let acknowledgementType: UInt8 = 2
 
-    /// Seals a signed advert for the device that now has the label `receiver` (1.4 us).
+    /// Seals a signed advert for the device with the current label `receiver` (1.4 us).
     ///
     /// - Parameters:
     ///   - advertKey: the `advert` sub-key of the epoch.
-    ///   - salt: 16 random bytes, new every time; given only by tests.
+    ///   - salt: 16 random bytes, different for every datagram. Only tests pass it.
     package static func seal(
         _ advert: SignedAdvert, to receiver: Label, advertKey: SecretBytes, salt: [UInt8] = Randomness.bytes(16)
     ) throws(CryptoError) -> [UInt8] {
         try seal(advert.plaintext, type: advertType, from: advert.label, to: receiver, key: advertKey, salt: salt)
     }
 
-    /// Seals an acknowledgement; parameters as for adverts.
+    /// Seals an acknowledgement. The parameters are the same as for adverts.
     package static func seal(
         _ acknowledgement: Acknowledgement, from sender: Label, to receiver: Label, advertKey: SecretBytes,
         salt: [UInt8] = Randomness.bytes(16)
@@ -40,13 +42,14 @@ package enum AdvertSeal {
             salt: salt)
     }
 
-    /// Opens a datagram: shape, seal for one of ours, layout, device, signature.
+    /// Opens a datagram. Checks its shape, seal, layout, device and signature.
     ///
-    /// The sender's label needs no check: a member may have made it in a former epoch, and anyone can copy one from mDNS.
+    /// The sender's label is not checked: a member may have created it in an earlier epoch, and any
+    /// host can copy one from mDNS.
     ///
     /// - Parameters:
-    ///   - receivers: our present label, and the one before while it is honoured.
-    ///   - publicKey: the key of a device that is live in our roster, else nil.
+    ///   - receivers: our current label, and the previous one while it is still accepted.
+    ///   - publicKey: returns the key of a device that is live in our roster, otherwise nil.
     package static func open(
         _ datagram: [UInt8], receivers: [Label], advertKey: SecretBytes, publicKey: (DeviceID) -> PublicKey?
     ) throws(SealError) -> OpenedDatagram {
@@ -73,7 +76,7 @@ package enum AdvertSeal {
         return [type] + sender.bytes + (try envelope(key).seal(plaintext, salt: salt, additionalData: data))
     }
 
-    /// The only size of each type; nil for types of later versions.
+    /// The only valid size of each type, or nil for types of later versions.
     private static func count(ofType type: UInt8) -> Int? {
         switch type {
         case advertType: advertCount
@@ -91,11 +94,13 @@ package enum AdvertSeal {
     }
 }
 
-/// A datagram that has passed every check.
+/// A datagram that has passed all checks.
 package enum OpenedDatagram: Sendable, Equatable {
-    /// An announcement of a live device, under its present label; the salt names the datagram in its acknowledgement.
+    /// An announcement of a live device with its current label. The salt identifies the datagram in
+    /// its acknowledgement.
     case advert(Announcement, from: Label, salt: [UInt8])
 
-    /// An acknowledgement that names a live device. Any member could have sealed it: its code has to be checked.
+    /// An acknowledgement that names a live device. Any member could have sealed it, so the caller
+    /// must check its code.
     case acknowledgement(Acknowledgement, from: Label)
 }

@@ -2,15 +2,16 @@ package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// The strings of a beacon's TXT record: `v=1`, then `b0=`, `b1=`, `b2=` with 228 bytes each, then `m=` with the marks.
+/// The strings of a beacon's TXT record: `v=1`, then `b0=`, `b1=`, `b2=` with 228 bytes each, then
+/// `m=` with the marks.
 ///
-/// With their length bytes that is 943 bytes always, far below the 1,300 that mDNS delivers, and no string is above
-/// the 250 that every DNS library takes.
+/// With their length bytes this is always 943 bytes, far below the 1,300 that mDNS delivers. No
+/// string exceeds the 250 bytes that every DNS library accepts.
 package enum BeaconText {
-    /// Bytes of the sealed beacon, salt and tag included.
+    /// Size of the sealed beacon in bytes, including salt and tag.
     package static let sealedCount = partCount * partLength
 
-    /// Bytes of the record's data: every string with its length byte.
+    /// Size of the record data in bytes: every string with its length byte.
     package static let recordCount =
         1 + version.count + partCount * (1 + 3 + partLength) + 1 + marksKey.count + Marks.byteCount
 
@@ -19,7 +20,7 @@ package enum BeaconText {
     private static let partCount = 3
     private static let partLength = 228
 
-    /// Cuts a sealed beacon of exactly ``sealedCount`` bytes into strings.
+    /// Splits a sealed beacon of exactly ``sealedCount`` bytes into strings.
     static func strings(_ sealed: [UInt8], _ marks: Marks) -> [[UInt8]] {
         precondition(sealed.count == sealedCount, "a beacon of \(sealed.count) bytes")
         return [version]
@@ -29,8 +30,9 @@ package enum BeaconText {
             + [marksKey + marks.bytes]
     }
 
-    /// Joins the strings of a record, in whatever order they arrive; nil when the version is unknown, or a part is
-    /// missing, doubled or of another size. Strings with other keys are left to later versions.
+    /// Joins the strings of a record in any order. Returns nil if the version is unknown, or if a
+    /// part is missing, duplicated or has the wrong size. Strings with other keys are ignored, for
+    /// later versions.
     static func sealed(in strings: [[UInt8]]) -> [UInt8]? {
         guard isOurs(strings) else { return nil }
         var sealed: [UInt8] = []
@@ -42,8 +44,9 @@ package enum BeaconText {
         return sealed
     }
 
-    /// The marks of a record and the salt that they were made with. They are outside of the sealed beacon: who looks for one has
-    /// no key to open that. Nil when the record is no beacon, or the marks are missing, doubled or of another size.
+    /// The marks of a record and the salt that they were made with. They are outside the sealed
+    /// beacon, because their reader has no key to open it. Nil if the record is not a beacon, or if
+    /// the marks are missing, duplicated or have the wrong size.
     package static func marks(in strings: [[UInt8]]) -> (marks: Marks, salt: [UInt8])? {
         guard let sealed = sealed(in: strings) else { return nil }
         let found = strings.filter { $0.starts(with: marksKey) }
@@ -62,15 +65,15 @@ package enum BeaconText {
     }
 }
 
-/// Makes and opens beacons: announcements for every member, in the TXT record of the service.
+/// Seals and opens beacons: announcements to all members in the TXT record of the service.
 package enum BeaconSeal {
-    /// Bytes of what is signed: period, address tags, and the announcement with its zeros.
+    /// Size of the signed body in bytes: period, address tags, and the zero-padded announcement.
     package static let bodyCount = BeaconText.sealedCount - Envelope.overhead - PublicKey.signatureCount
 
-    /// Bytes of the announcement, zeros included.
+    /// Size of the announcement in bytes, including its zero padding.
     package static let announcementCount = bodyCount - headCount
 
-    /// Addresses that a beacon can name.
+    /// Maximum number of addresses that a beacon can name.
     package static let maxAddresses = 16
 
     private static let periodCount = 4
@@ -80,10 +83,10 @@ package enum BeaconSeal {
     /// Signs an announcement for one beacon under `label`.
     ///
     /// - Parameters:
-    ///   - period: the one of this device's clock now.
-    ///   - addresses: the addresses of the service's records, 4 or 16 bytes each, the most useful ones first; beyond 16 they are left
-    ///     out, and no reader uses them.
-    ///   - padding: random bytes in the places that are left; given only by tests.
+    ///   - period: the current period of this device's clock.
+    ///   - addresses: the addresses of the service's records, 4 or 16 bytes each, the most useful
+    ///     ones first. Those after the 16th are omitted, and readers do not use them.
+    ///   - padding: random bytes for the unused tags. Only tests pass it.
     package static func sign(
         _ announcement: Announcement, period: Period, addresses: [[UInt8]], label: Label, beaconKey: SecretBytes,
         key: SigningKey, padding: [UInt8] = Randomness.bytes(maxAddresses * tagCount)
@@ -94,12 +97,13 @@ package enum BeaconSeal {
             period.number.bigEndianBytes + tags + announcement.encode(capacity: announcementCount), key: key)
     }
 
-    /// Seals what ``sign(_:period:addresses:label:beaconKey:key:padding:)`` gave, as the strings of the TXT record.
+    /// Seals the result of ``sign(_:period:addresses:label:beaconKey:key:padding:)`` as the strings
+    /// of the TXT record.
     ///
     /// - Parameters:
     ///   - beaconKey: the `beacon` sub-key of the epoch.
-    ///   - places: the marks beside it, at most 30.
-    ///   - salt: 16 random bytes, new every time.
+    ///   - places: the marks to add, at most 30.
+    ///   - salt: 16 random bytes, different for every record.
     package static func seal(
         _ signed: [UInt8], label: Label, beaconKey: SecretBytes, marking places: [Marks.Place], salt: [UInt8]
     ) throws(CryptoError) -> [[UInt8]] {
@@ -107,17 +111,21 @@ package enum BeaconSeal {
         return BeaconText.strings(sealed, Marks(under: label, salt: salt, for: places))
     }
 
-    /// A record with marks of a device that has no account key yet: random bytes in the place of the sealed beacon.
+    /// A record with the marks of a device that has no account key yet. Random bytes replace the
+    /// sealed beacon.
     package static func cover(label: Label, marking places: [Marks.Place], salt: [UInt8]) -> [[UInt8]] {
         let random = Randomness.bytes(BeaconText.sealedCount - salt.count)
         return BeaconText.strings(salt + random, Marks(under: label, salt: salt, for: places))
     }
 
-    /// Opens the strings of a TXT record, found under `label`: shape, label, seal, layout, device, signature. Whether it is fresh, and
-    /// which addresses it names, is for the caller to judge.
+    /// Opens the strings of a TXT record with the label `label`. Checks shape, label, seal, layout,
+    /// device and signature. The caller checks whether the beacon is fresh and which addresses it
+    /// names.
     ///
-    /// - Parameter labelKey: the `label` sub-key of the epoch; nil for a label that is known as a live member's.
-    /// - Parameter publicKey: the key of a device that is live in our roster, else nil.
+    /// - Parameter labelKey: the `label` sub-key of the epoch, or nil for a label known to be a
+    ///   live member's.
+    /// - Parameter publicKey: returns the key of a device that is live in our roster, otherwise
+    ///   nil.
     package static func open(
         _ strings: [[UInt8]], label: Label, labelKey: SecretBytes?, beaconKey: SecretBytes,
         publicKey: (DeviceID) -> PublicKey?
@@ -135,8 +143,9 @@ package enum BeaconSeal {
         }
     }
 
-    /// The live device that has signed a beacon in the layout of a former version of this protocol, without period and addresses: a
-    /// beacon that ``open(_:label:labelKey:beaconKey:publicKey:)`` refuses as malformed. Nil if it is not one.
+    /// The live device that signed a beacon in the layout of an earlier protocol version, without
+    /// period and addresses. ``open(_:label:labelKey:beaconKey:publicKey:)`` rejects such a beacon
+    /// as malformed. Nil for other beacons.
     package static func formerAuthor(
         _ strings: [[UInt8]], label: Label, labelKey: SecretBytes, beaconKey: SecretBytes,
         publicKey: (DeviceID) -> PublicKey?
@@ -155,7 +164,7 @@ package enum BeaconSeal {
         return (Array(sealed.prefix(Envelope.saltCount)), opened)
     }
 
-    /// The tag of one address: the tags of others, and of other labels, are no help to guess it.
+    /// The tag of one address. Tags of other addresses or labels do not help to guess it.
     fileprivate static func tag(of address: [UInt8], under label: Label, beaconKey: SecretBytes) -> [UInt8] {
         let code = HMACSHA256.authenticate(
             [Array("address".utf8)[...], label.bytes[...], address[...]], key: beaconKey)
@@ -175,11 +184,12 @@ package enum BeaconSeal {
     }
 }
 
-/// A beacon that its device has signed. It may be an old one that another host repeats, with other addresses.
+/// A beacon signed by its device. It may be an old one that another host replays with other
+/// addresses.
 package struct OpenedBeacon: Sendable {
     /// The announcement of the device.
     package let announcement: Announcement
-    /// When it was sealed, by the device's clock.
+    /// The period in which it was sealed, by the device's clock.
     package let period: Period
     /// The salt of the record.
     package let salt: [UInt8]
@@ -188,14 +198,14 @@ package struct OpenedBeacon: Sendable {
     fileprivate let beaconKey: SecretBytes
     fileprivate let tags: [[UInt8]]
 
-    /// True if the device has put this address, of 4 or 16 bytes, into its records.
+    /// Returns whether the device put this address, of 4 or 16 bytes, into its records.
     package func names(_ address: [UInt8]) -> Bool {
         tags.contains(BeaconSeal.tag(of: address, under: label, beaconKey: beaconKey))
     }
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// Its bytes, the most significant first.
+    /// The bytes of the integer, most significant first.
     var bigEndianBytes: [UInt8] {
         stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> $0) }
     }

@@ -1,19 +1,19 @@
 import HandoffCrypto
 
-/// A salt, and a plaintext sealed with a key that is derived for this salt alone.
+/// A salt, followed by a plaintext sealed with a key derived for that salt.
 ///
-/// The salt is random, so that a key seals one message only and the nonce can be zero.
+/// The salt is random, so each key seals only one message and the nonce can be zero.
 struct Envelope {
-    /// Bytes of the salt in front.
+    /// Size of the leading salt in bytes.
     static let saltCount = 16
 
-    /// Bytes that sealing adds to the plaintext: salt and tag.
+    /// Number of bytes that sealing adds to the plaintext: salt and tag.
     static let overhead = saltCount + AESGCM.tagCount
 
-    /// Says what the derived key is for.
+    /// The purpose of the derived key.
     let purpose: String
 
-    /// The sub-key of the epoch that keys are derived from.
+    /// The sub-key of the epoch from which keys are derived.
     let key: SecretBytes
 
     /// `salt || AES-256-GCM(HKDF(key, salt), nonce 0)`.
@@ -23,10 +23,12 @@ struct Envelope {
         return salt + (try AESGCM.seal(plaintext, key: derived, additionalData: additionalData))
     }
 
-    /// The plaintext under the first of several additional data that fit; nil when none does.
+    /// The plaintext under the first of several additional data that authenticates, or nil if none
+    /// does.
     func open(_ sealed: ArraySlice<UInt8>, additionalData candidates: [[UInt8]]) -> [UInt8]? {
         guard sealed.count >= Self.overhead else { return nil }
-        // Derivation fails only when memory does; then the message is lost like any datagram.
+        // Derivation fails only if memory allocation does. The message is then lost like any
+        // datagram.
         guard let derived = try? derive(Array(sealed.prefix(Self.saltCount))) else { return nil }
         let ciphertext = Array(sealed.dropFirst(Self.saltCount))
         for data in candidates {
@@ -40,25 +42,26 @@ struct Envelope {
     }
 }
 
-/// Why bytes from the network are not a beacon, advert or acknowledgement for us, in the order of the checks.
+/// Why bytes from the network are not a beacon, advert or acknowledgement for us, in the order of
+/// the checks.
 ///
-/// Nobody is told: the bytes are dropped, and the reason is counted for `doctor`.
+/// The bytes are dropped without a reply, and the reason is counted for `doctor`.
 package enum SealError: Error, Equatable, Sendable, CaseIterable {
-    /// The size or the version is none of ours.
+    /// The size or the version is invalid.
     case shape
 
-    /// The sender's label is not of this account and epoch.
+    /// The sender's label does not belong to this account and epoch.
     case foreignLabel
 
-    /// It was not sealed with our key, for us, under this label, or was changed on the way.
+    /// It was not sealed with our key, for us and under this label, or it was modified in transit.
     case notGenuine
 
-    /// The plaintext is not laid out as it should be: a member with a broken program.
+    /// The layout of the plaintext is invalid, so the member runs a faulty program.
     case malformed
 
     /// The device is not live in our roster.
     case unknownDevice
 
-    /// The device did not sign this, or not under this label.
+    /// The device did not sign this under this label.
     case wrongSignature
 }

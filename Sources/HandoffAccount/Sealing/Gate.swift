@@ -2,40 +2,41 @@ package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// The door before TLS: bytes that only one member, or the holder of an open ticket, can write; valid for one
-/// ClientHello at one server. They are `hint || serial || tag`.
+/// The gate before TLS. A connection starts with a token, `hint || serial || tag`, that only one
+/// member or the holder of an open ticket can create. It is valid for one ClientHello at one
+/// server.
 package enum Gate {
-    /// Bytes of the hint, by which a server finds the key of the tag.
+    /// Size of the hint, with which a server finds the key of the tag.
     static let hintCount = 8
 
-    /// Bytes of the serial, the masked ``Serial``.
+    /// Size of the serial, the masked ``Serial``.
     static let serialCount = 12
 
-    /// Bytes of the tag, the beginning of a code over all the rest.
+    /// Size of the tag, a truncated code over all other bytes.
     static let tagCount = 20
 
-    /// Bytes in front of the ClientHello record.
+    /// Size of the token, which precedes the ClientHello record.
     package static let tokenCount = hintCount + serialCount + tagCount
 
-    /// Bytes of a TLS record's header.
+    /// Size of a TLS record header.
     package static let recordHeaderCount = 5
 
-    /// Longest ClientHello record that is read, without its header: one with a share of X25519MLKEM768 has 1,424 bytes.
+    /// Maximum length of a ClientHello record, without its header. A record with an X25519MLKEM768
+    /// share has 1,424 bytes.
     package static let maxRecordBody = 4096
 
-    /// The label of a server that is known by its address alone.
+    /// The label of a server that is known only by its address.
     package static let staticLabel = Label.checked(Array("handoff/1 static".utf8))
 
     private static let handshakeType: UInt8 = 22
 
-    /// The number of a call: greater than those of all earlier calls of its device.
+    /// The number of a call, greater than those of all earlier calls of its device.
     package struct Serial: Hashable, Comparable, Sendable {
-        /// The caller's boot.
+        /// The caller's generation number.
         package let boot: UInt64
-        /// The number of the call within the boot.
+        /// The number of the call within the generation.
         package let call: UInt32
 
-        /// The number of one call.
         package init(boot: UInt64, call: UInt32) {
             self.boot = boot
             self.call = call
@@ -45,7 +46,7 @@ package enum Gate {
             (left.boot, left.call) < (right.boot, right.call)
         }
 
-        /// The 12 bytes before they are masked.
+        /// The 12 bytes before masking.
         fileprivate var bytes: [UInt8] {
             var writer = ByteWriter()
             writer.u64(boot)
@@ -54,24 +55,27 @@ package enum Gate {
         }
     }
 
-    /// The way in which a server finds the key of a token.
+    /// The method by which a server finds the key of a token.
     package enum Hint: Sendable {
-        /// By the caller's id, masked with the gate key of the epoch in which the label was made.
+        /// By the caller's id, masked with the gate key of the epoch in which the label was
+        /// created.
         case device(DeviceID, epoch: SecretBytes)
-        /// By the pairwise key alone, for a label of another epoch, and for a ticket. All calls under one label have the same.
+        /// By the pairwise key alone, for a label of another epoch and for a ticket. All calls of
+        /// one pair under one label have the same hint.
         case pair
-        /// By no party: it is the key of the epoch, and the caller introduces itself.
+        /// By no caller: the key is that of the epoch, and the caller introduces itself.
         case introduction
     }
 
-    /// The server and ClientHello for which a token is made.
+    /// The server and ClientHello that a token is bound to.
     package struct Greeting: Sendable {
         fileprivate let server: DeviceID
         fileprivate let digest: [UInt8]
 
         /// - Parameters:
         ///   - clientHello: the whole record.
-        ///   - server: the device that is called: what one of two devices sends must not open its own gate.
+        ///   - server: the called device. It prevents a token from being reflected to the gate of
+        ///     its sender.
         package init(_ clientHello: [UInt8], to server: DeviceID) {
             digest = SHA256.hash(clientHello)
             self.server = server
@@ -80,7 +84,8 @@ package enum Gate {
 
     /// The bytes that a client sends before its ClientHello record.
     ///
-    /// - Parameter key: the gate key that the two share (``PairwiseKeys/gate``, for an introduction ``EpochKeys/gate``).
+    /// - Parameter key: the gate key that both share: ``PairwiseKeys/gate``, or ``EpochKeys/gate``
+    ///   for an introduction.
     package static func token(
         key: SecretBytes, hint: Hint, serial: Serial, label: Label, _ greeting: Greeting
     ) -> [UInt8] {
@@ -96,7 +101,7 @@ package enum Gate {
         return writer.bytes
     }
 
-    /// The hint of the other one of a pair when it calls this server by their key alone.
+    /// The hint of a peer that calls this server by their pairwise key alone.
     package static func pairHint(key: SecretBytes, label: Label, server: DeviceID) -> UInt64 {
         number(HMACSHA256.authenticate([hintText, server.bytes[...], label.bytes[...]], key: key))
     }
@@ -104,15 +109,16 @@ package enum Gate {
     /// The number of a device in a hint: the first 8 bytes of its id.
     package static func number(_ device: DeviceID) -> UInt64 { number(device.bytes) }
 
-    /// Length of the record behind the 5 bytes of its header; nil when it is no handshake record or too long.
+    /// Length of the record after its 5-byte header, or nil if it is not a handshake record or is
+    /// too long.
     package static func recordBodyCount(header: [UInt8]) -> Int? {
         guard header.count == recordHeaderCount, header[0] == handshakeType else { return nil }
         let count = Int(header[3]) << 8 | Int(header[4])
         return count > 0 && count <= maxRecordBody ? count : nil
     }
 
-    /// True if this is a token of the draft of version 1 that had neither hint nor serial, to show a user which device
-    /// to update.
+    /// Returns whether this is a token of the draft of version 1, which had neither hint nor
+    /// serial. Used to show which device to update.
     package static func isFormer(
         _ token: [UInt8], key: SecretBytes, labels: [Label], _ greeting: Greeting
     ) -> Bool {
@@ -123,7 +129,7 @@ package enum Gate {
         }
     }
 
-    /// The static labels of that draft, of the present period of time and its neighbours.
+    /// The static labels of that draft for the current time period and its neighbours.
     package static func formerStaticLabels(unixSeconds: UInt64) -> [Label] {
         let period = unixSeconds / 1024
         return [period, period &- 1, period &+ 1].map { period in
@@ -159,26 +165,26 @@ package enum Gate {
         zip(bytes, mask).map { $0 ^ $1 }
     }
 
-    /// The first 8 bytes, big-endian.
+    /// The first 8 bytes as a big-endian number.
     fileprivate static func number(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.prefix(hintCount).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// The first bytes of a caller at the gate of a server, which looks for the one key that they were made with. Counts the
-/// hashes.
+/// The first bytes that a caller sends to the gate. The server searches for the key that created
+/// them. Counts the hashes computed.
 package struct Knock: Sendable {
-    /// Hashes so far; the first one is that of the ClientHello record.
+    /// Number of hashes so far. The first is the hash of the ClientHello record.
     package private(set) var hashes = 1
-    /// The hint as it was written.
+    /// The hint as received.
     package let hint: UInt64
-    /// Tells this token from all others that the server takes.
+    /// Identifies this token among all accepted tokens.
     package let tag: [UInt8]
     private let serial: [UInt8]
     private let greeting: Gate.Greeting
 
     /// - Parameters:
-    ///   - token: the bytes before the record; nil when it has another length than a token.
+    ///   - token: the bytes before the record.
     ///   - clientHello: the whole record.
     ///   - server: this device.
     package init?(_ token: [UInt8], _ clientHello: [UInt8], to server: DeviceID) {
@@ -189,19 +195,21 @@ package struct Knock: Sendable {
         greeting = Gate.Greeting(clientHello, to: server)
     }
 
-    /// The number of the caller in the hint (``Gate/number(_:)``), if that was masked with this epoch's gate key.
+    /// The number of the caller in the hint (``Gate/number(_:)``), if this epoch's gate key masked
+    /// it.
     package mutating func device(epoch: SecretBytes) -> UInt64 {
         hashes += 1
         return hint ^ Gate.hintMask(epoch, greeting)
     }
 
-    /// True if the tag was made with this key for this label; compares in constant time.
+    /// Returns whether the tag was created with this key for this label. Compares in constant time.
     package mutating func isMade(with key: SecretBytes, under label: Label) -> Bool {
         hashes += 1
         return ConstantTime.equal(tag, Gate.tag(key, label, serial, greeting))
     }
 
-    /// The number of the call, if the tag was made with this key; nil for a boot that no device has.
+    /// The number of the call, if the tag was created with this key. Nil for an invalid generation
+    /// number.
     package mutating func serial(with key: SecretBytes) -> Gate.Serial? {
         hashes += 1
         var reader = ByteReader(Gate.xor(serial, Gate.serialMask(key, greeting)))
@@ -212,25 +220,27 @@ package struct Knock: Sendable {
     }
 }
 
-/// The tags that were used under the present label: each opens the door once.
+/// The tags used under the current label. Each is accepted once.
 package struct SeenTokens: Sendable {
-    /// Tags that are remembered; then the server takes a new label, under which all old ones are void.
+    /// Maximum number of remembered tags. The server then changes its label, which invalidates all
+    /// earlier tags.
     package static let maxCount = 4096
 
-    /// Bytes of a tag that are kept; these collide with no others by chance.
+    /// Number of bytes kept of each tag, enough to make accidental collisions impossible.
     private static let keptCount = 16
 
     private var seen: Set<[UInt8]> = []
 
-    /// None seen yet.
+    /// Creates an empty set.
     package init() {}
 
-    /// True when it is time for a new label, and for an empty memory with it.
+    /// True if the label must be changed and the set emptied.
     package var isFull: Bool {
         seen.count >= Self.maxCount
     }
 
-    /// Notes a tag that is valid; false when it was used before or there is no room, and must be refused.
+    /// Records a valid tag. Returns false if it was used before or the set is full; the token must
+    /// then be rejected.
     package mutating func insert(_ token: [UInt8]) -> Bool {
         guard !isFull else { return false }
         return seen.insert(Array(token.prefix(Self.keptCount))).inserted

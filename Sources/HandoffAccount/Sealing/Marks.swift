@@ -1,26 +1,28 @@
 import HandoffCrypto
 package import HandoffProtocol
 
-/// The marks beside a beacon: for each party that is to find the device, one for each endpoint and proof of freshness; and random
-/// bytes in all other places, which look the same.
+/// The marks next to a beacon. Each party that is to find the device has a mark for each endpoint
+/// and proof of freshness. Random bytes, indistinguishable from marks, fill the other places.
 package struct Marks: Sendable, Equatable {
-    /// Bytes of one mark: its id and its proof.
+    /// Size of one mark in bytes: its id and its proof.
     package static let markCount = idCount + proofCount
-    /// Bytes by which the reader recognises a mark that is meant for it. They need no clock, and prove nothing.
+    /// Size of the id by which a reader recognises its mark. The id needs no clock and proves
+    /// nothing.
     static let idCount = 3
-    /// Bytes that prove that the mark is fresh.
+    /// Size of the proof that the mark is fresh.
     static let proofCount = 5
-    /// Places for marks.
+    /// Number of places for marks.
     package static let places = 30
-    /// Salts that are echoed to one party.
+    /// Maximum number of salts echoed to one party.
     package static let maxEchoes = 4
-    /// Bytes of all.
+    /// Size of all marks in bytes.
     package static let byteCount = markCount * places
 
-    /// An endpoint as marks are made for it: an address of 4 or 16 bytes, without a scope, and the port of the record as u16.
+    /// Encodes an endpoint for marks: an address of 4 or 16 bytes, without a scope, and the port of
+    /// the record as u16.
     package static func endpoint(_ address: [UInt8], port: UInt16) -> [UInt8] { address + port.bigEndianBytes }
 
-    /// One mark to write: for whom, for which endpoint of the writer, and what proves that it is fresh.
+    /// A mark to write: its reader, the endpoint of the writer, and the proof of freshness.
     package struct Place: Sendable {
         package let keys: PairwiseKeys
         /// 4 or 16 bytes.
@@ -34,32 +36,33 @@ package struct Marks: Sendable, Equatable {
         }
     }
 
-    /// The meaning of a record's marks to one party, for one endpoint of that record.
+    /// The meaning of a record's marks for one party and one endpoint of that record.
     package enum Reading: Sendable, Equatable {
-        /// None is meant for it.
+        /// No mark is meant for the party.
         case foreign
-        /// One is meant for it, and is not fresh by its clock, nor by what it has sealed lately.
+        /// A mark is meant for the party but is fresh neither by its clock nor by its recent salts.
         case unproved
-        /// One is fresh by the writer's clock.
+        /// A mark is fresh by the writer's clock.
         case period(Period)
-        /// One echoes this salt of its own.
+        /// A mark echoes this salt of the party.
         case echo([UInt8])
     }
 
-    /// The bytes as they are in the TXT record.
+    /// The bytes in the TXT record.
     package let bytes: [UInt8]
 
-    /// Marks as they were found; nil unless there are exactly 240 bytes.
+    /// Creates marks from received bytes, or nil unless there are exactly 240.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = Array(bytes)
     }
 
-    /// Marks for one record. All their bytes are other ones in the next record, so that no comparison shows which are marks.
+    /// Creates the marks of one record. All their bytes differ in the next record, so comparing
+    /// records does not reveal which places are marks.
     ///
     /// - Parameters:
-    ///   - salt: that of the record.
-    ///   - places: at most 30; the others find no place.
+    ///   - salt: the salt of the record.
+    ///   - places: at most 30; the rest are omitted.
     package init(under label: Label, salt: [UInt8], for places: [Place]) {
         var written = places.prefix(Self.places).map {
             $0.keys.mark(under: label, salt: salt, endpoint: $0.endpoint, $0.freshness)
@@ -71,10 +74,10 @@ package struct Marks: Sendable, Equatable {
     /// Reads the marks as the party that has `keys`.
     ///
     /// - Parameters:
-    ///   - salt: that of the record.
-    ///   - endpoint: an endpoint of the record: the marks of others prove nothing for it.
+    ///   - salt: the salt of the record.
+    ///   - endpoint: an endpoint of the record. Marks for other endpoints prove nothing for it.
     ///   - unixSeconds: the reader's wall clock.
-    ///   - salts: those of the records that the reader has sealed lately.
+    ///   - salts: the salts of the records that the reader sealed recently.
     package func read(
         with keys: PairwiseKeys, under label: Label, salt: [UInt8], endpoint: [UInt8], unixSeconds: Int64,
         salts: [[UInt8]]
@@ -98,7 +101,8 @@ package struct Marks: Sendable, Equatable {
         return reading
     }
 
-    /// The proofs behind an id. Compares ids in plain time: every host on the link can read both.
+    /// The proofs after an id. Ids are not compared in constant time, because every host on the
+    /// link can read them.
     private func proofs(for id: [UInt8]) -> [[UInt8]] {
         stride(from: 0, to: bytes.count, by: Self.markCount).compactMap { start in
             let place = bytes[start..<(start + Self.markCount)]

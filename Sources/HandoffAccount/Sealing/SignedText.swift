@@ -1,15 +1,15 @@
 package import HandoffCrypto
 package import HandoffProtocol
 
-/// An announcement with the device's signature behind it, as it stands inside beacons and adverts.
+/// An announcement followed by the device's signature, as contained in beacons and adverts.
 ///
-/// The signed input starts with a purpose and a zero byte, and holds the label: a signature for one use or label is
-/// void for every other.
+/// The signed input starts with a purpose and a zero byte, and includes the label. A signature for
+/// one purpose and label is invalid for every other.
 struct SignedText {
-    /// Separates the use of the device key, such as `handoff/1 advert sig`.
+    /// The use of the device key, such as `handoff/1 advert sig`.
     let purpose: String
 
-    /// What stands between the zero byte and the body: type and label, or the label.
+    /// The bytes between the zero byte and the body: type and label, or the label.
     let context: [UInt8]
 
     /// Signs a body of fixed size and appends the signature.
@@ -17,9 +17,9 @@ struct SignedText {
         body + (try key.sign(input(body[...])))
     }
 
-    /// Reads a signed plaintext: layout, then device, then signature.
+    /// Reads a signed plaintext. Checks the layout, then the device, then the signature.
     ///
-    /// - Parameter headCount: bytes that are signed in front of the announcement.
+    /// - Parameter headCount: number of signed bytes before the announcement.
     func verify(
         _ plaintext: [UInt8], behind headCount: Int = 0, publicKey: (Announcement) -> PublicKey?
     ) throws(SealError) -> Announcement {
@@ -41,18 +41,18 @@ struct SignedText {
     }
 }
 
-/// An advert that is signed but not sealed yet: made once for every change, sealed for each receiver.
+/// A signed advert before sealing. It is signed once per change and sealed for each receiver.
 package struct SignedAdvert: Sendable, Equatable {
     /// The sender's label, which the signature covers.
     package let label: Label
 
-    /// Announcement of fixed size, then signature.
+    /// The fixed-size announcement, then the signature.
     package let plaintext: [UInt8]
 
-    /// Bytes of the announcement, zeros included.
+    /// Size of the announcement in bytes, including its zero padding.
     package static let bodyCount = plaintextCount - PublicKey.signatureCount
 
-    /// Bytes of announcement and signature.
+    /// Size of announcement and signature in bytes.
     static let plaintextCount = AdvertSeal.advertCount - AdvertSeal.headerCount - Envelope.overhead
 
     /// Signs an announcement for adverts under `label` (57 us).
@@ -61,15 +61,17 @@ package struct SignedAdvert: Sendable, Equatable {
         plaintext = try Self.text(label).sign(announcement.encode(capacity: Self.bodyCount), key: key)
     }
 
-    /// An advert that was opened, its signature not checked yet.
+    /// Creates an advert from an opened datagram, with its signature unchecked.
     package init(label: Label, plaintext: [UInt8]) {
         self.label = label
         self.plaintext = plaintext
     }
 
-    /// The announcement, if its device signed it: layout, then device, then signature.
+    /// Returns the announcement if its device signed it. Checks the layout, then the device, then
+    /// the signature.
     ///
-    /// - Parameter publicKey: the key of a device that may say this, being live in our roster, else nil.
+    /// - Parameter publicKey: returns the key of a device that is live in our roster, otherwise
+    ///   nil.
     package func verified(publicKey: (Announcement) -> PublicKey?) throws(SealError) -> Announcement {
         try Self.text(label).verify(plaintext, publicKey: publicKey)
     }

@@ -2,13 +2,14 @@ package import HandoffCrypto
 internal import HandoffModel
 internal import HandoffProtocol
 
-/// The account file. Content, after the frame of ``FileFormat``:
+/// The account file. Content, inside the frame of ``FileFormat``:
 ///
-/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u32, record 32, since u64, account key
-/// 32 · has an exposed record u8 (0, 1), then its id 32 · has the seed of a ticket u8 (0, 1), then the seed 32 · exports u16,
-/// each ticket 32, time u64 · unfinished devices u16, each its id 32 · configured name, its length u8 (0 for none) and its text.
+/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u32, record
+/// 32, since u64, account key 32 · has an exposed record u8 (0, 1), then its id 32 · has the seed
+/// of a ticket u8 (0, 1), then the seed 32 · exports u16, each ticket 32, time u64 · unfinished
+/// devices u16, each its id 32 · configured name, its length u8 (0 for none) and its text.
 extension AccountState {
-    /// The file's bytes.
+    /// Encodes the file.
     package func encoded() -> SecretBytes {
         var parts: [SecretBytes] = []
         func append(_ write: (inout ByteWriter) -> Void) {
@@ -46,7 +47,7 @@ extension AccountState {
         append { writer in
             writer.u16(UInt16(clamping: unfinished.count))
             for device in unfinished.sorted() { writer.raw(device.bytes) }
-            // A longer one than any file has room for cannot be configured.
+            // A longer name does not fit and cannot be configured.
             let name = Array((configuredName ?? "").utf8.prefix(Int(UInt8.max)))
             writer.u8(UInt8(clamping: name.count))
             writer.raw(name)
@@ -54,7 +55,7 @@ extension AccountState {
         return FileFormat.account.file(parts)
     }
 
-    /// Reads the file that this device wrote; signatures were checked before it was.
+    /// Decodes a file that this device wrote. Its signatures were checked before it was written.
     package init(decoding file: SecretBytes) throws(FileError) {
         var reader = try FileFormat.account.content(of: file)
         let statements = try reader.plain(Int(try reader.u32()))

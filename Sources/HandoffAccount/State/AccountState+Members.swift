@@ -2,9 +2,11 @@ package import HandoffCrypto
 package import HandoffModel
 
 extension AccountState {
-    /// Admits the device of `key` under a name. No new epoch is needed: the caller hands over the current key.
+    /// Admits the device of `key` under a name. No new epoch is needed: the caller sends the
+    /// current key.
     ///
-    /// - Throws: ``AccountError/removedForEver(_:)`` for a key that was removed, ``AccountError/full(reason:)``.
+    /// - Throws: ``AccountError/removedForEver(_:)`` for a key that was removed,
+    ///   ``AccountError/full(reason:)``.
     package func admitting(_ key: PublicKey, name: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)
         let device = DeviceID(key)
@@ -12,12 +14,13 @@ extension AccountState {
         var next = self
         if !view.isLive(device) {
             next = try adding([Statement.sign(.add(key), accountID: accountID, with: signer)])
-            guard next.view.isLive(device) else { throw AccountError.full(reason: "the device was admitted in vain") }
+            guard next.view.isLive(device) else { throw AccountError.full(reason: "the admission has no effect") }
         }
         return try next.naming(device, name, by: signer)
     }
 
-    /// Admits a device by pairing: it counts as unfinished until it is known to have stored the account.
+    /// Admits a device by pairing. It is unfinished until it confirms that it has stored the
+    /// account.
     ///
     /// - Throws: as ``admitting(_:name:by:)``.
     package func pairing(_ key: PublicKey, name: String, by signer: SigningKey) throws -> AccountState {
@@ -26,17 +29,19 @@ extension AccountState {
         return next
     }
 
-    /// A device that was admitted by pairing has stored the account.
+    /// Records that a device admitted by pairing has stored the account.
     package func finishing(_ device: DeviceID) -> AccountState {
         var next = self
         next.unfinished.remove(device)
         return next
     }
 
-    /// Removes a device for ever, with a new epoch in the same write, so that it can read nothing new.
+    /// Permanently removes a device and creates a new epoch in the same write, so that the device
+    /// can read no new data.
     ///
-    /// - Parameter keeping: of those whom it admitted (``RosterView/admitted(by:)``), the ones that stay. Whom it
-    ///   admits without our knowing is void, and has to be paired again.
+    /// - Parameter keeping: the devices to keep of those that it admitted
+    ///   (``RosterView/admitted(by:)``). Its admissions that this device does not know of are void,
+    ///   and those devices must be paired again.
     package func removing(
         _ device: DeviceID, keeping: Set<DeviceID>, by signer: SigningKey, now: UInt64
     ) throws -> AccountState {
@@ -49,9 +54,11 @@ extension AccountState {
             .makingEpoch(by: signer, now: now)
     }
 
-    /// Removes this device itself, and keeps all whom it admitted. The others make the new epoch.
+    /// Removes this device itself and keeps all devices that it admitted. The others create the new
+    /// epoch.
     ///
-    /// The caller sends the statements while connections are still open, and then forgets the account.
+    /// The caller sends the statements while connections are still open, and then deletes the
+    /// account.
     package func leaving(by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)
         let device = DeviceID(signer.publicKey)
@@ -60,20 +67,22 @@ extension AccountState {
         return try adding([Statement.sign(content, accountID: accountID, with: signer)])
     }
 
-    /// Whether `device`, this one, has left the account by its own statement, and has but to forget it.
+    /// Returns whether `device`, which is this device, has left the account by its own statement
+    /// and only has to delete it.
     package func hasLeft(_ device: DeviceID) -> Bool {
         isRemoved(device, by: device)
     }
 
-    /// Whether one device has removed another one.
+    /// Returns whether one device has removed another.
     package func isRemoved(_ device: DeviceID, by remover: DeviceID) -> Bool {
         roster.isRemoved(Fingerprint(device), by: Fingerprint(remover))
     }
 
-    /// Gives this device the name that it is configured with, if that is another one than before: a name that the user gave
-    /// since then holds until the configuration changes.
+    /// Names this device as configured, if the configured name has changed. A name that the user
+    /// gave since then remains until the configuration changes.
     ///
-    /// - Parameter name: nil when none is configured; then one that is configured later counts as another.
+    /// - Parameter name: nil if none is configured. A name configured later then counts as a
+    ///   change.
     package func configured(name: String?, by signer: SigningKey) throws -> AccountState {
         guard name != configuredName else { return self }
         var next = self
@@ -82,7 +91,7 @@ extension AccountState {
         return next
     }
 
-    /// Gives a member a name that replaces all others; the same name again changes nothing.
+    /// Gives a member a name that replaces all others. Repeating the name changes nothing.
     package func naming(_ device: DeviceID, _ text: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)
         guard view.isLive(device) else { throw AccountError.noSuchDevice(device) }

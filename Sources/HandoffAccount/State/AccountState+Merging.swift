@@ -2,24 +2,26 @@ package import HandoffCrypto
 package import HandoffModel
 
 extension AccountState {
-    /// Adds what another member sent; all of it or, on a throw, none.
+    /// Adds all statements that another member sent or, on a throw, none.
     ///
-    /// Nothing has changed when ``MergeResult/hasChanged`` is false. If digests still differ after both sides have sent
-    /// all they have, a limit is reached (``MergeResult/complaints``); asking again helps only after a change.
+    /// The state is unchanged if ``MergeResult/hasChanged`` is false. If digests still differ after
+    /// both sides have sent all their statements, a limit is reached (``MergeResult/complaints``).
+    /// Requesting them again helps only after a change.
     package func merging(_ statements: [Statement]) throws(StatementError) -> AccountMerge {
         var next = self
         let result = try next.roster.merge(statements)
         if result.hasChanged {
-            next.forgetWhatIsOver()
+            next.dropObsoleteEntries()
             next.noteExposure(since: view)
         }
         return AccountMerge(from: self, to: next, result: result)
     }
 
-    /// Introduction: what a device that nobody here knows has to say for itself, after it has passed the gate by an open ticket
-    /// or by the epoch's key, and proved to own `presenter` by TLS.
+    /// Handles an introduction: the statements of an unknown device that passed the gate with an
+    /// open ticket or the epoch's key, and proved with TLS that it owns `presenter`.
     ///
-    /// - Returns: the merged state if `presenter` is a member in it; nil if not, and then nothing may be stored.
+    /// - Returns: the merged state if `presenter` is a member in it, otherwise nil; then store
+    ///   nothing.
     package func admits(_ presenter: PublicKey, with statements: [Statement]) throws(StatementError) -> AccountMerge? {
         let device = DeviceID(presenter)
         guard !view.isRemoved(device) else { return nil }
@@ -27,25 +29,26 @@ extension AccountState {
         return merge.state.view.isLive(device) ? merge : nil
     }
 
-    /// Notices members that are out without being removed themselves, as when two removals of one device keep different
-    /// ones. The record in force counts on, since the removed are the same; but they may hold its key.
+    /// Detects members that lost membership without being removed themselves, as when two removals
+    /// of one device keep different ones. The current record stays valid, because the removed
+    /// devices are the same, but the former members may have its key.
     private mutating func noteExposure(since old: RosterView) {
         guard let record = old.currentEpoch, record == view.currentEpoch else { return }
         if !old.live.isSubset(of: view.live) { exposedRecord = record.id }
     }
 }
 
-/// A state with the statements of another device merged in, and what that changed.
+/// A state after merging the statements of another device, and the resulting changes.
 package struct AccountMerge: Sendable {
-    /// The new state, to be stored before anything is done about it.
+    /// The new state. Store it before acting on it.
     package let state: AccountState
-    /// Which statements were new, and which were refused.
+    /// The added and the refused statements.
     package let result: MergeResult
-    /// Members that were none before.
+    /// Devices that have become members.
     package let joined: Set<DeviceID>
-    /// Devices that were members before: close their connections, streams and offers at once.
+    /// Devices that are no longer members. Close their connections, streams and offers immediately.
     package let left: Set<DeviceID>
-    /// Whether another epoch record holds than before, or none.
+    /// True if the current epoch record has changed or no longer exists.
     package let hasNewEpoch: Bool
 
     init(from old: AccountState, to new: AccountState, result: MergeResult) {

@@ -1,20 +1,24 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// The life of an exported file.
+/// The life cycle of an exported file.
 ///
-/// 1. A member exports: a ticket is signed and stored, then the file is written. It holds the ticket's seed and the roster, and
-///    no account key: what was exported is worth nothing once the ticket is closed.
-/// 2. A new device imports: it signs its use of the ticket, and waits for a member that lets it in. It has no account key, so it
-///    announces nothing.
-/// 3. It meets a member that is in the file's roster. The two find each other by the secret of the ticket's key and the
-///    member's (``PairwiseKeys``), whatever epochs came meanwhile. Its first frame is the statements.
-/// 4. The member takes the use, and closes the ticket in the same write: `remove(ticket, keeps: [new device])`
-///    (``introducing(_:with:by:)``).
-/// 5. On the same connection it sends its statements, then the account key. With that the device has joined, and forgets the
-///    ticket's seed. If the connection breaks before, the new device is like any member that was away.
+/// 1. A member exports: it signs and stores a ticket, then writes the file. The file holds the
+///    ticket's seed and the roster but no account key, so it is worthless once the ticket is
+///    closed.
+/// 2. A new device imports: it signs its use of the ticket and waits to be admitted by a member. It
+///    has no account key, so it announces nothing.
+/// 3. It meets a member from the file's roster. The two find each other by the secret shared by the
+///    ticket's key and the member's (``PairwiseKeys``), in any epoch. Its first
+///    frame is the statements.
+/// 4. The member accepts the use and closes the ticket in the same write with
+///    `remove(ticket, keeps: [new device])` (``introducing(_:with:by:)``).
+/// 5. On the same connection the member sends its statements, then the account key. The device has
+///    now joined and deletes the ticket's seed. If the connection fails first, the new device is
+///    like any member that was offline.
 extension AccountState {
-    /// Signs a one-time ticket, and makes the file that holds it; the state is to be stored before the file is written.
+    /// Signs a one-time ticket and creates the file that contains it. Store the state before
+    /// writing the file.
     package func exportingTicket(by signer: SigningKey, now: UInt64) throws -> (state: AccountState, file: AccountFile)
     {
         try requireLive(signer)
@@ -25,13 +29,14 @@ extension AccountState {
         return (next, AccountFile(ticketSeed: seed, roster: next.roster))
     }
 
-    /// Begins to join the account of an exported file, on a device that is in no account. The device has joined when a member
-    /// has handed it the account key.
+    /// Starts to join the account of an exported file, on a device that is in no account. The
+    /// device has joined when a member has sent it the account key.
     ///
     /// - Parameters:
-    ///   - device: the key of this device; the file brings an account, not an identity.
-    ///   - name: what people call this device, 1 to 64 bytes.
-    /// - Throws: ``AccountError/ticketUsed`` when the file itself shows that its ticket admits nobody any more.
+    ///   - device: the key of this device. The file provides an account, not an identity.
+    ///   - name: the name of this device, 1 to 64 bytes.
+    /// - Throws: ``AccountError/ticketUsed`` when the file's own statements show that its ticket
+    ///   admits no device.
     package static func importing(_ file: AccountFile, device: SigningKey, name: String) throws -> AccountState {
         let own = DeviceID(device.publicKey)
         let view = file.roster.view
@@ -49,9 +54,10 @@ extension AccountState {
         return try next.naming(own, name, by: device)
     }
 
-    /// Lets a device in that shows a use of a ticket, and closes the ticket in the same write, so that no other member has to.
+    /// Admits a device that presents the use of a ticket, and closes the ticket in the same write,
+    /// so that no other member has to.
     ///
-    /// - Returns: nil if the statements do not make the device a member; then nothing may be stored.
+    /// - Returns: nil if the statements do not make the device a member; then store nothing.
     package func introducing(
         _ presenter: PublicKey, with statements: [Statement], by signer: SigningKey
     ) throws -> AccountState? {
@@ -63,14 +69,14 @@ extension AccountState {
         return next
     }
 
-    /// Tickets that `device`, this one, should close: those that this device exported a day ago, at once; and those that another
-    /// device has used, once the members with a smaller id have had their turn. Mostly the member that let the device in has
-    /// closed its ticket already.
+    /// Tickets that `device`, which is this device, should close: immediately those that it
+    /// exported a day ago, and those that another device has used, after the turns of the members
+    /// with a smaller id. Usually the admitting member has already closed the ticket.
     package func ticketsDue(for device: DeviceID, now: UInt64) -> [TicketDue] {
         guard let rank = view.rank(of: device), let key = view.publicKey(of: device), hasRoomToClose(key) else {
             return []
         }
-        let old = Set(exports.filter { $0.isOver(at: now) }.map(\.ticket))
+        let old = Set(exports.filter { $0.hasExpired(at: now) }.map(\.ticket))
         let turn = Self.timeoutForIntroducer + min(Duration.milliseconds(500) * rank, .seconds(10))
         return view.openTickets.compactMap { ticket in
             if ticket.users.contains(where: { $0 != device }) { return TicketDue(ticket: ticket.id, after: turn) }
@@ -78,27 +84,29 @@ extension AccountState {
         }
     }
 
-    /// Whether a device may still close tickets by itself: some of the removals that it may sign are kept for devices, however many
-    /// tickets a hostile member signs and uses.
+    /// Returns whether a device may still close tickets automatically. Some of the removals that it
+    /// may sign are reserved for devices, however many tickets a hostile member signs and uses.
     private func hasRoomToClose(_ key: PublicKey) -> Bool {
-        roster.removalCount(by: Fingerprint(DeviceID(key))) < RosterLimits.removals - Self.removalsKeptForDevices
+        roster.removalCount(by: Fingerprint(DeviceID(key))) < RosterLimits.removals - Self.removalsReservedForDevices
     }
 
-    private static let removalsKeptForDevices = 16
+    private static let removalsReservedForDevices = 16
 
-    /// How long the member that let a device in has to close its ticket, before the others do.
+    /// The time that the admitting member has to close a ticket before the others do.
     static let timeoutForIntroducer = Duration.seconds(2)
 
-    /// Closes a ticket for ever: of its users one is kept, of several none.
+    /// Permanently closes a ticket. A single user is kept; of several, none.
     package func closingTicket(_ ticket: Fingerprint, by signer: SigningKey) throws -> AccountState {
         let users = try open(ticket).users
         return try closing(ticket, keeping: users.count == 1 ? users.map { Fingerprint($0) } : [], by: signer)
     }
 
-    /// Closes a ticket for ever that fell into wrong hands: nobody who used it is kept, also when another member keeps somebody
-    /// at the same time. Who is a member no more by that may hold the account key, so there is a new one in the same write.
+    /// Permanently closes a stolen ticket. No device that used it is kept, even if another member
+    /// concurrently keeps one. Devices that lose membership by this may have the account key, so a
+    /// new key is generated in the same write.
     ///
-    /// - Throws: ``AccountError/noSuchTicket``, or ``AccountError/admittedByTicket`` for the ticket of this device itself.
+    /// - Throws: ``AccountError/noSuchTicket``, or ``AccountError/admittedByTicket`` for the ticket
+    ///   of this device itself.
     package func revokingTicket(_ ticket: Fingerprint, by signer: SigningKey, now: UInt64) throws -> AccountState {
         guard try !open(ticket).users.contains(DeviceID(signer.publicKey)) else { throw AccountError.admittedByTicket }
         let next = try closing(ticket, keeping: [], by: signer)
@@ -124,19 +132,18 @@ extension AccountState {
 package struct TicketDue: Sendable, Equatable {
     /// The ticket.
     package let ticket: Fingerprint
-    /// How long after this device has first learnt of it.
+    /// The delay after this device first learned of the ticket.
     package let after: Duration
 
-    /// A ticket, and the wait for it.
     package init(ticket: Fingerprint, after: Duration) {
         self.ticket = ticket
         self.after = after
     }
 }
 
-/// When this device exported the account; it closes the ticket after a day without use.
+/// An export of the account by this device. The device closes the ticket after a day without use.
 package struct TicketExport: Hashable, Sendable {
-    /// How long a file is good for, in seconds.
+    /// The time for which a file is valid, in seconds.
     package static let lifetime: UInt64 = 24 * 60 * 60
 
     /// The ticket in the file.
@@ -144,14 +151,14 @@ package struct TicketExport: Hashable, Sendable {
     /// Seconds since 1970 on this device's clock.
     package let time: UInt64
 
-    /// Seconds since the export; 0 when the clock was set back.
+    /// Seconds since the export, or 0 if the clock was set back.
     package func age(at now: UInt64) -> UInt64 {
         now > time ? now - time : 0
     }
 
-    /// Whether the lifetime is over. A clock that was set back by more than it counts as over too: closing early only
-    /// means to export again.
-    func isOver(at now: UInt64) -> Bool {
+    /// Returns whether the lifetime has passed. A clock that was set back by more than the lifetime
+    /// counts as expiry too: closing early only requires another export.
+    func hasExpired(at now: UInt64) -> Bool {
         (now > time ? now - time : time - now) >= Self.lifetime
     }
 }

@@ -1,31 +1,34 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// What this device knows of its account: the roster, and the account key that it holds. Nothing is kept of former epochs.
+/// This device's state of its account: the roster and the account key. No earlier epoch is kept.
 ///
-/// A plain value. Operations return a new one, and do nothing else: the caller stores it durably, then puts it in the
-/// place of the old one, then acts on it (closes connections, sends statements, hands over keys). Operations that fail
-/// leave nothing behind. Diagram: `docs/state-machines/account.md`.
+/// A plain value. Operations return a new value and have no other effect. The caller stores it
+/// durably, replaces the old value, and then acts on it (closes connections, sends statements,
+/// sends keys). Failed operations change nothing. Diagram: `docs/state-machines/account.md`.
 package struct AccountState: Sendable {
-    /// The statements, and the view that follows from them.
+    /// The statements, and the view derived from them.
     package internal(set) var roster: Roster
-    /// The account key that this device has, if it was ever given one.
+    /// The account key that this device has, if it ever received one.
     package internal(set) var held: HeldEpoch?
-    /// Tickets that this device exported and that are still open.
+    /// Open tickets that this device exported.
     package internal(set) var exports: [TicketExport] = []
-    /// Devices that this one admitted by pairing, and that have not said yet that they have stored the account. Members
-    /// all of them; whoever else is a member hears of them, but only here it is known that they may not know it.
+    /// Devices that this one admitted by pairing and that have not confirmed yet that they stored
+    /// the account. They are members. Other members learn of them, but only this device knows that
+    /// they may not have stored it.
     package internal(set) var unfinished: Set<DeviceID> = []
-    /// The name that this device was configured with when it last took a configured one; nil for none.
+    /// The configured name that this device last applied, or nil for none.
     package var configuredName: String?
-    /// Seed of the ticket by which this device is joining; nil once a member has given it the account key. While it is set, the
-    /// members that this device knows can be found by what they share with the ticket.
+    /// Seed of the ticket with which this device is joining, or nil once a member has sent it the
+    /// account key. While it is set, the known members can be found by the secrets that they share
+    /// with the ticket.
     package internal(set) var ticketSeed: SecretBytes?
-    /// An epoch record that must not stay in force, since a device that may hold its key is no member any more though
-    /// nothing that the record names has changed. See ``epochDue(for:now:keyAwaited:)``.
+    /// An epoch record to be replaced, because a device that may have its key is no longer a
+    /// member, while the record's removed digest is unchanged. See
+    /// ``epochDue(for:now:keyAwaited:)``.
     package internal(set) var exposedRecord: Fingerprint?
 
-    /// The state of a roster without any key.
+    /// Creates a state with a roster and no key.
     init(roster: Roster) {
         self.roster = roster
     }
@@ -35,12 +38,12 @@ package struct AccountState: Sendable {
         roster.accountID
     }
 
-    /// Who is a member, and which epoch is in force.
+    /// The members and the current epoch.
     package var view: RosterView {
         roster.view
     }
 
-    /// Number of the epoch whose key this device has.
+    /// The number of the epoch whose key this device has.
     package var epoch: UInt32? {
         held?.n
     }
@@ -50,14 +53,14 @@ package struct AccountState: Sendable {
         held?.accountKey
     }
 
-    /// Whether this device has the key of the epoch in force; without it, it offers and serves nothing but statements and
-    /// keys, and keeps its label.
+    /// True if this device has the key of the current epoch. Without it, the device offers and
+    /// serves only statements and keys, and keeps its label.
     package var isCurrent: Bool {
         guard let held, let current = view.currentEpoch else { return false }
         return held.record == current.id
     }
 
-    /// Adds own statements; all of them have to fit.
+    /// Adds statements of this device. All of them must fit.
     func adding(_ statements: [Statement]) throws -> AccountState {
         var next = self
         let result = try next.roster.merge(statements)
@@ -67,12 +70,12 @@ package struct AccountState: Sendable {
             case .full(let limit): throw AccountError.full(reason: "limit of \(limit.rawValue)")
             }
         }
-        next.forgetWhatIsOver()
+        next.dropObsoleteEntries()
         return next
     }
 
-    /// Drops what the roster says is over: exports whose tickets are closed, unfinished devices that are no members.
-    mutating func forgetWhatIsOver() {
+    /// Drops exports whose tickets are closed, and unfinished devices that are not members.
+    mutating func dropObsoleteEntries() {
         forgetClosedExports()
         if !unfinished.isEmpty { unfinished.formIntersection(view.live) }
     }
@@ -96,7 +99,7 @@ extension AccountState {
     ///
     /// - Parameters:
     ///   - device: the key of this device.
-    ///   - name: what people call it, 1 to 64 bytes.
+    ///   - name: the name of the device, 1 to 64 bytes.
     ///   - now: seconds since 1970.
     package static func creating(device: SigningKey, name: String, now: UInt64) throws -> AccountState {
         let nonce = Randomness.bytes(Statement.nonceCount)
@@ -109,12 +112,13 @@ extension AccountState {
 }
 
 extension AccountState {
-    /// The account that a member gave to this device when they were paired.
+    /// Creates the state from the account that a member sent to this device in pairing.
     ///
-    /// The caller stores it before it tells the member that it has arrived.
+    /// The caller stores it before it confirms receipt to the member.
     ///
-    /// - Throws: ``AccountError/notLive(_:)`` when the roster does not admit `device`, ``AccountError/noCurrentKey`` or
-    ///   ``AccountError/wrongKey`` when the key is not the one of the epoch in force.
+    /// - Throws: ``AccountError/notLive(_:)`` when the roster does not admit `device`,
+    ///   ``AccountError/noCurrentKey`` or ``AccountError/wrongKey`` when the key is not that of the
+    ///   current epoch.
     package static func joining(
         _ roster: Roster, device: DeviceID, accountKey: SecretBytes, now: UInt64
     ) throws -> AccountState {
@@ -124,7 +128,7 @@ extension AccountState {
 }
 
 extension AccountState {
-    /// What `device`, this one, is in the account.
+    /// The standing of `device`, which is this device, in the account.
     package func standing(of device: DeviceID) -> Standing {
         let own = view.openTickets.first { $0.users.contains(device) }
         if view.isLive(device) { return held == nil ? .joining : .member }
@@ -132,9 +136,9 @@ extension AccountState {
             return roster.isRemovedMutually(Fingerprint(device)) ? .removedMutually : .removed
         }
         if own != nil { return .fileUsedTwice }
-        let cameByFile = roster.ordered.contains { statement in
+        let joinedByFile = roster.ordered.contains { statement in
             if case .use(let key) = statement.content { DeviceID(key) == device } else { false }
         }
-        return cameByFile ? .fileClosed : .removed
+        return joinedByFile ? .fileClosed : .removed
     }
 }

@@ -1,14 +1,14 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// A SHA-256 value that names one thing of an account: a statement, a device, or a ticket.
+/// A SHA-256 value that identifies a statement, device or ticket of an account.
 ///
-/// Devices and tickets are hashed from different inputs, so that one key can never stand for both. Kept as four words,
-/// since rosters sort and look up thousands of these.
+/// Devices and tickets are hashed from different inputs, so one key cannot represent both. Stored
+/// as four words, because rosters sort and look up thousands of fingerprints.
 package struct Fingerprint: FixedBytes {
     package static let byteCount = 32
 
-    // Four properties instead of a tuple or an array: comparing and copying them is what most of the time goes into.
+    // Four properties instead of a tuple or an array: comparing and copying take most of the time.
     private let first: UInt64
     private let second: UInt64
     private let third: UInt64
@@ -52,7 +52,7 @@ package struct Fingerprint: FixedBytes {
         append(fourth)
     }
 
-    /// What a device is called where a ticket could stand too.
+    /// The id of a device where a ticket is also possible.
     package init(_ device: DeviceID) {
         self.init(checked: device.bytes)
     }
@@ -67,12 +67,12 @@ package struct Fingerprint: FixedBytes {
         self.init(hashing: Array("handoff/1 ticket".utf8) + key.raw)
     }
 
-    /// The device of this name, if it is one; only the roster knows.
+    /// The device with this id, if it is one; only the roster knows.
     var device: DeviceID {
         DeviceID(checked: bytes)
     }
 
-    /// In the order of the bytes.
+    /// Orders fingerprints by their bytes.
     package static func < (left: Fingerprint, right: Fingerprint) -> Bool {
         if left.first != right.first { return left.first < right.first }
         if left.second != right.second { return left.second < right.second }
@@ -89,7 +89,7 @@ extension DeviceID {
 }
 
 extension AccountID {
-    /// The id of the account that the owner of `founder` made with `nonce`.
+    /// The id of the account that the owner of `founder` created with `nonce`.
     package init(founder: PublicKey, nonce: [UInt8]) {
         let hash = SHA256.hash(Array("handoff/1 account".utf8) + founder.raw + nonce)
         self.init(checked: Array(hash.prefix(Self.byteCount)))

@@ -2,7 +2,7 @@ internal import HandoffCrypto
 package import HandoffModel
 internal import HandoffProtocol
 
-/// Canonical bytes, all integers big-endian: kind u8, account 16, signer's key 32, then by kind
+/// Canonical bytes, with big-endian integers: kind u8, account 16, signer's key 32, then by kind
 ///
 /// | kind | fields |
 /// |---|---|
@@ -13,20 +13,20 @@ internal import HandoffProtocol
 /// | epoch | n u32, removed digest 32, key commitment 32 |
 /// | reserved, 128 to 255 | 0 to 512 bytes |
 ///
-/// After them the signature, 64 bytes. `docs/protocol.md` is normative.
+/// The signature follows, 64 bytes. `docs/protocol.md` is normative.
 extension Statement {
-    /// Bytes of the nonce of a founding statement.
+    /// Size of the nonce of a founding statement.
     package static let nonceCount = 16
-    /// Longest name of a device, in bytes of UTF-8.
+    /// Maximum length of a device name, in bytes of UTF-8.
     package static let maxName = 64
-    /// Most bytes of the fields of a reserved kind.
+    /// Maximum size of the fields of a reserved kind in bytes.
     package static let maxReserved = 512
-    /// Most keys that a removal may keep: as many as an account can ever know.
+    /// Maximum number of keys that a removal may keep: the number that an account can ever know.
     package static let maxKept = RosterLimits.keys
-    /// Bytes of the longest statement, a removal that keeps ``maxKept`` keys.
+    /// Size of the longest statement in bytes: a removal that keeps ``maxKept`` keys.
     package static let longest = 1 + 16 + 32 + 32 + 2 + maxKept * 32 + 64
 
-    /// Reads one whole statement; nothing may follow it. The signature is not checked here.
+    /// Decodes one whole statement. Trailing bytes are an error. The signature is not checked.
     package init(decoding bytes: [UInt8]) throws(StatementError) {
         do throws(ByteError) {
             try self.init(reading: bytes)
@@ -70,7 +70,7 @@ extension Statement {
             var keeps: [Fingerprint] = []
             for _ in 0..<count {
                 let next = try reader.fingerprint()
-                // One set has one encoding, else the same removal could have many ids.
+                // A set has only one encoding. Otherwise the same removal could have many ids.
                 if let last = keeps.last, last >= next { throw .malformed }
                 keeps.append(next)
             }
@@ -89,7 +89,7 @@ extension Statement {
         }
     }
 
-    /// The canonical bytes of `content`, which may be too long for them: ``init(decoding:)`` tells.
+    /// Encodes `content`, even if it is too long. ``init(decoding:)`` rejects it then.
     static func encode(_ content: StatementContent, accountID: AccountID, signer: PublicKey) -> [UInt8] {
         var writer = ByteWriter(capacity: 128)
         if case .reserved(let kind, _) = content { writer.u8(kind) } else { writer.u8(content.kind.rawValue) }
@@ -121,27 +121,28 @@ extension Statement {
 }
 
 extension ByteReader {
-    /// Reads the 32 bytes of an Ed25519 public key; that they are a point is found out by the first signature.
+    /// Reads the 32 bytes of an Ed25519 public key. The first signature check detects bytes that
+    /// are not a point.
     mutating func publicKey() throws(ByteError) -> PublicKey {
         guard let key = PublicKey(raw: try slice(PublicKey.byteCount)) else { throw .malformed }
         return key
     }
 
-    /// Reads the 32 bytes of a device's, ticket's or statement's id.
+    /// Reads the 32-byte id of a device, ticket or statement.
     mutating func fingerprint() throws(ByteError) -> Fingerprint {
         Fingerprint(checked: try bytes(Fingerprint.byteCount))
     }
 }
 
-/// Why statements from outside are refused as a whole.
+/// Why received statements are refused as a whole.
 package enum StatementError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The bytes are not the canonical layout of any statement.
+    /// The bytes are not the canonical layout of a statement.
     case layout
     /// A statement belongs to another account.
     case foreignAccount(AccountID)
-    /// A signature is wrong, or a founding statement does not give its account's id.
+    /// A signature is wrong, or a founding statement does not match its account id.
     case signature(of: Fingerprint)
-    /// A list has no founding statement where one is needed.
+    /// A list lacks the founding statement that is required.
     case noFounder
 
     package var description: String {

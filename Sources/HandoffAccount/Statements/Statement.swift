@@ -1,69 +1,72 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// One signed line of an account's roster.
+/// One signed statement of an account's roster.
 ///
-/// It holds no time that any rule reads, so that back-dating it means nothing. Two statements are equal when they say
-/// the same: the signature is no part of the id, since one text may have several valid signatures.
+/// It contains no time that any rule reads, so back-dating has no effect. Two statements are equal
+/// when their contents are. The signature is not part of the id, because one text can have several
+/// valid signatures.
 package struct Statement: Sendable {
-    /// Shared by all copies: a statement is handed around a lot, and never changes.
+    /// Shared by all copies, because statements are immutable and often copied.
     private let storage: Storage
 
-    /// What every signed statement begins with, so that no signature of another purpose fits.
+    /// The prefix of every signed statement, so that signatures for other purposes do not match.
     private static let domain = Array("handoff/1 statement".utf8) + [0]
 
-    /// A statement whose canonical bytes are known to say `content`.
+    /// Creates a statement whose canonical bytes are known to encode `content`.
     init(
         accountID: AccountID, signer: PublicKey, content: StatementContent, canonical: [UInt8], signature: [UInt8]
     ) {
         storage = Storage(accountID, signer, content, canonical, signature)
     }
 
-    /// Says `content` in the name of `key`'s owner.
+    /// Signs `content` with `key`.
     ///
-    /// - Throws: ``StatementError/layout`` when the content has no canonical form, such as a name of 65 bytes.
+    /// - Throws: ``StatementError/layout`` when the content has no canonical form, such as a name
+    ///   of 65 bytes.
     package static func sign(
         _ content: StatementContent, accountID: AccountID, with key: SigningKey
     ) throws -> Statement {
         let canonical = encode(content, accountID: accountID, signer: key.publicKey)
         let signature = try key.sign(domain + canonical)
-        // Reading it back is what decides whether others can: one rule for both sides.
+        // Decoding the result applies the receivers' rules to it.
         return try Statement(decoding: canonical + signature)
     }
 
-    /// Whether the signature, and for the founding statement the account's id, are right; about 130 microseconds.
+    /// True if the signature is right and, for the founding statement, the account id; about 130
+    /// microseconds.
     package var isGenuine: Bool {
         if case .found(let nonce) = content, AccountID(founder: signer, nonce: nonce) != accountID { return false }
         return signer.isValidSignature(signature, for: Self.domain + canonical)
     }
 
-    /// Bytes of ``encoded``.
+    /// Size of ``encoded`` in bytes.
     package var encodedCount: Int {
         canonical.count + signature.count
     }
 
-    /// The account that this is about.
+    /// The account that the statement belongs to.
     package var accountID: AccountID { storage.accountID }
 
-    /// The key that signed: of a device, or of a ticket for ``StatementContent/use(_:)``.
+    /// The key that signed: that of a device, or of a ticket for ``StatementContent/use(_:)``.
     package var signer: PublicKey { storage.signer }
 
-    /// What it says.
     package var content: StatementContent { storage.content }
 
-    /// Ed25519 over a domain and the canonical bytes, 64 bytes; not checked before ``isGenuine`` was asked.
+    /// Ed25519 over a domain and the canonical bytes, 64 bytes. Unchecked until ``isGenuine`` is
+    /// read.
     package var signature: [UInt8] { storage.signature }
 
-    /// SHA-256 of the canonical bytes, which leave the signature out.
+    /// SHA-256 of the canonical bytes, which exclude the signature.
     package var id: Fingerprint { storage.id }
 
-    /// Who signed, as device or as ticket.
+    /// The signer as a device or as a ticket.
     package var signerID: Fingerprint { storage.signerID }
 
-    /// Whom this admits, for add, ticket and use.
+    /// The device or ticket that this admits, for add, ticket and use.
     package var admitted: Fingerprint? { storage.admitted }
 
-    /// The canonical bytes; kept, since checking, hashing and sending all need them.
+    /// The canonical bytes, stored because checking, hashing and sending all need them.
     var canonical: [UInt8] { storage.canonical }
 
     /// Canonical bytes, then the signature.
@@ -112,29 +115,31 @@ extension Statement {
     }
 }
 
-/// What one statement says.
+/// The content of a statement.
 package enum StatementContent: Hashable, Sendable {
-    /// The signer founded the account; `nonce` is 16 random bytes, and the account's id is the hash of both.
+    /// The signer founded the account. `nonce` is 16 random bytes, and the account id is the hash
+    /// of both.
     case found(nonce: [UInt8])
     /// The signer admits the device of this key.
     case add(PublicKey)
-    /// The signer lets whoever holds the private half of this key admit one device, once.
+    /// The signer lets the holder of the private half of this key admit one device, once.
     case ticket(PublicKey)
     /// The signer is a ticket, and admits the device of this key.
     case use(PublicKey)
-    /// The signer removes a device or a ticket for ever. Of those whom the subject admitted, only `keeps` stay: devices
-    /// and tickets, ascending, each once.
+    /// The signer permanently removes a device or a ticket. Of those that the subject admitted,
+    /// only `keeps` stay: devices and tickets, ascending, without duplicates.
     case remove(subject: Fingerprint, keeps: [Fingerprint])
-    /// The signer calls a device `text`, 1 to 64 bytes; of several names the greatest counter holds.
+    /// The signer gives a device the name `text`, 1 to 64 bytes. The name with the greatest counter
+    /// wins.
     case name(subject: DeviceID, counter: UInt32, text: String)
-    /// The signer made the account key of epoch `n`, for those who are live when exactly those of `removedDigest` are
-    /// removed; `keyCommitment` is ``EpochKeys/commitment(to:)``.
+    /// The signer generated the account key of epoch `n` for the devices that are live when exactly
+    /// those of `removedDigest` are removed. `keyCommitment` is ``EpochKeys/commitment(to:)``.
     case epoch(n: UInt32, removedDigest: Fingerprint, keyCommitment: [UInt8])
-    /// A statement of a later version, kind 128 to 255: kept and passed on, without effect.
+    /// A statement of a later version, kind 128 to 255. It is stored and forwarded without effect.
     case reserved(kind: UInt8, fields: [UInt8])
 }
 
-/// The kind of a statement; the numbers are signed and stored, and never change.
+/// The kind of a statement. The numbers are signed and stored, so they never change.
 package enum StatementKind: UInt8, Sendable, CaseIterable {
     /// ``StatementContent/found(nonce:)``
     case found = 1
@@ -153,14 +158,14 @@ package enum StatementKind: UInt8, Sendable, CaseIterable {
     /// ``StatementContent/reserved(kind:fields:)``: this number and all greater ones.
     case reserved = 128
 
-    /// The kind of a number; nil for the numbers that no statement has.
+    /// The kind with a number, or nil for unassigned numbers.
     init?(number: UInt8) {
         self.init(rawValue: min(number, Self.reserved.rawValue))
     }
 }
 
 extension StatementContent {
-    /// The kind, without what it says.
+    /// The kind of the content.
     package var kind: StatementKind {
         switch self {
         case .found: .found
@@ -174,7 +179,7 @@ extension StatementContent {
         }
     }
 
-    /// The device or ticket that this admits; nil for kinds that admit nobody.
+    /// The device or ticket that this admits, or nil for kinds that admit none.
     var admitted: Fingerprint? {
         switch self {
         case .add(let key), .use(let key): Fingerprint(DeviceID(key))

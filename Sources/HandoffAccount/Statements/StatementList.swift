@@ -1,14 +1,15 @@
 internal import HandoffProtocol
 
-/// Several statements in one frame or file: each a u16 length, then that many bytes; nothing before or after.
+/// Several statements in one frame or file: each a u16 length, then that many bytes, with nothing
+/// before or after.
 ///
-/// Unknown kinds are errors: the version of the protocol is agreed on before, and a device that skipped statements would
-/// see another account than the others.
+/// Unknown kinds are errors. The protocol version is negotiated first, and a device that skipped
+/// statements would see a different account from the others.
 package enum StatementList {
-    /// Bytes that precede each statement.
+    /// Number of bytes that precede each statement.
     static let overhead = 2
 
-    /// The list as bytes.
+    /// Encodes the list.
     package static func encode(_ statements: some Sequence<Statement>) -> [UInt8] {
         var writer = ByteWriter()
         for statement in statements {
@@ -19,9 +20,9 @@ package enum StatementList {
         return writer.bytes
     }
 
-    /// Reads a list to its end; signatures are not checked here.
+    /// Decodes a whole list without checking signatures.
     ///
-    /// Allocates in proportion to `bytes`, whose length the caller has limited.
+    /// Allocates in proportion to `bytes`, whose length the caller must limit.
     package static func decode(_ bytes: [UInt8]) throws(StatementError) -> [Statement] {
         var reader = ByteReader(bytes)
         var statements: [Statement] = []

@@ -1,47 +1,49 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// `ActivityDescription`: an activity, as the app that owns it describes it. The types of the fields are right;
-/// what they say is checked by `content()`.
+/// `ActivityDescription`: an activity, as described by the app that owns it. The field types are
+/// correct; `content()` checks the values.
 package struct ActivityDescription: ControlRequest {
-    /// What kind of activity it is, unchecked.
+    /// The activity type, unchecked.
     package var type: String
-    /// What the user is doing.
+    /// A description of what the user is doing.
     package var title: String?
-    /// What another app needs to continue, in the tagged form.
+    /// The state that another app needs to continue, in the tagged form.
     package var userInfo: JSONObject?
     /// A web page that continues it.
     package var webpageURL: String?
-    /// The team of the app, if another than that of its session.
+    /// The team of the app, if it differs from that of its session.
     package var team: String?
-    /// The keys without which it cannot be continued.
+    /// The keys required to continue the activity.
     package var requiredUserInfoKeys: [String]?
-    /// Whether another device may ask for continuation streams; false by default.
+    /// True if another device may request continuation streams. Default: false.
     package var supportsContinuationStreams: Bool?
-    /// Whether it is offered to other devices; true by default.
+    /// True if it is offered to other devices. Default: true.
     package var isEligibleForHandoff: Bool?
-    /// Whether the app wants to save before the activity is continued; true by default, as in `NSUserActivity`.
+    /// True if the app must save before the activity is continued. Default: true, as in
+    /// `NSUserActivity`.
     package var needsSave: Bool?
-    /// Sends save requests to the app only when another device continues the activity; false by default. For state that must not be
-    /// read earlier.
+    /// True if save requests are sent to the app only when another device continues the activity.
+    /// Default: false. For state that must not be read earlier.
     package var savesOnContinue: Bool?
-    /// When it ends by itself, in seconds since 2001-01-01 UTC.
+    /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
-    /// Which content it is about.
+    /// The identifier of its content.
     package var targetContentIdentifier: String?
-    /// The one device that is told of it: its name, or the beginning of its id; all are without this.
+    /// The only device to offer it to: its name, or the start of its id. Nil: all devices.
     package var to: String?
 
-    /// A date that nobody lives to see, for what ends only with its owner: the beginning of the year 4001.
+    /// Sentinel expiration date for activities that last as long as their owner: the start of the
+    /// year 4001.
     package static let neverExpires = 63_113_904_000.0
 
-    /// A description of which everything but the type is absent.
+    /// Creates a description with a type only.
     package init(type: String) {
         self.type = type
     }
 
-    /// The activity that is described, with defaults for what is absent; only the type is checked here, the rest by
-    /// `ActivityContent.validate`. Empty texts are absent ones.
+    /// The described activity, with defaults for absent fields. Only the type is checked here;
+    /// `ActivityContent.validate` checks the rest. Empty strings count as absent.
     package func content(sessionTeam: String? = nil) throws(ActivityError) -> ActivityContent {
         guard let type = ActivityType(type) else {
             throw .invalid(field: "type", message: "not an activity type: \(ActivityType.rule)")
@@ -56,7 +58,8 @@ package struct ActivityDescription: ControlRequest {
     }
 }
 
-/// `ActivityChange`: what changes in an activity; what is absent stays, and an empty text takes one away.
+/// `ActivityChange`: the changes to an activity. Absent fields stay, and empty strings remove
+/// fields.
 package struct ActivityChange: ControlRequest {
     /// The new title.
     package var title: String?
@@ -66,23 +69,24 @@ package struct ActivityChange: ControlRequest {
     package var webpageURL: String?
     /// The new required keys.
     package var requiredUserInfoKeys: [String]?
-    /// Whether continuation streams can be asked for from now on.
+    /// True if continuation streams may be requested from now on.
     package var supportsContinuationStreams: Bool?
-    /// Whether it is offered to other devices from now on.
+    /// True if it is offered to other devices from now on.
     package var isEligibleForHandoff: Bool?
-    /// Whether the app wants to save before the activity is continued.
+    /// True if the app must save before the activity is continued.
     package var needsSave: Bool?
-    /// When it ends by itself, in seconds since 2001-01-01 UTC.
+    /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
-    /// False takes the date away.
+    /// False removes the expiration date.
     package var expires: Bool?
-    /// Which content it is about.
+    /// The identifier of its content.
     package var targetContentIdentifier: String?
 
-    /// A change of nothing.
+    /// Creates an empty change.
     package init() {}
 
-    /// The content after the change, unchecked. `needsSave` is no part of the content; read it from the change.
+    /// Applies the change without checking it. `needsSave` is not part of the content; read it from
+    /// the change.
     package func applied(to content: ActivityContent) -> ActivityContent {
         var changed = content
         if let title { changed.title = title.isEmpty ? nil : title }

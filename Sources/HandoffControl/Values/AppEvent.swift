@@ -3,7 +3,7 @@ package import HandoffModel
 
 /// The parameters of `Attach`.
 package struct AttachRequest: ControlRequest {
-    /// What the app calls itself.
+    /// The id that the app claims.
     package var app: String
     /// The activity types that it continues.
     package var types: [ActivityType]
@@ -11,10 +11,9 @@ package struct AttachRequest: ControlRequest {
     package var version: String?
     /// Its team.
     package var team: String?
-    /// From which versions it continues them.
+    /// The versions from which it continues the types.
     package var versions: [TypeVersions]?
 
-    /// An app with these properties.
     package init(
         app: String, version: String? = nil, team: String? = nil, types: [ActivityType] = [],
         versions: [TypeVersions]? = nil
@@ -26,7 +25,7 @@ package struct AttachRequest: ControlRequest {
         self.versions = versions
     }
 
-    /// Whether another request is of the same app, whatever types that declares.
+    /// Returns whether another request is from the same app, whatever types that declares.
     package func isSameApp(as other: AttachRequest) -> Bool {
         var other = other
         other.types = types
@@ -34,7 +33,7 @@ package struct AttachRequest: ControlRequest {
         return other == self
     }
 
-    /// The app has a name, and no text is too long.
+    /// Checks that the app has a name and that no text is too long.
     package func check() throws(VarlinkError) {
         guard (1...Limits.appName).contains(app.utf8.count) else { throw .invalidParameter("app") }
         guard version?.utf8.count ?? 0 <= Limits.appName else { throw .invalidParameter("version") }
@@ -48,10 +47,9 @@ package struct DeclareRequest: ControlRequest {
     package var session: String
     /// The activity types that it continues from now on.
     package var types: [ActivityType]
-    /// From which versions it continues them.
+    /// The versions from which it continues the types.
     package var versions: [TypeVersions]?
 
-    /// A declaration of these types.
     package init(session: String, types: [ActivityType], versions: [TypeVersions]? = nil) {
         self.session = session
         self.types = types
@@ -59,33 +57,34 @@ package struct DeclareRequest: ControlRequest {
     }
 }
 
-/// `Event`: what an attached app, or the publisher of one activity, is told.
+/// `Event`: an event sent to an attached app, or to the publisher of one activity.
 package enum AppEvent: ControlMessage {
-    /// The app is attached; its other calls name this session.
+    /// The app is attached. Its other calls must contain this session.
     case attached(session: String)
-    /// The activity exists; advice is what a developer should know.
+    /// The activity exists. Advice is a hint for the developer.
     case published(ActivityID, advice: String?)
     /// Save now, and answer with `AnswerSave`.
     case save(ActivityID)
-    /// The state that was saved has been sent to another device.
+    /// The saved state has been sent to another device.
     case saved(ActivityID)
-    /// An activity of this type is on its way; `continue` or `didFail` follows.
+    /// An activity of this type is being transferred. `continue` or `didFail` follows.
     case willContinue(ContinuationID, ActivityType, ControlOrigin)
     /// The activity has arrived; answer with `AnswerContinue`.
     case `continue`(ContinuationID, ContinuedActivity)
-    /// The activity that was on its way does not come.
+    /// The announced activity could not be transferred.
     case didFail(ContinuationID, ActivityType, HandoffFailure)
     /// Another device continues the activity.
     case continued(ActivityID, by: ControlOrigin)
-    /// The user of the device that the activity was sent to does not want it.
+    /// The user of the device that the activity was sent to declined it.
     case declined(ActivityID, by: ControlOrigin)
-    /// The device that continued the activity asks for a stream; take it with `OpenStream` within 30 seconds. With a resource
-    /// it is for that alone, and an app that does not know it leaves the stream.
+    /// The device that continued the activity requests a stream. Accept it with `OpenStream` within
+    /// 30 seconds. With a resource the stream is for that only, and an app that does not know it
+    /// ignores the stream.
     case stream(ActivityID, StreamID, from: ControlOrigin, resource: StreamResource? = nil)
-    /// The activity expired, or was replaced.
+    /// The activity expired or was replaced.
     case withdrawn(ActivityID)
 
-    /// Reads the results of `Attach` or `Publish`; throws `invalidParameter`.
+    /// Decodes the results of `Attach` or `Publish`. Throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
@@ -114,7 +113,7 @@ package enum AppEvent: ControlMessage {
         }
     }
 
-    /// The results on the socket: the name in `event`, and the fields of this event alone.
+    /// The results on the socket: the name in `event`, and only the fields of this event.
     package var json: JSONObject {
         switch self {
         case .attached(let session): Self.written("attached", ["session": .string(session)])

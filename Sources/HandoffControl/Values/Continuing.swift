@@ -1,20 +1,20 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// The parameters of `Continue`: by the beginning of an id, or the latest that fits.
+/// The parameters of `Continue`: the start of an id, or conditions for the latest activity.
 package struct ContinueRequest: ControlRequest {
-    /// The beginning of the activity's id, in hexadecimal.
+    /// The start of the activity's id, in hexadecimal.
     package var activity: String?
     /// The type that it must have.
     package var type: String?
-    /// The device that it must come from: the beginning of its id, or its name.
+    /// The device that it must be from: the start of its id, or its name.
     package var from: String?
-    /// Whether the caller is the handler and gets the payload; false by default.
+    /// True if the caller is the handler and receives the payload. Default: false.
     package var take: Bool?
-    /// How long it may take, in seconds.
+    /// The timeout in seconds.
     package var timeout: Double?
 
-    /// A request for the latest activity.
+    /// Creates a request, by default for the latest activity.
     package init(
         activity: String? = nil, type: String? = nil, from: String? = nil, take: Bool? = nil, timeout: Double? = nil
     ) {
@@ -25,7 +25,7 @@ package struct ContinueRequest: ControlRequest {
         self.timeout = timeout
     }
 
-    /// The time is above zero.
+    /// Checks that the timeout is positive.
     package func check() throws(VarlinkError) {
         if let timeout, !(timeout > 0 && timeout.isFinite) { throw .invalidParameter("timeout") }
     }
@@ -33,13 +33,13 @@ package struct ContinueRequest: ControlRequest {
 
 /// The results of `Continue`.
 package enum ContinueEvent: ControlMessage {
-    /// An activity of this type is on its way.
+    /// An activity of this type is being transferred.
     case willContinue(ActivityType)
-    /// The activity was continued: by the caller if it asked to take it, otherwise by what opened it. A caller that took it
-    /// opens streams by the continuation.
+    /// The activity was continued: by the caller if it requested this, otherwise by the handler
+    /// that opened it. A caller that continued it opens streams with the continuation.
     case continued(ActivityType, ContinuedActivity?, ControlOpens?, continuation: ContinuationID?)
 
-    /// Reads the results; throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
@@ -72,26 +72,26 @@ package enum ContinueEvent: ControlMessage {
 package struct ContinuedActivity: ControlValue {
     /// The activity's id on the other device.
     package var id: ActivityID
-    /// What kind of activity it is.
+    /// The activity type.
     package var type: ActivityType
-    /// What the user was doing.
+    /// A description of what the user was doing.
     package var title: String?
-    /// What the app needs to continue, in the tagged form.
+    /// The state that the app needs to continue, in the tagged form.
     package var userInfo: JSONObject
-    /// A web page that continues it where no app does.
+    /// A web page that continues it if no app does.
     package var webpageURL: String?
-    /// The team of the app that it came from.
+    /// The team of the app that it is from.
     package var team: String?
-    /// The keys without which it cannot be continued.
+    /// The keys required to continue the activity.
     package var requiredUserInfoKeys: [String]
-    /// Which content it is about.
+    /// The identifier of its content.
     package var targetContentIdentifier: String?
-    /// Whether continuation streams can be asked for.
+    /// True if continuation streams may be requested.
     package var streams: Bool
-    /// The device and the app that it came from.
+    /// The device and the app that it is from.
     package var origin: ControlOrigin
 
-    /// What a payload from another device becomes for the app that continues it.
+    /// Converts a payload from another device for the app that continues it.
     package init(id: ActivityID, content: ActivityContent, origin: ControlOrigin) {
         self.id = id
         type = content.type
@@ -105,8 +105,9 @@ package struct ContinuedActivity: ControlValue {
         self.origin = origin
     }
 
-    /// The fields as `JSONObject(encoding:absent:)` has them, in a tenth of the time. The device is written once more before
-    /// `origin`, for tools that look no deeper; it is not read there.
+    /// The fields as `JSONObject(encoding:absent:)` encodes them, in a tenth of the time. The
+    /// device is repeated before `origin`, for tools that do not read nested objects; decoding
+    /// ignores these fields.
     package var json: JSONObject {
         JSONObject(distinct: [
             ("id", id.json), ("type", type.json), ("title", title?.json ?? .null), ("userInfo", .object(userInfo)),
@@ -119,20 +120,19 @@ package struct ContinuedActivity: ControlValue {
     }
 }
 
-/// `Origin`: the device and the app that an activity came from.
+/// `Origin`: the device and the app that an activity is from.
 package struct ControlOrigin: ControlValue {
     /// The device.
     package var device: DeviceID
     /// Its name.
     package var deviceName: String
-    /// What it is.
+    /// The kind of device.
     package var deviceKind: DeviceKind
-    /// What the app there calls itself.
+    /// The id that the app claims there.
     package var app: String?
-    /// The version that the app there names.
+    /// The app's version there.
     package var appVersion: String?
 
-    /// An origin with these properties.
     package init(
         device: DeviceID, deviceName: String, deviceKind: DeviceKind, app: String? = nil, appVersion: String? = nil
     ) {
@@ -143,7 +143,7 @@ package struct ControlOrigin: ControlValue {
         self.appVersion = appVersion
     }
 
-    /// The fields as `JSONObject(encoding:absent:)` has them; see ``ContinuedActivity/json``.
+    /// The fields as `JSONObject(encoding:absent:)` encodes them; see ``ContinuedActivity/json``.
     package var json: JSONObject {
         JSONObject(distinct: [
             ("device", device.json), ("deviceName", .string(deviceName)), ("deviceKind", .string(deviceKind.name)),

@@ -2,16 +2,15 @@ package import HandoffModel
 
 /// The results of `GetAccount`.
 package struct ControlAccount: ControlValue {
-    /// The account, or nil when there is none.
+    /// The account, or nil if there is none.
     package var account: AccountID?
-    /// Its epoch, or nil when there is no account.
+    /// Its epoch, or nil if there is no account.
     package var epoch: UInt64?
-    /// How many devices it has, this one included.
+    /// The number of its devices, including this one.
     package var devices: Int
     /// Exports that can still be imported.
     package var tickets: [ControlTicket]
 
-    /// An account with these properties.
     package init(account: AccountID?, epoch: UInt64?, devices: Int, tickets: [ControlTicket]) {
         self.account = account
         self.epoch = epoch
@@ -22,16 +21,15 @@ package struct ControlAccount: ControlValue {
 
 /// `Ticket`: an export of the account that can still be imported.
 package struct ControlTicket: ControlValue {
-    /// What the ticket is called, in hexadecimal.
+    /// The ticket id, in hexadecimal.
     package var id: String
-    /// The device that made it.
+    /// The device that created it.
     package var device: DeviceID
-    /// Whether this device made it.
+    /// True if this device created it.
     package var mine: Bool
-    /// Seconds since it was made; only the device that made it knows.
+    /// Seconds since it was created. Only the creating device knows.
     package var age: Double?
 
-    /// A ticket with these properties.
     package init(id: String, device: DeviceID, mine: Bool, age: Double? = nil) {
         self.id = id
         self.device = device

@@ -3,34 +3,33 @@ package import HandoffModel
 
 /// `OfferedActivity`: an activity that another device offers.
 package struct ControlActivity: ControlValue {
-    /// Its id, until the other device withdraws it.
+    /// Its id, which is valid until the other device withdraws it.
     package var id: ActivityID
-    /// What kind of activity it is.
+    /// The activity type.
     package var type: ActivityType
-    /// What the user is doing there, unless titles are off.
+    /// A description of what the user is doing there, unless titles are disabled.
     package var title: String?
     /// The team of the app.
     package var team: String?
     /// The device that offers it.
     package var device: DeviceID
-    /// That device's name.
+    /// The name of that device.
     package var deviceName: String
-    /// What that device is.
+    /// The kind of that device.
     package var deviceKind: DeviceKind
-    /// Whether continuation streams can be asked for.
+    /// True if continuation streams may be requested.
     package var streams: Bool
-    /// The web page; known only after the activity was continued.
+    /// The web page, known only after the activity was continued.
     package var webpageURL: String?
-    /// Whether there is a web page.
+    /// True if there is a web page.
     package var hasWebpageURL: Bool
     /// Seconds since it became current there.
     package var age: Double
-    /// Whether its user has sent it to this device, and to no other one.
+    /// True if its user has sent it to this device only.
     package var sent: Bool
-    /// What would open it here.
+    /// The handler that would open it here.
     package var opens: ControlOpens
 
-    /// An offer with these properties.
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, device: DeviceID, deviceName: String,
         deviceKind: DeviceKind, streams: Bool, webpageURL: String? = nil, hasWebpageURL: Bool, age: Double,
@@ -51,7 +50,8 @@ package struct ControlActivity: ControlValue {
         self.opens = opens
     }
 
-    /// The fields as `JSONObject(encoding:absent:)` has them, in a fifth of the time: a list has a thousand activities.
+    /// The fields as `JSONObject(encoding:absent:)` encodes them, in a fifth of the time: a list
+    /// can have a thousand activities.
     package var json: JSONObject {
         JSONObject(distinct: [
             ("id", .string(id.hex)), ("type", .string(type.text)), ("title", title.map(JSON.string) ?? .null),
@@ -63,30 +63,30 @@ package struct ControlActivity: ControlValue {
     }
 }
 
-/// `Opens`: what would open an activity here.
+/// `Opens`: the handler that would open an activity here.
 package struct ControlOpens: ControlValue {
-    /// What it is; the raw value is the field `kind`.
+    /// The kind of handler. The raw value is the field `kind`.
     package enum Kind: String, Codable, Sendable, CaseIterable {
-        /// An app, which `name` names.
+        /// An app, whose name is in `name`.
         case app
         /// The web browser.
         case web
-        /// Nothing; `reason` says why.
+        /// Nothing; `reason` is the reason.
         case nothing
     }
 
-    /// What would open it.
+    /// The kind of handler.
     package var kind: Kind
-    /// The app's or the browser's name.
+    /// The name of the app or browser.
     package var name: String?
-    /// Why nothing would, as a fragment.
+    /// Why there is no handler, as a fragment.
     package var reason: String?
     /// The app's id.
     package var app: String?
     /// The app's icon: a name in the desktop's theme, or an absolute path.
     package var icon: String?
 
-    /// An app or a browser, by name, or nothing for a reason.
+    /// Creates a handler: an app or a browser by name, or nothing with a reason.
     package init(
         kind: Kind, name: String? = nil, reason: String? = nil, app: String? = nil, icon: String? = nil
     ) {
@@ -97,7 +97,7 @@ package struct ControlOpens: ControlValue {
         self.icon = icon
     }
 
-    /// The same as `encode` makes; see ``ControlActivity/json``.
+    /// Equal to the result of `encode`; see ``ControlActivity/json``.
     package var json: JSONObject {
         var members: [JSONObject.Element] = [("kind", .string(kind.rawValue))]
         if let name { members.append(("name", .string(name))) }
@@ -107,7 +107,7 @@ package struct ControlOpens: ControlValue {
         return JSONObject(distinct: members)
     }
 
-    /// All but the kind only when they are there, also in a reply.
+    /// Omits all nil fields, also in a reply.
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(kind, forKey: .kind)
@@ -118,18 +118,18 @@ package struct ControlOpens: ControlValue {
     }
 }
 
-/// The results of `Watch`: how the offers of the other devices change.
+/// The results of `Watch`: changes of the offers of other devices.
 package enum WatchEvent: ControlMessage {
-    /// An activity is on offer now.
+    /// A new offer.
     case added(ControlActivity)
-    /// An offer is another than before.
+    /// An offer has changed.
     case changed(ControlActivity)
-    /// An offer is gone; the activity is as it was last.
+    /// An offer has ended. The activity is its last state.
     case removed(ControlActivity)
-    /// Every offer that there was at the beginning has been told.
+    /// All offers that existed at the start have been sent.
     case ready
 
-    /// Reads the results; throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
@@ -156,7 +156,7 @@ package enum WatchEvent: ControlMessage {
         }
     }
 
-    /// The activity that it is about.
+    /// The activity of the event, if any.
     package var activity: ControlActivity? {
         switch self {
         case .added(let activity), .changed(let activity), .removed(let activity): activity

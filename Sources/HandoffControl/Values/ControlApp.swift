@@ -1,36 +1,35 @@
-/// `App`: an app that continues something here, is attached, or is switched off.
+/// `App`: an app that continues activities here, is attached, or is switched off.
 package struct ControlApp: ControlValue {
-    /// Where it is known from; the raw value is the field `source`.
+    /// The source of the app's declaration. The raw value is the field `source`.
     package enum Source: String, Codable, Sendable, CaseIterable {
         /// A desktop entry.
         case desktop
         /// A manifest.
         case manifest
-        /// It is attached, and has no file.
+        /// It is attached and has no file.
         case attached
-        /// It is switched off, and nothing else is known of it.
+        /// It is switched off and otherwise unknown.
         case none
     }
 
-    /// Something that the app claims and another one opens.
+    /// A claim of the app that another app takes precedence for.
     package struct Yield: ControlValue {
-        /// The type, or the site as it is written.
+        /// The type, or the site as written.
         package var claim: String
         /// The id of the app that opens it.
         package var to: String
 
-        /// The claim, and the app that it yields to.
         package init(claim: String, to: String) {
             self.claim = claim
             self.to = to
         }
     }
 
-    /// Its id, or what it calls itself.
+    /// Its id, or the id that it claims.
     package var id: String
-    /// What people call it.
+    /// Its name for users.
     package var name: String
-    /// Where it is known from.
+    /// The source of the app's declaration.
     package var source: Source
     /// The file that declares it.
     package var file: String?
@@ -38,21 +37,21 @@ package struct ControlApp: ControlValue {
     package var types: [String]
     /// Its team.
     package var team: String?
-    /// The web sites that it claims, as they are written.
+    /// The web sites that it claims, as written.
     package var domains: [String]
-    /// Whether it is attached.
+    /// True if it is attached.
     package var running: Bool
-    /// Whether the system confirms that the attached process is this app; nil when none is attached.
+    /// True if the system confirms that the attached process is this app, or nil if none is
+    /// attached.
     package var verified: Bool?
-    /// Whether it may publish and continue.
+    /// True if it may publish and continue.
     package var enabled: Bool
-    /// Whether notifications are shown of what it would open.
+    /// True if notifications are shown for offers that it would open.
     package var notified: Bool
-    /// What it claims and another app opens, since that was here before and the user has not chosen;
-    /// daemons of before do not tell.
+    /// Claims of the app that another app opens, which was here first, because the user has not
+    /// chosen. Nil from an older daemon.
     package var yields: [Yield]?
 
-    /// An app with these properties.
     package init(
         id: String, name: String, source: Source, file: String?, types: [String], team: String?, domains: [String],
         running: Bool, verified: Bool?, enabled: Bool, notified: Bool = true, yields: [Yield]? = []

@@ -1,19 +1,18 @@
-/// The results of `FollowChanges`: what is not as it was.
+/// The results of `FollowChanges`: the changed parts.
 package struct ControlChanges: ControlValue {
-    /// What may be asked for; the raw value is the word on the socket.
+    /// A part that can be queried. The raw value is the value on the socket.
     package enum Part: String, Codable, Sendable, CaseIterable {
-        /// The answer of `GetStatus`.
+        /// The reply of `GetStatus`.
         case status
-        /// The answer of `ListDevices`.
+        /// The reply of `ListDevices`.
         case devices
-        /// The answer of `ListApps`.
+        /// The reply of `ListApps`.
         case apps
     }
 
-    /// What has changed; never empty.
+    /// The changed parts; never empty.
     package var changed: [Part]
 
-    /// Results that name these parts.
     package init(changed: [Part]) {
         self.changed = changed
     }

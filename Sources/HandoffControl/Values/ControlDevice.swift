@@ -6,23 +6,27 @@ package struct ControlDevice: ControlValue {
     package var id: DeviceID
     /// The name that its owner gave it; a claim of that device.
     package var name: String
-    /// The label to show: its name, with the beginning of its id if another device has a similar name. Nil from an older daemon.
+    /// The label to show: its name, with the start of its id if another device has a similar name.
+    /// Nil from an older daemon.
     package var label: String?
-    /// What it is.
+    /// The kind of device.
     package var kind: DeviceKind
-    /// Whether it is this device; the field `self`.
+    /// True if it is this device. The field is named `self`.
     package var isSelf: Bool
-    /// Whether it is reachable now.
+    /// True if it is reachable now.
     package var online: Bool
-    /// Whether it is known to have the account key in force.
+    /// True if it is known to have the current account key.
     package var current: Bool
-    /// Whether it was admitted by pairing here, and has not said yet that it has stored the account.
+    /// True if it was admitted by pairing here and has not confirmed yet that it stored the
+    /// account.
     package var unfinished: Bool
-    /// The device that let it in; nil for the founder.
+    /// The device that admitted it, or nil for the founder.
     package var admittedBy: DeviceID?
-    /// How many seconds ago it was heard last; nil: not since the start of the daemon, and of this device itself.
+    /// Seconds since data was last received from it. Nil if none was received since the start of
+    /// the daemon, and for this device itself.
     package var heard: Double?
-    /// When it said that it goes to sleep, in seconds since 1970; nil of one that is there, or has gone in another way.
+    /// When it announced that it goes to sleep, in seconds since 1970. Nil if it is online, or went
+    /// offline in another way.
     package var asleepSince: Double?
 
     private enum CodingKeys: String, CodingKey {
@@ -31,7 +35,6 @@ package struct ControlDevice: ControlValue {
         case online, current, unfinished, admittedBy, heard, asleepSince
     }
 
-    /// A device with these properties.
     package init(
         id: DeviceID, name: String, label: String? = nil, kind: DeviceKind, isSelf: Bool, online: Bool,
         current: Bool = true,
@@ -53,29 +56,30 @@ package struct ControlDevice: ControlValue {
 }
 
 extension DeviceNames {
-    /// The names of the devices of the account.
+    /// Creates the names of the devices of the account.
     package init(_ devices: [ControlDevice]) {
         self.init(Dictionary(devices.map { ($0.id, $0.name) }) { first, _ in first })
     }
 }
 
-/// The results of `RemoveDevice`: who has heard of it.
+/// The results of `RemoveDevice`: the members that have been notified.
 package struct RemovalEvent: ControlValue {
-    /// What the results tell.
+    /// The kind of event.
     package enum Kind: String, Codable, Sendable {
-        /// The device is removed, and a new account key holds.
+        /// The device is removed, and a new account key is in use.
         case removed
-        /// One more member has that key.
+        /// Another member has received that key.
         case confirmed
     }
 
-    /// What is told.
+    /// The kind of event.
     package var kind: Kind
     /// The device that was removed.
     package var device: DeviceID
-    /// Members that have the new key, this device included.
+    /// Members that have the new key, including this device.
     package var confirmed: [DeviceID]
-    /// Members that have yet to hear: until then the removed device reads what they offer.
+    /// Members that have not been notified. Until they are, the removed device can read their
+    /// offers.
     package var waiting: [DeviceID]
 
     private enum CodingKeys: String, CodingKey {
@@ -83,7 +87,6 @@ package struct RemovalEvent: ControlValue {
         case device, confirmed, waiting
     }
 
-    /// Results with these properties.
     package init(kind: Kind, device: DeviceID, confirmed: [DeviceID], waiting: [DeviceID]) {
         self.kind = kind
         self.device = device

@@ -1,23 +1,25 @@
 package import HandoffModel
 
-/// The results of `Diagnose`: what only the daemon knows of its own process, and of the other members.
+/// The results of `Diagnose`: data about its own process and the other members that only the daemon
+/// has.
 package struct ControlDiagnosis: ControlValue {
-    /// What is known of another member of the account.
+    /// The state of another member of the account.
     package struct Member: ControlValue {
         /// The device.
         package var device: DeviceID
         /// Its name.
         package var name: String
-        /// Whether it can be reached now.
+        /// True if it is reachable now.
         package var online: Bool
-        /// How many seconds ago it was last heard; nil: not since the start of the daemon.
+        /// Seconds since data was last received from it, or nil if none was since the start of the
+        /// daemon.
         package var heard: Double?
-        /// Why the last connection to it failed; nil when it did not, or another one has succeeded since.
+        /// Why the last connection to it failed. Nil if it succeeded, or a later one has.
         package var trouble: String?
-        /// How many seconds its clock was at least ahead of ours when it started; nil when it was not.
+        /// Seconds by which its clock was at least ahead of ours when it started, or nil if it was
+        /// not.
         package var clockAhead: Double?
 
-        /// A member with these properties.
         package init(
             device: DeviceID, name: String, online: Bool, heard: Double? = nil, trouble: String? = nil,
             clockAhead: Double? = nil
@@ -33,25 +35,25 @@ package struct ControlDiagnosis: ControlValue {
 
     /// The state folder.
     package var stateFolder: String
-    /// Its permission bits; nil when they cannot be read any more.
+    /// Its permission bits, or nil if they can no longer be read.
     package var stateMode: Int?
-    /// How many files the daemon may have open.
+    /// Maximum number of files that the daemon may have open.
     package var openFiles: Int?
-    /// How many bytes it may keep out of swap.
+    /// Maximum number of bytes that it may lock in memory.
     package var lockedMemory: Int?
-    /// Whether the daemon runs in a user namespace of its own, as its unit asks for.
+    /// True if the daemon runs in its own user namespace, as its unit requires.
     package var isIsolated: Bool
-    /// Files of apps that cannot be used, each with what is wrong with it.
+    /// Unusable files of apps, each with its error.
     package var appProblems: [String]
     /// The other members.
     package var members: [Member]
-    /// Whether an interface to be found on is up and has an address; nil when nobody can tell.
+    /// True if an interface used for discovery is up and has an address, or nil if unknown.
     package var network: Bool?
     /// Configured interfaces that the machine does not have.
     package var missingInterfaces: [String]?
     /// The configured address, if the machine does not have it.
     package var missingAddress: String?
-    /// Whether offers are shown as notifications; daemons of before do not tell.
+    /// The state of notifications about offers. Nil from an older daemon.
     package var notifications: ControlNotifications?
 
     private enum CodingKeys: String, CodingKey {
@@ -60,7 +62,6 @@ package struct ControlDiagnosis: ControlValue {
         case appProblems, members, network, missingInterfaces, missingAddress, notifications
     }
 
-    /// Results with these properties.
     package init(
         stateFolder: String, stateMode: Int?, openFiles: Int?, lockedMemory: Int?, isIsolated: Bool,
         appProblems: [String] = [], members: [Member], network: Bool? = nil, missingInterfaces: [String]? = nil,
@@ -80,44 +81,42 @@ package struct ControlDiagnosis: ControlValue {
     }
 }
 
-/// `Notifications`: whether offers are shown as notifications, and what became of those that were.
+/// `Notifications`: whether offers are shown as notifications, and the outcomes of those shown.
 package struct ControlNotifications: ControlValue {
-    /// Whether offers are shown; the raw value is the field `state`.
+    /// The state of notifications about offers. The raw value is the field `state`.
     package enum State: String, Codable, Sendable, CaseIterable {
-        /// They are.
+        /// Offers are shown.
         case on
-        /// The configuration switches them off.
+        /// Disabled by the configuration.
         case off
         /// No session of the user is in use, or its screen is locked.
         case away
-        /// No notification server answers.
+        /// No notification server responds.
         case unavailable
         /// No notification server has been needed yet.
         case unknown
     }
 
-    /// What became of an offer that is still there; the raw value is the field `outcome`.
+    /// The outcome of an offer that still exists. The raw value is the field `outcome`.
     package enum Outcome: String, Codable, Sendable, CaseIterable {
         /// Its notification is on the screen.
         case shown
         /// The user closed its notification.
         case dismissed
-        /// Its notification left the screen by itself, or the server refused it.
+        /// Its notification left the screen automatically, or the server refused it.
         case expired
         /// It was continued, or chosen in its notification.
         case accepted
     }
 
-    /// An offer of which there was a notification, or which needs none any more.
+    /// An offer that had a notification, or needs none.
     package struct Offer: ControlValue {
         /// The device that offers it.
         package var device: DeviceID
         /// Its id.
         package var activity: ActivityID
-        /// What became of it.
         package var outcome: Outcome
 
-        /// An offer with these properties.
         package init(device: DeviceID, activity: ActivityID, outcome: Outcome) {
             self.device = device
             self.activity = activity
@@ -125,12 +124,10 @@ package struct ControlNotifications: ControlValue {
         }
     }
 
-    /// Whether offers are shown.
     package var state: State
-    /// What became of the present offers.
+    /// The outcomes of the current offers.
     package var offers: [Offer]
 
-    /// A state with these properties.
     package init(state: State, offers: [Offer] = []) {
         self.state = state
         self.offers = offers

@@ -1,33 +1,32 @@
 package import HandoffModel
 
-/// The results of `ReadLog`: some entries, and whether there are more.
+/// The results of `ReadLog`: a page of entries.
 package struct ControlLogPage: ControlValue {
-    /// The entries, the oldest first.
+    /// The entries, oldest first.
     package var entries: [ControlLogEntry]
-    /// Whether later ones follow.
+    /// True if later ones follow.
     package var hasMore: Bool
 
-    /// Results with these properties.
     package init(entries: [ControlLogEntry], hasMore: Bool) {
         self.entries = entries
         self.hasMore = hasMore
     }
 }
 
-/// One entry of the log of continuations: who continued what, and when. It holds nothing of what was continued: no
-/// title, no page, no payload.
+/// One entry of the continuation log: which activity was continued by which device, and when. It
+/// contains no content of the activity: no title, no page, no payload.
 package struct ControlLogEntry: ControlValue {
-    /// What came to an end.
+    /// The kind of event.
     package enum Event: String, Codable, Sendable {
-        /// An activity was continued, or that came to nothing.
+        /// An activity was continued, or this failed.
         case continuation
-        /// The state of an activity was given to a device that asked for it.
+        /// The state of an activity was sent to a device that requested it.
         case payload
         /// A continuation stream ended.
         case stream
     }
 
-    /// Where the activity went.
+    /// The direction in which the activity was sent.
     package enum Direction: String, Codable, Sendable {
         /// From another device to this one.
         case `in`
@@ -35,32 +34,33 @@ package struct ControlLogEntry: ControlValue {
         case out
     }
 
-    /// Counts up from 1, also over restarts.
+    /// Increases from 1, also across restarts.
     package var number: Int
-    /// When it was, in seconds since 1970.
+    /// The time of the event, in seconds since 1970.
     package var time: Double
-    /// What came to an end.
+    /// The kind of event.
     package var event: Event
-    /// Where the activity went.
+    /// The direction in which the activity was sent.
     package var direction: Direction
-    /// The type of the activity; nil for streams.
+    /// The type of the activity, or nil for streams.
     package var type: String?
     /// The other device.
     package var device: DeviceID
-    /// What it was called then.
+    /// The name of that device at the time.
     package var deviceName: String
-    /// The app here that had it or took it over; nil when it was a command, or nobody got it.
+    /// The local app that published or continued it. Nil if it was a command, or no app received
+    /// it.
     package var app: String?
     /// `continued`, `given`, the outcome of a stream, or the reason of a failure.
     package var outcome: String
-    /// How often it was, where what many of a kind had to say was put together; 1 else.
+    /// The number of equal events combined in this entry; otherwise 1.
     package var count: Int
-    /// Bytes that this side sent over a stream, all together.
+    /// Total bytes that this side sent over a stream.
     package var sent: Int64?
-    /// Bytes that this side received over a stream, all together.
+    /// Total bytes that this side received over a stream.
     package var received: Int64?
 
-    /// An entry with these properties; an app without a name is none.
+    /// Creates an entry. An empty app name becomes nil.
     package init(
         number: Int = 0, time: Double = 0, event: Event, direction: Direction, type: String? = nil, device: DeviceID,
         deviceName: String, app: String? = nil, outcome: String, count: Int = 1, sent: Int64? = nil,

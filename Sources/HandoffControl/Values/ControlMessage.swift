@@ -1,30 +1,32 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// What crosses a local socket as a JSON object: parameters, results, or the fields of an error.
+/// A JSON object sent over a local socket: parameters, results, or the fields of an error.
 package protocol ControlMessage: Equatable, Sendable {
-    /// Reads the object; throws `invalidParameter`, with the path of the first field that is missing or wrong.
+    /// Decodes the object. Throws `invalidParameter` with the path of the first missing or invalid
+    /// field.
     ///
-    /// A null is an absent field, and unknown fields are ignored, so that both sides can be of different age.
+    /// Null counts as absent, and unknown fields are ignored, so that both sides can have different
+    /// versions.
     init(json: JSONObject) throws(VarlinkError)
 
     /// The object on the socket.
     var json: JSONObject { get }
 }
 
-/// A message whose stored properties are its fields: the names, the order and the kinds of the interface file, and
-/// optional where that says `?`.
+/// A message whose stored properties are its fields, with the names, order and types of the
+/// interface file. Properties are optional if the file has `?`.
 package protocol ControlValue: ControlMessage, Codable {
-    /// What becomes of fields that are nil. Replies name every nullable field, so that a reader finds the same keys each
-    /// time.
+    /// The encoding of nil fields. Replies contain every nullable field, so that a reader always
+    /// finds the same keys.
     static var absent: JSONNil { get }
 
-    /// Checks what no type says, such as limits and ranges; throws `invalidParameter`. Only for messages, not for values
-    /// inside of others.
+    /// Checks rules that types do not express, such as limits and ranges. Throws
+    /// `invalidParameter`. Called only for messages, not for nested values.
     func check() throws(VarlinkError)
 }
 
-/// Parameters: what is nil is left out.
+/// Parameters: nil fields are omitted.
 package protocol ControlRequest: ControlValue {}
 
 extension ControlValue {
@@ -51,7 +53,7 @@ extension ControlRequest {
 }
 
 extension ControlMessage {
-    /// The message as a field of another one.
+    /// The message as a field of another message.
     var field: JSON { .object(json) }
 }
 
@@ -59,7 +61,7 @@ extension ControlMessage {
 extension HandoffFailure: ControlValue {}
 
 extension JSONObject {
-    /// What an event is written as: its name in `event`, and fields in this order.
+    /// Encodes an event: its name in `event`, then the fields in order.
     static func event(
         _ name: String, _ fields: KeyValuePairs<String, JSON?>, absent: JSONNil = .null
     ) -> JSONObject {

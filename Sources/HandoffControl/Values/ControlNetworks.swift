@@ -1,20 +1,19 @@
-/// `Network`: a network that this machine is in, or that is known.
+/// `Network`: a network that this machine is connected to, or a known one.
 package struct ControlNetwork: ControlValue {
-    /// The link-layer address of its gateway, as `52:54:00:12:34:56`; nil while that is not known.
+    /// The link-layer address of its gateway, such as `52:54:00:12:34:56`, or nil if unknown.
     package var id: String?
-    /// The interface; nil of one that this machine is not in.
+    /// The interface, or nil if this machine is not connected to the network.
     package var interface: String?
-    /// The gateway's address; nil of one that this machine is not in.
+    /// The gateway's address, or nil if this machine is not connected to the network.
     package var gateway: String?
-    /// What the user calls it; nil or empty when there is no name.
+    /// The user's name for it; nil or empty without a name.
     package var name: String?
-    /// What the system calls the connection to it, which an outsider may have named; nil where nobody knows, and of one that this
-    /// machine is not in.
+    /// The system's name of the connection to it, which may be untrusted text. Nil if unknown, or
+    /// if this machine is not connected to the network.
     package var connection: String?
-    /// Whether the user has said that it is known.
+    /// True if the user has marked it as known.
     package var known: Bool
 
-    /// A network with these properties.
     package init(
         id: String?, interface: String?, gateway: String?, name: String?, connection: String? = nil, known: Bool
     ) {
@@ -29,14 +28,13 @@ package struct ControlNetwork: ControlValue {
 
 /// The results of `ListNetworks`, `TrustNetwork` and `ForgetNetwork`.
 package struct ControlNetworks: ControlValue {
-    /// Whether this device is found in known networks alone.
+    /// True if this device is discoverable in known networks only.
     package var knownOnly: Bool
-    /// Whether it is found nowhere now.
+    /// True if it is discoverable in no network now.
     package var silent: Bool
-    /// Those that this machine is in, then the others that are known.
+    /// The networks that this machine is connected to, then the other known ones.
     package var networks: [ControlNetwork]
 
-    /// Results with these properties.
     package init(knownOnly: Bool, silent: Bool, networks: [ControlNetwork]) {
         self.knownOnly = knownOnly
         self.silent = silent

@@ -1,31 +1,30 @@
 package import HandoffModel
 
-/// `Peer`: a device that is reachable now, or a static address that is to be reached.
+/// `Peer`: a device that is reachable now, or a static address to be reached.
 package struct ControlPeer: ControlValue {
-    /// How a peer is known; the raw value is the field `via`.
+    /// The source of a peer. The raw value is the field `via`.
     package enum Source: String, Codable, Sendable, CaseIterable {
         /// It announces itself on the network.
         case mdns
-        /// It sent an advert before its announcement was seen.
+        /// It sent an advert before its announcement was received.
         case advert
-        /// Its address was given by hand.
+        /// Its address was configured manually.
         case `static`
     }
 
-    /// Its id, or nil while the address has not answered.
+    /// Its id, or nil until the address responds.
     package var device: DeviceID?
-    /// Its name, if it is known.
+    /// Its name, if known.
     package var name: String?
-    /// The address in use, or the one that was given.
+    /// The address in use, or the configured one.
     package var address: String?
-    /// How it is known.
+    /// The source of the peer.
     package var via: Source
-    /// Whether a connection is open.
+    /// True if a connection is open.
     package var connected: Bool
-    /// How many activities it offers.
+    /// The number of activities it offers.
     package var activities: Int
 
-    /// A peer with these properties.
     package init(
         device: DeviceID?, name: String?, address: String?, via: Source, connected: Bool, activities: Int
     ) {

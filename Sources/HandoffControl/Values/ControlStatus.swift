@@ -8,42 +8,41 @@ package struct ControlStatus: ControlValue {
     package var device: DeviceID
     /// This device's name.
     package var name: String
-    /// What this device is.
+    /// The kind of this device.
     package var kind: DeviceKind
-    /// The account, or nil when there is none.
+    /// The account, or nil if there is none.
     package var account: AccountID?
-    /// What this device is in the account, or nil when there is none.
+    /// The standing of this device in the account, or nil if there is none.
     package var standing: Standing?
-    /// The account's epoch, or nil when there is no account.
+    /// The account's epoch, or nil if there is no account.
     package var epoch: UInt64?
     /// The discovery in use: `avahi`, `embedded`, `static` or `none`.
     package var discovery: String
-    /// How that discovery is doing, in a word or a fragment.
+    /// The state of that discovery, as a word or a fragment.
     package var discoveryState: String
     /// The TCP and UDP port.
     package var port: UInt16
-    /// Who is reachable, and what is to be reached.
+    /// Reachable devices and addresses to be reached.
     package var peers: [ControlPeer]
-    /// Activities of apps here.
+    /// Number of activities published by local apps.
     package var published: Int
-    /// Activities that other devices offer.
+    /// Number of activities that other devices offer.
     package var offered: Int
     /// Exports of the account that can still be imported.
     package var tickets: [ControlTicket]
-    /// Whether this device offers anything to others.
+    /// True if this device offers anything to others.
     package var advertising: Bool
-    /// Whether this device shows and takes over what others offer.
+    /// True if this device shows and continues offers of others.
     package var receiving: Bool
-    /// What keeps it from either now, for all devices or for one.
+    /// Why either is off now, for all devices or for one.
     package var holds: [ControlRestriction]
-    /// What is wrong, in sentences for people.
+    /// Problems, as sentences for users.
     package var warnings: [String]
-    /// Since when no other device has answered, in seconds since 1970; nil while that is less than a day.
+    /// When another device last responded, in seconds since 1970. Nil if less than a day ago.
     package var unansweredSince: Double?
-    /// Whether the machine saves power, so that what can wait wakes it less often.
+    /// True if the machine saves power, so that deferrable work wakes it less often.
     package var savesPower: Bool
 
-    /// The status with these properties.
     package init(
         daemon: String, device: DeviceID, name: String, kind: DeviceKind, account: AccountID?,
         standing: Standing? = nil, epoch: UInt64?,
@@ -73,7 +72,7 @@ package struct ControlStatus: ControlValue {
         self.savesPower = savesPower
     }
 
-    /// What is switched on, and why something is not.
+    /// The switches, with the reasons for those that are off.
     package var switches: ControlSwitches {
         ControlSwitches(advertising: advertising, receiving: receiving, holds: holds)
     }

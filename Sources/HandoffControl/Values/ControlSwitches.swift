@@ -1,15 +1,15 @@
 package import HandoffModel
 
-/// The results of `SetSwitches`, and part of those of `GetStatus`: what is on, and why not.
+/// The results of `SetSwitches`, and part of those of `GetStatus`: the active directions, and why
+/// others are off.
 package struct ControlSwitches: ControlValue {
-    /// Whether this device offers anything to others.
+    /// True if this device offers anything to others.
     package var advertising: Bool
-    /// Whether this device shows and takes over what others offer.
+    /// True if this device shows and continues offers of others.
     package var receiving: Bool
-    /// What keeps it from either now, for all devices or for one.
+    /// Why either is off now, for all devices or for one.
     package var holds: [ControlRestriction]
 
-    /// Switches with these properties.
     package init(advertising: Bool = true, receiving: Bool = true, holds: [ControlRestriction] = []) {
         self.advertising = advertising
         self.receiving = receiving
@@ -17,26 +17,26 @@ package struct ControlSwitches: ControlValue {
     }
 }
 
-/// One of the two directions that can be switched off; the raw values are the words on the socket and in files.
+/// One of the two directions that can be switched off. The raw values are used on the socket and in
+/// files.
 package enum SwitchDirection: String, Codable, Sendable, CaseIterable {
-    /// What this device tells the others, and gives them.
+    /// Announcing and sending to other devices.
     case advertise
-    /// What this device shows of the others, and takes over.
+    /// Showing and continuing offers of other devices.
     case receive
 }
 
 /// The parameters of `SetSwitches`.
 package struct SetSwitchesRequest: ControlRequest {
-    /// Whether to advertise; nil leaves it as it is.
+    /// True to advertise, false not to. Nil leaves it unchanged.
     package var advertise: Bool?
-    /// Whether to receive; nil leaves it as it is.
+    /// True to receive, false not to. Nil leaves it unchanged.
     package var receive: Bool?
-    /// For how many seconds what is switched off stays so; nil: until somebody switches it on.
+    /// The seconds for which a direction stays off. Nil: until the user switches it on.
     package var seconds: Double?
-    /// The only device that it concerns, by its name or the beginning of its id; nil: all.
+    /// The only device affected, by its name or the start of its id. Nil: all devices.
     package var device: String?
 
-    /// A request with these properties.
     package init(advertise: Bool? = nil, receive: Bool? = nil, seconds: Double? = nil, device: String? = nil) {
         self.advertise = advertise
         self.receive = receive
@@ -44,7 +44,7 @@ package struct SetSwitchesRequest: ControlRequest {
         self.device = device
     }
 
-    /// The time is above zero.
+    /// Checks that the time is positive.
     package func check() throws(VarlinkError) {
         if let seconds, !(seconds > 0 && seconds.isFinite) { throw .invalidParameter("seconds") }
     }
@@ -52,7 +52,7 @@ package struct SetSwitchesRequest: ControlRequest {
 
 /// Why a direction is off now.
 package struct ControlRestriction: ControlValue {
-    /// Who has switched it off; the raw values are the words on the socket.
+    /// The author of the restriction. The raw values are used on the socket.
     package enum Author: String, Codable, Sendable {
         /// The user, with a switch.
         case user
@@ -60,21 +60,21 @@ package struct ControlRestriction: ControlValue {
         case configuration
         /// The administrator, in a policy.
         case policy
-        /// The session is locked, or nobody has used it for a while.
+        /// The session is locked or has been idle.
         case session
-        /// The network is none that the user knows.
+        /// The network is not a known one.
         case network
     }
 
-    /// What is off.
+    /// The direction that is off.
     package var direction: SwitchDirection
-    /// Who has switched it off.
+    /// The author of the restriction.
     package var author: Author
-    /// The only device that it concerns; nil: all.
+    /// The only device affected. Nil: all devices.
     package var device: DeviceID?
-    /// Until when, in seconds since 1970; nil: until somebody switches it on.
+    /// When it ends, in seconds since 1970. Nil: when the user switches it on.
     package var until: Double?
-    /// The reason as a sentence for people, in lower case.
+    /// The reason as a lower-case sentence for users.
     package var message: String
 
     private enum CodingKeys: String, CodingKey {
@@ -83,7 +83,6 @@ package struct ControlRestriction: ControlValue {
         case device, until, message
     }
 
-    /// A reason with these properties.
     package init(
         direction: SwitchDirection, author: Author, device: DeviceID? = nil, until: Double? = nil, message: String
     ) {

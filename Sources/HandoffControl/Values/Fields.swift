@@ -1,8 +1,9 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// Reads single fields by name, where they are few or depend on each other: each failure is `invalidParameter` with the
-/// path of the field. Otherwise they are a `ControlValue`, and are read by the same rules.
+/// Reads single fields by name, if they are few or depend on each other. Each failure is
+/// `invalidParameter` with the path of the field. Other messages are `ControlValue`s, which follow
+/// the same rules.
 package struct Fields: Sendable {
     private let object: JSONObject
 
@@ -16,7 +17,7 @@ package struct Fields: Sendable {
         .invalidParameter(key)
     }
 
-    /// A field of any type, or nil when it is absent.
+    /// An optional field of any type; nil if absent.
     package func optional<Value: Decodable>(
         _ key: String, as type: Value.Type = Value.self
     ) throws(VarlinkError) -> Value? {
@@ -28,7 +29,7 @@ package struct Fields: Sendable {
         }
     }
 
-    /// A field of any type that must be there.
+    /// A required field of any type.
     package func value<Value: Decodable>(
         _ key: String, as type: Value.Type = Value.self
     ) throws(VarlinkError) -> Value {
@@ -36,7 +37,7 @@ package struct Fields: Sendable {
         return value
     }
 
-    /// A message inside of another one.
+    /// A nested message.
     package func message<Value: ControlMessage>(_ key: String) throws(VarlinkError) -> Value {
         let object: JSONObject = try value(key)
         do throws(VarlinkError) {
@@ -50,13 +51,13 @@ package struct Fields: Sendable {
 
 // The same for types that a caller does not name.
 extension Fields {
-    /// A text.
+    /// A required string.
     package func text(_ key: String) throws(VarlinkError) -> String {
         guard let text = try optionalText(key) else { throw invalid(key) }
         return text
     }
 
-    /// A text, or nil when it is absent.
+    /// An optional string; nil if absent.
     package func optionalText(_ key: String) throws(VarlinkError) -> String? {
         switch object[key] {
         case nil, .some(.null): return nil
@@ -65,21 +66,21 @@ extension Fields {
         }
     }
 
-    /// A list of texts, or nil when it is absent.
+    /// An optional list of strings; nil if absent.
     package func optionalTexts(_ key: String) throws(VarlinkError) -> [String]? { try optional(key) }
 
-    /// A Boolean.
+    /// A required Boolean.
     package func flag(_ key: String) throws(VarlinkError) -> Bool { try value(key) }
 
-    /// A Boolean, or nil when it is absent.
+    /// An optional Boolean; nil if absent.
     package func optionalFlag(_ key: String) throws(VarlinkError) -> Bool? { try optional(key) }
 
-    /// An integer that `Int` holds.
+    /// A required integer that fits `Int`.
     package func integer(_ key: String) throws(VarlinkError) -> Int { try value(key) }
 
-    /// An integer, or nil when it is absent.
+    /// An optional integer; nil if absent.
     package func optionalInteger(_ key: String) throws(VarlinkError) -> Int64? { try optional(key) }
 
-    /// An activity type.
+    /// A required activity type.
     package func type(_ key: String) throws(VarlinkError) -> ActivityType { try value(key) }
 }

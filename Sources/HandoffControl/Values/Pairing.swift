@@ -1,18 +1,17 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// `PairingWindow`: what a new device needs to reach an open window.
+/// `PairingWindow`: the data that a new device needs to reach an open window.
 package struct PairingWindowDescription: ControlValue {
-    /// Eight digits, or nil while only the link opens.
+    /// Eight digits, or nil while only the link is accepted.
     package var code: String?
     /// The link with the long secret, as text.
     package var link: String
-    /// Where the inviting device listens: host:port, the likeliest first.
+    /// The addresses of the inviting device: host:port, likeliest first.
     package var addresses: [String]
-    /// How long the window is open, in seconds.
+    /// The time for which the window stays open, in seconds.
     package var seconds: Int
 
-    /// A window with these properties.
     package init(code: String?, link: String, addresses: [String], seconds: Int) {
         self.code = code
         self.link = link
@@ -21,38 +20,37 @@ package struct PairingWindowDescription: ControlValue {
     }
 }
 
-/// `PairingDevice`: the device at the other end of a pairing, which has proved that it knows the code.
+/// `PairingDevice`: the peer in a pairing, which has proved that it knows the code.
 package struct PairingDevice: ControlValue {
     /// Its id.
     package var id: DeviceID
-    /// What it calls itself; text of that device.
+    /// The name it gives itself; untrusted text.
     package var name: String
 
-    /// A device with these properties.
     package init(id: DeviceID, name: String) {
         self.id = id
         self.name = name
     }
 }
 
-/// The results of `Pair`: how the window on the inviting device goes.
+/// The results of `Pair`: progress of the window on the inviting device.
 package enum PairEvent: ControlMessage {
     /// The window is open.
     case opened(PairingWindowDescription)
-    /// Somebody tried a wrong code; so many guesses are left.
+    /// A device tried a wrong code. `guessesLeft` is the number of remaining guesses.
     case wrongCode(guessesLeft: Int)
-    /// Too many wrong codes: only the link opens any more.
+    /// Too many wrong codes: only the link is still accepted.
     case codeEnded
-    /// A device knows the code: shall it be let in?
+    /// A device knows the code; the user must admit or decline it.
     case confirm(PairingDevice)
-    /// The device that was asked about went away; the window goes on.
+    /// The device that the user was asked about has disconnected; the window continues.
     case gone(PairingDevice)
-    /// The account is handed over to the device.
+    /// The account is being sent to the device.
     case joining(PairingDevice)
-    /// The device is a member, and has stored the account.
+    /// The device is a member and has stored the account.
     case joined(PairingDevice)
 
-    /// Reads the results; throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
@@ -92,40 +90,41 @@ package enum PairEvent: ControlMessage {
     }
 }
 
-/// The parameters of `Join`: what was shown by the inviting device, and where that is.
+/// The parameters of `Join`: the code or link of the inviting device, and its address.
 package struct JoinRequest: ControlRequest {
     /// The digits.
     package var code: String?
-    /// The link, which also tells where the inviting device is.
+    /// The link, which also contains the addresses of the inviting device.
     package var link: String?
-    /// Where the inviting device listens, as host:port; without it and without a link it is looked for.
+    /// The address of the inviting device as host:port. Without it and without a link, discovery is
+    /// used.
     package var address: String?
 
-    /// A request with exactly one of code and link.
+    /// Creates a request with exactly one of code and link.
     package init(code: String? = nil, link: String? = nil, address: String? = nil) {
         self.code = code
         self.link = link
         self.address = address
     }
 
-    /// There is one of code and link.
+    /// Checks that exactly one of code and link is set.
     package func check() throws(VarlinkError) {
         if (code == nil) == (link == nil) { throw .invalidParameter(code == nil ? "code" : "link") }
     }
 }
 
-/// The results of `Join`: how the new device gets on.
+/// The results of `Join`: progress on the new device.
 package enum JoinEvent: ControlMessage {
-    /// Looks for devices that invite.
+    /// Searching for inviting devices.
     case looking
-    /// Calls one, at host:port.
+    /// Calling one, at host:port.
     case calling(address: String)
-    /// The code is right; the user of that device has to agree.
+    /// The code is right; the user of that device must agree.
     case waiting(PairingDevice)
     /// This device is a member of the account.
     case joined(AccountID, by: PairingDevice)
 
-    /// Reads the results; throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {

@@ -1,12 +1,13 @@
 package import HandoffModel
 
-/// The parameters of `PassFile`; the descriptor itself travels beside them.
+/// The parameters of `PassFile`. The descriptor is sent with the message.
 package struct PassFileRequest: ControlRequest {
-    /// Which direction of the stream the file takes a part of; the raw value is the field `direction`.
+    /// The direction of the stream that the file replaces a part of. The raw value is the field
+    /// `direction`.
     package enum Direction: String, Codable, Sendable, CaseIterable {
-        /// What this app sends is read from the file.
+        /// Data that this app sends is read from the file.
         case send
-        /// What the other app sends is written to the file.
+        /// Data that the other app sends is written to the file.
         case receive
     }
 
@@ -14,12 +15,12 @@ package struct PassFileRequest: ControlRequest {
     package var stream: StreamID
     /// The direction.
     package var direction: Direction
-    /// Bytes of the direction before those of the file; not negative.
+    /// Number of bytes of the direction before those of the file; not negative.
     package var position: Int
-    /// Bytes of the file; not negative, and `position` added to it is an `Int`. Nil for all that come.
+    /// Number of bytes of the file; not negative, and its sum with `position` fits `Int`. Nil for
+    /// all.
     package var length: Int?
 
-    /// A part of a direction.
     package init(stream: StreamID, direction: Direction, position: Int, length: Int?) {
         self.stream = stream
         self.direction = direction
@@ -27,7 +28,7 @@ package struct PassFileRequest: ControlRequest {
         self.length = length
     }
 
-    /// The numbers are in range.
+    /// Checks that the numbers are in range.
     package func check() throws(VarlinkError) {
         guard position >= 0 else { throw .invalidParameter("position") }
         guard let length else { return }
@@ -37,18 +38,17 @@ package struct PassFileRequest: ControlRequest {
 
 /// The results of `PassFile`.
 package struct PassFileReply: ControlValue {
-    /// Bytes that have moved so far: read and taken over by the stream, or written to the descriptor.
+    /// Bytes transferred so far: read and accepted by the stream, or written to the descriptor.
     package var moved: Int
-    /// Whether that is all; false only in replies that continue.
+    /// True if the transfer is complete; false only in replies that continue.
     package var done: Bool
 
-    /// Results with these values.
     package init(moved: Int, done: Bool) {
         self.moved = moved
         self.done = done
     }
 
-    /// No number is negative.
+    /// Checks that no number is negative.
     package func check() throws(VarlinkError) {
         guard moved >= 0 else { throw .invalidParameter("moved") }
     }

@@ -1,16 +1,16 @@
 package import HandoffModel
 
-/// What became of a file or folder that an app has received.
+/// The result of a file or folder that an app has received.
 package enum ReceivedEnd: Equatable, Sendable {
-    /// It is complete, at this absolute path.
+    /// It is complete and saved at this absolute path.
     case saved(String)
-    /// It is not there: why, as a lower-case fragment.
+    /// It is not saved; the reason is a lower-case fragment.
     case failed(String)
 }
 
 /// The parameters of `ReportReceived`.
 package struct ReportReceivedRequest: ControlRequest {
-    /// The longest path and the longest reason, in bytes.
+    /// Maximum length of the path and of the reason, in bytes.
     private static let maxText = 4096
 
     /// The session of the app.
@@ -19,12 +19,11 @@ package struct ReportReceivedRequest: ControlRequest {
     package var device: DeviceID
     /// The activity.
     package var activity: ActivityID
-    /// Where it is saved: absolute, without NUL.
+    /// The path where it is saved: absolute, without NUL.
     package var path: String?
     /// Why it is not saved.
     package var failure: String?
 
-    /// A report of this end.
     package init(session: String, device: DeviceID, activity: ActivityID, _ end: ReceivedEnd) {
         self.session = session
         self.device = device
@@ -35,7 +34,7 @@ package struct ReportReceivedRequest: ControlRequest {
         }
     }
 
-    /// What it reports; nil for nothing, or both.
+    /// The reported result, or nil unless exactly one field is set.
     package var end: ReceivedEnd? {
         switch (path, failure) {
         case (let path?, nil): .saved(path)
@@ -44,7 +43,7 @@ package struct ReportReceivedRequest: ControlRequest {
         }
     }
 
-    /// It reports one end, and the path is one.
+    /// Checks that there is exactly one result and that the path is valid.
     package func check() throws(VarlinkError) {
         guard end != nil else { throw .invalidParameter("path") }
         if let path {

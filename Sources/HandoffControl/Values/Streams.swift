@@ -1,15 +1,15 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// The parameters of `OpenStream`: which of the two is opened.
+/// The parameters of `OpenStream`: a continuation or an announced stream.
 package enum OpenStreamRequest: ControlMessage {
-    /// A new stream to the origin of an activity that the caller continued, and what it is for.
+    /// A new stream to the origin of an activity that the caller continued, and its purpose.
     case continuation(ContinuationID, resource: StreamResource? = nil)
     /// The stream that a `stream` event announced.
     case stream(StreamID)
 
-    /// Reads the parameters; throws `invalidParameter`, also unless there is exactly one of the two, and for a
-    /// `resource` of a stream that was announced.
+    /// Decodes the parameters. Throws `invalidParameter`, also unless exactly one of the two is
+    /// set, and for a `resource` of an announced stream.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         let continuation: ContinuationID? = try fields.optional("continuation")
@@ -25,7 +25,7 @@ package enum OpenStreamRequest: ControlMessage {
         }
     }
 
-    /// The parameters on the socket; what is absent is left out.
+    /// The parameters on the socket; absent fields are omitted.
     package var json: JSONObject {
         switch self {
         case .continuation(let id, nil): ["continuation": .string(id.hex)]
@@ -36,18 +36,17 @@ package enum OpenStreamRequest: ControlMessage {
     }
 }
 
-/// The results of `AwaitStream`: a stream that is over.
+/// The results of `AwaitStream`: a stream that has ended.
 package struct AwaitStreamReply: ControlValue {
-    /// How it ended.
+    /// The outcome of the stream.
     package var outcome: StreamOutcome
-    /// Why, as a fragment for people.
+    /// Why, as a fragment for users.
     package var message: String
     /// Bytes that this device sent.
     package var sent: Int
-    /// Bytes that came from the other device.
+    /// Bytes received from the other device.
     package var received: Int
 
-    /// Results with these values.
     package init(outcome: StreamOutcome, message: String, sent: Int, received: Int) {
         self.outcome = outcome
         self.message = message
@@ -56,16 +55,16 @@ package struct AwaitStreamReply: ControlValue {
     }
 }
 
-/// The fields of the error `StreamEnded`: the stream was over before all of a passed file had moved.
+/// The fields of the error `StreamEnded`: the stream ended before all of a passed file was
+/// transferred.
 package struct StreamEndedError: ControlValue {
-    /// Bytes that had moved.
+    /// Number of bytes transferred.
     package var moved: Int
-    /// How the stream ended.
+    /// The outcome of the stream.
     package var outcome: StreamOutcome
-    /// Why, as a fragment for people.
+    /// Why, as a fragment for users.
     package var message: String
 
-    /// An error with these fields.
     package init(moved: Int, outcome: StreamOutcome, message: String) {
         self.moved = moved
         self.outcome = outcome
@@ -73,24 +72,24 @@ package struct StreamEndedError: ControlValue {
     }
 }
 
-/// `Outcome`: how a stream ended; the raw value is the text on the socket.
+/// `Outcome`: how a stream ended. The raw value is the value on the socket.
 package enum StreamOutcome: String, Codable, Sendable, CaseIterable {
     /// Both directions ended in order.
     case ended
-    /// The app here closed it.
+    /// The local app closed it.
     case cancelled
     /// The app on the other device closed it.
     case reset
-    /// No app on the other device took it.
+    /// No app on the other device accepted it.
     case refused
-    /// The connection broke.
+    /// The connection was lost.
     case gone
-    /// One of the two devices is no member of the account any more.
+    /// One of the two devices is no longer a member of the account.
     case removed
-    /// No byte moved for an hour.
+    /// No byte was transferred for an hour.
     case idle
-    /// A daemon ended, here or there.
+    /// A daemon ended on either device.
     case stopped
-    /// A passed file failed, here or there.
+    /// A passed file failed on either device.
     case failed
 }

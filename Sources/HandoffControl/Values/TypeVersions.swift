@@ -1,22 +1,23 @@
 package import HandoffModel
 
-/// `TypeVersions`: from which versions of the app at the origin an app continues activities of a type.
+/// `TypeVersions`: the versions of the app at the origin from which an app continues activities of
+/// a type.
 package struct TypeVersions: ControlValue {
-    /// The type, which is declared beside.
+    /// The type, which is also declared in the list of types.
     package var type: ActivityType
     /// The first version.
     package var minimumVersion: AppVersion?
     /// The last version.
     package var maximumVersion: AppVersion?
 
-    /// What is said of a type.
+    /// Creates the versions of a type.
     package init(type: ActivityType, _ range: VersionRange) {
         self.type = type
         minimumVersion = range.minimum
         maximumVersion = range.maximum
     }
 
-    /// All that a list says, the last of each type.
+    /// The ranges in a list; the last entry of a type wins.
     package static func ranges(_ list: [TypeVersions]?) -> [ActivityType: VersionRange] {
         let pairs = (list ?? []).map {
             ($0.type, VersionRange(minimum: $0.minimumVersion, maximum: $0.maximumVersion))
@@ -24,7 +25,7 @@ package struct TypeVersions: ControlValue {
         return Dictionary(pairs, uniquingKeysWith: { $1 })
     }
 
-    /// The list of all ranges, in the order of the types.
+    /// Creates a list of all ranges, in the order of the types.
     package static func list(_ ranges: [ActivityType: VersionRange]) -> [TypeVersions] {
         ranges.sorted { $0.key.text < $1.key.text }.map { TypeVersions(type: $0.key, $0.value) }
     }

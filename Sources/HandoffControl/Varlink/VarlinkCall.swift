@@ -1,19 +1,19 @@
 package import HandoffJSON
 
-/// A call: a method, its parameters, and how it is to be answered.
+/// A call: a method, its parameters, and the requested kind of reply.
 package struct VarlinkCall: Sendable, Equatable {
     /// The name with its interface, such as `dev.handoff1.Attach`.
     package var method: String
     /// The parameters by name.
     package var parameters: JSONObject
-    /// Whether there shall be no reply at all.
+    /// True if no reply may be sent.
     package var oneway: Bool
-    /// Whether there may be several replies.
+    /// True if several replies are allowed.
     package var more: Bool
-    /// Whether the connection shall become a raw stream after the reply.
+    /// True if the connection becomes a raw stream after the reply.
     package var upgrade: Bool
 
-    /// A call; at most one of the three flags may be set.
+    /// Creates a call. At most one of the three flags may be set.
     package init(
         method: String, parameters: JSONObject = [:], oneway: Bool = false, more: Bool = false, upgrade: Bool = false
     ) {
@@ -24,7 +24,8 @@ package struct VarlinkCall: Sendable, Equatable {
         self.upgrade = upgrade
     }
 
-    /// Parses one message without its NUL; an unknown or doubled key, and two flags at once, are errors.
+    /// Decodes one message without its NUL. Unknown or duplicate keys, and two flags together, are
+    /// errors.
     package init(decoding bytes: [UInt8]) throws(VarlinkError) {
         let envelope = try VarlinkEnvelope(
             decoding: bytes, keys: ["method", "parameters", "oneway", "more", "upgrade"])
@@ -46,25 +47,24 @@ package struct VarlinkCall: Sendable, Equatable {
         return VarlinkFramer.frame(message)
     }
 
-    /// The part of the method before its last dot; empty when there is none.
+    /// The part of the method before its last dot, or an empty string without one.
     package var interface: String {
         guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return "" }
         return String(method[..<dot])
     }
 
-    /// The part of the method after its last dot; the whole when there is none.
+    /// The part of the method after its last dot, or the whole method without one.
     package var member: String {
         guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return method }
         return String(method[method.utf8.index(after: dot)...])
     }
 }
 
-/// Tells the calls of one connection apart inside one process; it never crosses the socket.
+/// Identifies a call of one connection within one process. It is never sent over the socket.
 package struct VarlinkCallID: Hashable, Sendable, Comparable {
-    /// Counts from 1 in the order of the calls.
+    /// Increases from 1 in the order of the calls.
     package let number: UInt64
 
-    /// The id of the call with this number.
     package init(number: UInt64) {
         self.number = number
     }
@@ -73,7 +73,7 @@ package struct VarlinkCallID: Hashable, Sendable, Comparable {
         left.number < right.number
     }
 
-    /// The id of the call that follows.
+    /// The id of the next call.
     var next: VarlinkCallID {
         VarlinkCallID(number: number &+ 1)
     }

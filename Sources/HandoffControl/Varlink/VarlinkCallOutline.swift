@@ -1,14 +1,16 @@
 import HandoffJSON
 
-/// The members of a call that can be read although its content is refused, such as half a surrogate pair in a string, a
-/// number out of range or too many members: enough to answer this call alone with an error.
+/// The members of a call that can be read although its content is invalid, such as an unpaired
+/// surrogate in a string, a number out of range or too many members. They suffice to answer only
+/// this call with an error.
 struct VarlinkCallOutline {
     private let message: ArraySlice<UInt8>
     private var call = VarlinkCall(method: "")
-    /// The key at the top whose value follows.
+    /// The top-level key whose value follows.
     private var key: ArraySlice<UInt8>?
 
-    /// The call, without its parameters; nil when the message is not one object with a method, or not closed.
+    /// The call, without its parameters. Nil if the message is not one complete object with a
+    /// method.
     static func call(in message: [UInt8]) -> VarlinkCall? {
         var outline = VarlinkCallOutline(message: message[...])
         guard outline.read(), !outline.call.method.isEmpty else { return nil }
@@ -29,7 +31,7 @@ struct VarlinkCallOutline {
         while position < message.endIndex {
             let byte = message[position]
             let isBlank = [0x20, 0x09, 0x0A, 0x0D].contains(byte)
-            // Nothing but the object.
+            // Nothing may surround the object.
             guard isBlank || !isClosed, isBlank || depth > 0 || byte == UInt8(ascii: "{") else { return false }
             switch byte {
             case UInt8(ascii: "\""):
@@ -58,7 +60,7 @@ struct VarlinkCallOutline {
         call.method = String(validating: text, as: UTF8.self) ?? ""
     }
 
-    /// A literal that begins with t can only be true.
+    /// A literal that starts with t can only be true.
     private mutating func flag() {
         guard let key else { return }
         if key.elementsEqual("oneway".utf8) { call.oneway = true }

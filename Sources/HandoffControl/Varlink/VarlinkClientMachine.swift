@@ -1,30 +1,32 @@
-/// The client's side of one Varlink connection: calls may be sent ahead, and replies come in their order.
+/// The client's side of one Varlink connection. Calls may be pipelined, and replies arrive in the
+/// same order.
 ///
 /// Diagram: `docs/state-machines/varlink-client.md`.
 package struct VarlinkClientMachine: Sendable {
-    /// What the driver is to do, in this order, after the machine returned.
+    /// An action for the driver, to be performed in order after the machine returns.
     package enum Action: Sendable, Equatable {
         /// Send the bytes.
         case send([UInt8])
-        /// A reply to a call came; unless it continues, it is the last one.
+        /// A reply to a call has arrived. It is the last one unless it continues.
         case reply(VarlinkCallID, VarlinkReply)
-        /// The call was answered, and from now on the connection is a raw stream, of which these bytes came already.
+        /// The call was answered and the connection is now a raw stream, from which these bytes
+        /// have already been received.
         case upgraded(VarlinkCallID, VarlinkReply, [UInt8])
-        /// The call gets no answer any more.
+        /// The call will not be answered.
         case abandon(VarlinkCallID)
         /// Close the connection.
         case close(Reason)
     }
 
-    /// Why a connection ends.
+    /// Why a connection ended.
     package enum Reason: Sendable, Equatable {
-        /// The server ended it.
+        /// The server closed the connection.
         case serverEnded
-        /// The connection broke.
+        /// The connection was lost.
         case connectionLost
-        /// The server sent something that is no reply, or a reply that nothing asked for.
+        /// The server sent an invalid reply, or a reply without a call.
         case protocolViolation(VarlinkError)
-        /// We ended it.
+        /// The client ended the connection.
         case ended
     }
 
@@ -35,11 +37,11 @@ package struct VarlinkClientMachine: Sendable {
     }
 
     private enum State: Sendable {
-        /// The state while calls can be sent and replies can come; the calls that wait, oldest first.
+        /// Calls can be sent and replies received. Contains the waiting calls, oldest first.
         case open([Open])
-        /// The state once the connection has become a raw stream.
+        /// The connection has become a raw stream.
         case upgraded
-        /// The state once the connection is of no more use.
+        /// The connection has ended.
         case closed
     }
 
@@ -47,10 +49,10 @@ package struct VarlinkClientMachine: Sendable {
     private var framer = VarlinkFramer()
     private var lastID = VarlinkCallID(number: 0)
 
-    /// A connection that was just made.
+    /// Creates the machine of a new connection.
     package init() {}
 
-    /// Calls that wait for a reply.
+    /// The number of calls that wait for a reply.
     package var outstanding: Int {
         switch state {
         case .open(let calls): calls.count
@@ -58,7 +60,8 @@ package struct VarlinkClientMachine: Sendable {
         }
     }
 
-    /// Sends a call. A call after one with `upgrade`, or on a connection that ended, is our own mistake.
+    /// Sends a call. A call after one with `upgrade`, or on an ended connection, is a programming
+    /// error.
     package mutating func call(_ call: VarlinkCall) -> (id: VarlinkCallID, actions: [Action]) {
         switch state {
         case .open(var calls):
@@ -69,12 +72,12 @@ package struct VarlinkClientMachine: Sendable {
                 state = .open(calls)
             }
             return (lastID, [.send(call.encoded())])
-        // Our own mistake: callers look at `canCall` first.
+        // A programming error: callers check `canCall` first.
         case .upgraded, .closed: preconditionFailure("a call on a connection that is \(state)")
         }
     }
 
-    /// Whether `call` may be used.
+    /// True if `call` may be called.
     package var canCall: Bool {
         switch state {
         case .open(let calls): calls.last?.upgrade != true
@@ -82,7 +85,7 @@ package struct VarlinkClientMachine: Sendable {
         }
     }
 
-    /// Bytes came from the server.
+    /// Handles bytes from the server.
     package mutating func received(_ bytes: [UInt8]) -> [Action] {
         switch state {
         case .open:
@@ -92,23 +95,24 @@ package struct VarlinkClientMachine: Sendable {
                 return close(.protocolViolation(error))
             }
             return advance()
-        // The driver's mistake alone: with `upgraded` it gives the stream away, whose bytes it does not see any more.
-        case .upgraded: preconditionFailure("bytes of an upgraded connection are not the machine's")
+        // Only a driver error can cause this: on `upgraded` it hands over the stream and no longer
+        // reads it.
+        case .upgraded: preconditionFailure("received bytes after the upgrade")
         case .closed: return []
         }
     }
 
-    /// The server ended the connection.
+    /// Handles the end of the server's side.
     package mutating func receivedEnd() -> [Action] {
         switch state {
         case .open: return close(.serverEnded)
-        // As for bytes.
-        case .upgraded: preconditionFailure("the end of an upgraded connection is not the machine's")
+        // As for received bytes.
+        case .upgraded: preconditionFailure("received the end after the upgrade")
         case .closed: return []
         }
     }
 
-    /// The connection broke.
+    /// Handles the loss of the connection.
     package mutating func lost() -> [Action] {
         switch state {
         case .open: return close(.connectionLost)
@@ -116,7 +120,7 @@ package struct VarlinkClientMachine: Sendable {
         }
     }
 
-    /// We end the connection.
+    /// Ends the connection.
     package mutating func end() -> [Action] {
         switch state {
         case .open: return close(.ended)
@@ -136,7 +140,7 @@ package struct VarlinkClientMachine: Sendable {
                 return actions + close(.protocolViolation(error))
             }
             guard let call = calls.first else {
-                return actions + close(.protocolViolation(.malformed("a reply that nothing asked for")))
+                return actions + close(.protocolViolation(.malformed("a reply without a call")))
             }
             if reply.continues {
                 guard call.more else {

@@ -1,10 +1,10 @@
 import HandoffJSON
 
-/// The outermost object of a message: strict about its keys, as sd-varlink is.
+/// The outermost object of a message. Checks its keys strictly, as sd-varlink does.
 struct VarlinkEnvelope {
     private let object: JSONObject
 
-    /// Parses one message without its NUL; a key outside `keys` is an error.
+    /// Decodes one message without its NUL. A key outside `keys` is an error.
     init(decoding bytes: [UInt8], keys: [String]) throws(VarlinkError) {
         do {
             let limits = JSONLimits(bytes: VarlinkFramer.maxMessage)
@@ -18,11 +18,11 @@ struct VarlinkEnvelope {
             throw .malformed("not an object")
         }
         for (key, _) in object where !keys.contains(where: { key.hasSameBytes(as: $0) }) {
-            throw .malformed("unknown key at the top")
+            throw .malformed("unknown top-level key")
         }
     }
 
-    /// A text, or nil when it is absent or null.
+    /// A string, or nil if it is absent or null.
     func text(_ key: String) throws(VarlinkError) -> String? {
         switch object[key] {
         case nil, .some(.null): return nil
@@ -31,7 +31,7 @@ struct VarlinkEnvelope {
         }
     }
 
-    /// A flag, false when it is absent or null.
+    /// A flag, or false if it is absent or null.
     func flag(_ key: String) throws(VarlinkError) -> Bool {
         switch object[key] {
         case nil, .some(.null): return false
@@ -40,7 +40,7 @@ struct VarlinkEnvelope {
         }
     }
 
-    /// The parameters, empty when they are absent or null.
+    /// The parameters, empty if they are absent or null.
     func parameters() throws(VarlinkError) -> JSONObject {
         switch object["parameters"] {
         case nil, .some(.null): return [:]

@@ -1,32 +1,32 @@
 import HandoffJSON
 
-/// Cuts received bytes into messages, each of which ends with a NUL.
+/// Splits received bytes into messages, each of which ends with a NUL.
 package struct VarlinkFramer: Sendable {
-    /// The longest message, in bytes without its NUL: many times the largest payload, and little enough to hold for
-    /// each of the 256 connections.
+    /// Maximum length of a message in bytes, without its NUL. Many times the largest payload, yet
+    /// small enough to buffer for each of the 256 connections.
     package static let maxMessage = 1_048_576
 
     private var buffer: [UInt8] = []
-    /// Where the first message that was not taken begins.
+    /// The offset of the first message that has not been returned.
     private var start = 0
-    /// Up to where no NUL was found, so that no byte is looked at twice.
+    /// The offset up to which there is no NUL, so that no byte is searched twice.
     private var searched = 0
 
-    /// A framer that has received nothing.
+    /// Creates an empty framer.
     package init() {}
 
-    /// How many bytes are held that belong to no message that was taken.
+    /// Number of buffered bytes that have not been returned.
     package var buffered: Int {
         buffer.count - start
     }
 
-    /// Adds received bytes; throws `messageTooLarge` when they begin a message that cannot end in time, after which
-    /// the framer is of no use.
+    /// Adds received bytes. Throws `messageTooLarge` if an unfinished message is too long; the
+    /// framer is then unusable.
     ///
-    /// Take all messages before adding more: only the message at the front is measured.
+    /// Take all messages before adding more: only the first buffered message is measured.
     package mutating func append(_ bytes: [UInt8]) throws(VarlinkError) {
         if start == buffer.count {
-            // The usual case, one whole message in one read, shares the caller's storage.
+            // The usual case of one whole message per read shares the caller's storage.
             buffer = bytes
             start = 0
             searched = 0
@@ -37,7 +37,7 @@ package struct VarlinkFramer: Sendable {
         guard searched - start <= Self.maxMessage else { throw .messageTooLarge }
     }
 
-    /// The next whole message without its NUL, or nil until there is one.
+    /// Returns the next whole message without its NUL, or nil if there is none yet.
     package mutating func next() -> [UInt8]? {
         search()
         guard searched < buffer.count, searched - start <= Self.maxMessage else { return nil }
@@ -49,7 +49,7 @@ package struct VarlinkFramer: Sendable {
             start = 0
             searched = 0
         } else if start > buffer.count / 2 {
-            // Moves at most as many bytes as were taken since the last time.
+            // Moves at most as many bytes as were returned since the last move.
             buffer.removeSubrange(..<start)
             start = 0
             searched = 0
@@ -57,7 +57,8 @@ package struct VarlinkFramer: Sendable {
         return message
     }
 
-    /// The bytes after the last message that was taken, which are then no longer held: after an upgrade they are raw.
+    /// Returns and removes the bytes after the last returned message. After an upgrade they are
+    /// raw.
     package mutating func takeRest() -> [UInt8] {
         defer {
             buffer = []
@@ -67,7 +68,7 @@ package struct VarlinkFramer: Sendable {
         return Array(buffer[start...])
     }
 
-    /// One message with its NUL.
+    /// Encodes one message with its NUL.
     static func frame(_ message: JSONObject) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(4096)
@@ -82,15 +83,15 @@ package struct VarlinkFramer: Sendable {
     }
 }
 
-/// What the other side of a Varlink connection did wrong.
+/// A protocol violation by the peer of a Varlink connection.
 package enum VarlinkError: Error, Equatable, Sendable {
     /// A message exceeds `VarlinkFramer.maxMessage`.
     case messageTooLarge
-    /// A message is not JSON that is accepted, for this reason.
+    /// A message is not acceptable JSON, with the reason.
     case unreadable(String)
-    /// A message is not the envelope of a call or reply, for this reason.
+    /// A message is not the envelope of a call or reply, with the reason.
     case malformed(String)
-    /// A parameter is missing or of the wrong type; its path, such as `activity.title`.
+    /// A parameter is missing or has the wrong type. Contains its path, such as `activity.title`.
     case invalidParameter(String)
 }
 

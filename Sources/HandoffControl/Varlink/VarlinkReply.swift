@@ -4,26 +4,27 @@ package import HandoffJSON
 package struct VarlinkReply: Sendable, Equatable {
     /// The results, or the fields of the error.
     package var parameters: JSONObject
-    /// Whether further replies to the same call follow; never with an error.
+    /// True if further replies to the same call follow. Never true for an error.
     package var continues: Bool
-    /// The error's name with its interface, or nil.
+    /// The name of the error with its interface, or nil.
     package var error: String?
 
-    /// A reply that carries results.
+    /// Creates a reply with results.
     package init(parameters: JSONObject = [:], continues: Bool = false) {
         self.parameters = parameters
         self.continues = continues
         error = nil
     }
 
-    /// A reply that carries an error; always the last one.
+    /// Creates a reply with an error, which is always the last reply.
     package init(error: String, parameters: JSONObject = [:]) {
         self.parameters = parameters
         continues = false
         self.error = error
     }
 
-    /// Parses one message without its NUL; an unknown or doubled key, and an error that continues, are errors.
+    /// Decodes one message without its NUL. Unknown or duplicate keys, and an error that continues,
+    /// are errors.
     package init(decoding bytes: [UInt8]) throws(VarlinkError) {
         let envelope = try VarlinkEnvelope(decoding: bytes, keys: ["parameters", "continues", "error"])
         parameters = try envelope.parameters()

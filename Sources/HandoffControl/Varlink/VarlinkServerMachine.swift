@@ -1,65 +1,66 @@
 package import HandoffJSON
 
-/// The server's side of one Varlink connection: calls are served one after the other, in the order of their arrival.
+/// The server's side of one Varlink connection. Calls are served one at a time, in order of
+/// arrival.
 ///
 /// Diagram: `docs/state-machines/varlink-server.md`.
 ///
-/// Reading stops while `maxOutstanding` calls wait for their replies (`wantsInput`), so a client that pipelines
-/// without reading costs one buffer and no more.
+/// Reading stops while `maxOutstanding` calls wait for their replies (`wantsInput`), so a client
+/// that pipelines without reading costs only one buffer.
 package struct VarlinkServerMachine: Sendable {
-    /// Calls that are read ahead, the one being served included.
+    /// Number of calls that are read ahead, including the one being served.
     package static let maxOutstanding = 4
 
-    /// What the driver is to do, in this order, after the machine returned.
+    /// An action for the driver, to be performed in order after the machine returns.
     package enum Action: Sendable, Equatable {
-        /// Serve the call; answer with `reply`, `fail` or `upgrade`, now or later.
+        /// Serve the call. Answer with `reply`, `fail` or `upgrade`, now or later.
         case dispatch(VarlinkCall, VarlinkCallID)
         /// Send the bytes.
         case send([UInt8])
-        /// Forget the call: its client is gone, and no answer is expected any more.
+        /// Drop the call: its client has disconnected, and no answer is expected.
         case abandon(VarlinkCallID)
-        /// Send what is still queued, and hand the connection over to the call as a raw stream.
+        /// Send queued bytes, then hand the connection over to the call as a raw stream.
         case upgrade(VarlinkCallID)
-        /// Send what is still queued, and close the connection.
+        /// Send queued bytes, then close the connection.
         case close(Reason)
     }
 
-    /// Why a connection ends.
+    /// Why a connection ended.
     package enum Reason: Sendable, Equatable {
         /// The client ended its side, and every call has been answered.
         case clientEnded
-        /// The connection broke, or the client closed it while a call was open.
+        /// The connection was lost, or the client closed it while a call was open.
         case connectionLost
-        /// The client sent something that is no call.
+        /// The client sent an invalid call.
         case protocolViolation(VarlinkError)
         /// The client sent bytes after a call with `upgrade`, before the reply.
         case bytesAfterUpgradeCall
-        /// The driver ended it: a limit, or the daemon's end.
+        /// The driver ended it because of a limit or the daemon's shutdown.
         case ended
     }
 
     private enum State: Sendable {
-        /// The state while no call is open.
+        /// No call is open.
         case idle
-        /// The state while a call waits for its last reply.
+        /// A call waits for its last reply.
         case serving(VarlinkCallID, VarlinkCall)
-        /// The state once the connection has become a raw stream.
+        /// The connection has become a raw stream.
         case upgraded
-        /// The state once the connection is of no more use.
+        /// The connection has ended.
         case closed
     }
 
     /// A call that was read ahead.
     private struct WaitingCall: Sendable {
         let call: VarlinkCall
-        /// Why it is answered with an error in its turn; nil when it is dispatched.
+        /// The error with which it is answered in its turn, or nil if it is dispatched.
         let problem: String?
     }
 
     private enum Input: Sendable {
-        /// More bytes may come.
+        /// More bytes may arrive.
         case open
-        /// The client has shut its side down; it may still read.
+        /// The client has shut down its side but may still read.
         case ended
     }
 
@@ -69,10 +70,10 @@ package struct VarlinkServerMachine: Sendable {
     private var waiting: [WaitingCall] = []
     private var lastID = VarlinkCallID(number: 0)
 
-    /// A connection that was just accepted.
+    /// Creates the machine of a newly accepted connection.
     package init() {}
 
-    /// Whether the driver is to read from the client.
+    /// True if the driver must read from the client.
     package var wantsInput: Bool {
         switch (state, input) {
         case (.idle, .open): true
@@ -81,7 +82,7 @@ package struct VarlinkServerMachine: Sendable {
         }
     }
 
-    /// Calls that were read and not yet answered.
+    /// The number of calls that were read and not answered yet.
     package var outstanding: Int {
         switch state {
         case .serving: waiting.count + 1
@@ -89,7 +90,7 @@ package struct VarlinkServerMachine: Sendable {
         }
     }
 
-    /// Bytes came from the client.
+    /// Handles bytes from the client.
     package mutating func received(_ bytes: [UInt8]) -> [Action] {
         switch state {
         case .idle, .serving:
@@ -100,13 +101,14 @@ package struct VarlinkServerMachine: Sendable {
                 return close(.protocolViolation(error))
             }
             return advance()
-        // The driver's mistake alone: with `upgrade` it gives the stream away, whose bytes it does not see any more.
-        case .upgraded: preconditionFailure("bytes of an upgraded connection are not the machine's")
+        // Only a driver error can cause this: on `upgrade` it hands over the stream and no longer
+        // reads it.
+        case .upgraded: preconditionFailure("received bytes after the upgrade")
         case .closed: return []
         }
     }
 
-    /// The client shut its side down; it still gets the answers to what it asked.
+    /// Handles the end of the client's side. The client still receives the replies to its calls.
     package mutating func receivedEnd() -> [Action] {
         switch state {
         case .idle:
@@ -115,13 +117,13 @@ package struct VarlinkServerMachine: Sendable {
         case .serving:
             input = .ended
             return []
-        // As for bytes.
-        case .upgraded: preconditionFailure("the end of an upgraded connection is not the machine's")
+        // As for received bytes.
+        case .upgraded: preconditionFailure("received the end after the upgrade")
         case .closed: return []
         }
     }
 
-    /// The connection broke, or the client is gone altogether.
+    /// Handles the loss of the connection, or the client's closing both directions.
     package mutating func lost() -> [Action] {
         switch state {
         case .idle, .serving: return close(.connectionLost)
@@ -129,7 +131,7 @@ package struct VarlinkServerMachine: Sendable {
         }
     }
 
-    /// The driver ends the connection; an open call is told so with the error, if there is one.
+    /// Ends the connection on behalf of the driver. An open call receives the error, if any.
     package mutating func end(error: String? = nil, parameters: JSONObject = [:]) -> [Action] {
         switch state {
         case .idle: return close(.ended)
@@ -140,15 +142,18 @@ package struct VarlinkServerMachine: Sendable {
         }
     }
 
-    /// A call that came cannot be read, and so nothing behind it: it is answered with the error, or the one that is open before it.
+    /// Handles a call that cannot be read, so that no later call can be either. The error answers
+    /// the open call if there is one, otherwise this call.
     package mutating func refusedInput(error: String, parameters: JSONObject) -> [Action] {
         guard case .idle = state else { return end(error: error, parameters: parameters) }
         return [.send(VarlinkReply(error: error, parameters: parameters).encoded())] + close(.ended)
     }
 
-    /// Answers the open call; with `continues`, which only a call with `more` allows, it stays open.
+    /// Answers the open call. With `continues`, which only a call with `more` permits, it stays
+    /// open.
     ///
-    /// Nothing happens when the connection is closed by now. Any other call than the open one is our own mistake.
+    /// Does nothing if the connection has ended. Any other call than the open one is a programming
+    /// error.
     package mutating func reply(to id: VarlinkCallID, _ parameters: JSONObject, continues: Bool) -> [Action] {
         switch state {
         case .serving(let current, let call):
@@ -158,7 +163,8 @@ package struct VarlinkServerMachine: Sendable {
             let sending: [Action] = call.oneway ? [] : [.send(reply.encoded())]
             return continues ? sending : sending + finish()
         case .closed: return []
-        // Our own mistake, whatever the client does: a call is answered once, by its own object, which forgets the connection then.
+        // A programming error, whatever the client does: each call is answered once, by its own
+        // object, which then drops the connection.
         case .idle, .upgraded: preconditionFailure("a reply while no call is open")
         }
     }
@@ -172,7 +178,8 @@ package struct VarlinkServerMachine: Sendable {
             let sending: [Action] = call.oneway ? [] : [.send(reply.encoded())]
             return sending + finish()
         case .closed: return []
-        // Our own mistake, whatever the client does: a call is answered once, by its own object, which forgets the connection then.
+        // A programming error, whatever the client does: each call is answered once, by its own
+        // object, which then drops the connection.
         case .idle, .upgraded: preconditionFailure("an error while no call is open")
         }
     }
@@ -181,25 +188,26 @@ package struct VarlinkServerMachine: Sendable {
     package mutating func upgrade(_ id: VarlinkCallID, _ parameters: JSONObject) -> [Action] {
         switch state {
         case .serving(let current, let call):
-            precondition(current == id && call.upgrade, "an upgrade of a call that did not ask for it")
+            precondition(current == id && call.upgrade, "an upgrade of a call without 'upgrade'")
             state = .upgraded
             return [.send(VarlinkReply(parameters: parameters).encoded()), .upgrade(id)]
         case .closed: return []
-        // Our own mistake, whatever the client does: a call is answered once, by its own object, which forgets the connection then.
+        // A programming error, whatever the client does: each call is answered once, by its own
+        // object, which then drops the connection.
         case .idle, .upgraded: preconditionFailure("an upgrade while no call is open")
         }
     }
 
     // MARK: - Steps
 
-    /// Whether the last call that was read asks for an upgrade: nothing may follow it.
+    /// True if the last call that was read requests an upgrade. Nothing may follow it.
     private var hasUpgradeCall: Bool {
         if let last = waiting.last { return last.call.upgrade }
         if case .serving(_, let call) = state { return call.upgrade }
         return false
     }
 
-    /// Reads calls while there is room, and opens the next one when none is open.
+    /// Reads calls while there is room, and opens the next one if none is open.
     private mutating func advance() -> [Action] {
         var actions: [Action] = []
         while waiting.count + (isServing ? 1 : 0) < Self.maxOutstanding, let message = framer.next() {
@@ -216,7 +224,7 @@ package struct VarlinkServerMachine: Sendable {
         return actions
     }
 
-    /// Reads a call. One whose content alone is refused costs this call, and not the connection.
+    /// Decodes a call. If only its content is invalid, this call fails and not the connection.
     private static func waitingCall(_ message: [UInt8]) throws(VarlinkError) -> WaitingCall {
         do throws(VarlinkError) {
             return WaitingCall(call: try VarlinkCall(decoding: message), problem: nil)
@@ -232,7 +240,7 @@ package struct VarlinkServerMachine: Sendable {
         if case .serving = state { true } else { false }
     }
 
-    /// Opens the next call that can be served, and answers those before it that cannot.
+    /// Opens the next valid call, and answers the invalid ones before it.
     private mutating func openNext() -> [Action] {
         var actions: [Action] = []
         while !isServing, !waiting.isEmpty {

@@ -4,33 +4,35 @@ import HandoffJSON
 package struct VarlinkService: Sendable {
     /// The name of the interface.
     package static let name = "org.varlink.service"
-    /// The error for a call of an interface that is not offered; field `interface`.
+    /// The error for a call to an interface that is not offered; field `interface`.
     package static let interfaceNotFound = "org.varlink.service.InterfaceNotFound"
-    /// The error for a call of a method that the interface does not have; field `method`, with its interface.
+    /// The error for a call to a method that does not exist in the interface; field `method`, with
+    /// its interface.
     package static let methodNotFound = "org.varlink.service.MethodNotFound"
-    /// The error for a method that the interface has but the service does not; field `method`.
+    /// The error for a method that the interface defines but the service does not implement; field
+    /// `method`.
     package static let methodNotImplemented = "org.varlink.service.MethodNotImplemented"
-    /// The error for a parameter that is missing or of the wrong type; field `parameter`, a path.
+    /// The error for a parameter that is missing or has the wrong type; field `parameter`, a path.
     package static let invalidParameter = "org.varlink.service.InvalidParameter"
-    /// The error for a client that may not do this.
+    /// The error for a client without permission.
     package static let permissionDenied = "org.varlink.service.PermissionDenied"
-    /// The error for a call without `more` of a method that needs it.
+    /// The error for a call without `more` to a method that requires it.
     package static let expectedMore = "org.varlink.service.ExpectedMore"
 
-    /// The version that `GetInfo` names.
+    /// The version reported by `GetInfo`.
     package let version: String
-    /// What is offered, `org.varlink.service` itself included, sorted by name.
+    /// The offered interfaces, including `org.varlink.service`, sorted by name.
     package let interfaces: [VarlinkInterface]
 
-    /// A service that offers these interfaces beside `org.varlink.service`.
+    /// Creates a service that offers these interfaces in addition to `org.varlink.service`.
     package init(version: String, interfaces: [VarlinkInterface]) {
         self.version = version
         self.interfaces = (interfaces + [HandoffInterfaces.service].compactMap(\.self))
             .sorted { $0.name.precedesInBytes($1.name) }
     }
 
-    /// The answer to a call that needs nobody else: introspection, and calls of what does not exist. Nil when the
-    /// call is for a method of one of the other interfaces.
+    /// The reply to a call that the service answers itself: introspection, and calls to unknown
+    /// methods. Nil if the call is for a method of one of the other interfaces.
     package func reply(to call: VarlinkCall) -> VarlinkReply? {
         let name = call.interface
         guard let interface = interfaces.first(where: { $0.name.hasSameBytes(as: name) }) else {
@@ -68,18 +70,19 @@ package struct VarlinkService: Sendable {
     }
 }
 
-/// An interface that a service offers: its name, its description, and the methods that the description names.
+/// An offered interface: its name, its description, and the methods defined in it.
 package struct VarlinkInterface: Sendable {
     /// The name, such as `dev.handoff1`.
     package let name: String
-    /// The interface definition, as introspection serves it.
+    /// The interface definition, as returned by introspection.
     package let description: String
     /// The names of its methods, without the interface.
     package let methods: Set<String>
 
-    /// Reads name and methods from a definition; nil when it names no interface or is not UTF-8.
+    /// Parses name and methods from a definition. Returns nil if it has no single interface name or
+    /// is not UTF-8.
     ///
-    /// It relies on the layout of our own files: `interface` and `method` begin a line.
+    /// Relies on the layout of our own files: `interface` and `method` start a line.
     package init?(definition bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(separator: "\n")

@@ -3,16 +3,17 @@ package import HandoffCrypto
 package import HandoffModel
 internal import HandoffProtocol
 
-/// The account as an inviter hands it over: u64 number of the epoch, account key (32), then a ``StatementList``.
+/// The account as an inviter sends it: u64 epoch number, account key (32), then a
+/// ``StatementList``.
 package struct PairedAccount: Sendable {
-    /// The epoch that the key is of.
+    /// The epoch of the key.
     package let epoch: UInt64
     /// The account key.
     package let accountKey: SecretBytes
-    /// The statements, not looked at yet: checking thousands of signatures takes a second.
+    /// The statements, unchecked: checking thousands of signatures takes a second.
     package let statements: [UInt8]
 
-    /// Bytes before the statements.
+    /// Number of bytes before the statements.
     static let headerCount = 8 + EpochKeys.accountKeyCount
 
     /// An account to be handed over.
@@ -22,7 +23,7 @@ package struct PairedAccount: Sendable {
         self.statements = statements
     }
 
-    /// Reads a plaintext; `nil` when it is too short.
+    /// Reads a plaintext, or returns `nil` if it is too short.
     init?(_ plaintext: SecretBytes) {
         var reader = SecretReader(plaintext)
         guard let epoch = try? reader.u64(), let key = try? reader.secret(EpochKeys.accountKeyCount),
@@ -33,7 +34,7 @@ package struct PairedAccount: Sendable {
         self.statements = statements
     }
 
-    /// The plaintext, in secret memory, as an array would leave copies of the key behind.
+    /// The plaintext, in secret memory, because an array would leave copies of the key in memory.
     var plaintext: SecretBytes {
         var writer = ByteWriter(capacity: 8)
         writer.u64(epoch)
@@ -42,16 +43,17 @@ package struct PairedAccount: Sendable {
         ])
     }
 
-    /// The account of this device, checked: every signature, that `device` and the inviter are members, and that the key
-    /// is the one of the epoch in force. Checks up to thousands of signatures, so it belongs on a worker.
+    /// The account of this device after checks: all signatures are right, `device` and the inviter
+    /// are members, and the key is that of the current epoch. Run it on a worker, because it checks
+    /// up to thousands of signatures.
     ///
-    /// The caller stores the result before it says that it has.
+    /// The caller stores the result before it confirms that it has.
     ///
-    /// - Parameter now: unix seconds, as ``AccountState`` notes them.
+    /// - Parameter now: seconds since 1970, as stored by ``AccountState``.
     /// - Throws: ``StatementError``, ``AccountError``.
     package func state(for device: DeviceID, inviter: PairingPeer, now: UInt64) throws -> AccountState {
         let roster = try Roster(decoding: statements)
-        // A key that nobody removed is needed: a removed device must not hand out the account.
+        // The inviter's key must not be removed: a removed device must not hand out the account.
         guard roster.view.isLive(inviter.device) else { throw AccountError.notLive(inviter.device) }
         let state = try AccountState.joining(roster, device: device, accountKey: accountKey, now: now)
         guard state.epoch.map(UInt64.init) == epoch else { throw AccountError.wrongKey }

@@ -3,21 +3,21 @@ package import HandoffCrypto
 package import HandoffModel
 internal import HandoffProtocol
 
-/// The plaintext of an identity frame: who a side is, proved for this session.
+/// The plaintext of an identity frame: the identity of a side with its proof for this session.
 ///
 /// SPKI (44), u8 length of the name, name in UTF-8, Ed25519 signature (64) over
 /// `"handoff/1 pair" || 0 || u8 role || exporter || SPKI`.
 package enum PairingIdentity {
-    /// Bytes of a subject public key info with an Ed25519 key.
+    /// Size of a subject public key info with an Ed25519 key, in bytes.
     static let keyCount = 44
-    /// Bytes of the shortest plaintext.
-    static let leastCount = keyCount + 1 + 1 + PublicKey.signatureCount
-    /// Most bytes of a name, as in the roster.
+    /// Size of the shortest plaintext in bytes.
+    static let minCount = keyCount + 1 + 1 + PublicKey.signatureCount
+    /// Maximum length of a name in bytes, as in the roster.
     package static let maxName = 64
 
     private static let domain = Array("handoff/1 pair".utf8) + [0]
 
-    /// The plaintext for this device; the name is cut to what fits (``fitting(_:)``).
+    /// Encodes the identity of this device. The name is truncated to the limit (``fitting(_:)``).
     static func encode(
         key: SigningKey, name: String, role: PairingRole, exporter: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
@@ -31,7 +31,7 @@ package enum PairingIdentity {
         return writer.bytes
     }
 
-    /// The device that a plaintext proves; `nil` when anything in it is not as it should be.
+    /// Decodes and checks a plaintext. Returns the proved device, or `nil` if anything is invalid.
     static func decode(_ plaintext: [UInt8], role: PairingRole, exporter: [UInt8]) -> PairingPeer? {
         do throws(ByteError) {
             var reader = ByteReader(plaintext)
@@ -48,7 +48,8 @@ package enum PairingIdentity {
         }
     }
 
-    /// The name cut to ``maxName`` bytes without breaking a character of it; `device` when nothing is left.
+    /// Truncates a name to ``maxName`` bytes at a character boundary. Returns `device` if nothing
+    /// is left.
     package static func fitting(_ name: String) -> String {
         let fitting = name.prefix(utf8Count: maxName)
         return fitting.isEmpty ? "device" : fitting
@@ -59,19 +60,20 @@ package enum PairingIdentity {
     }
 }
 
-/// The device at the other end, which has proved that it knows the code and owns the key.
+/// The peer, which has proved that it knows the code and owns the key.
 package struct PairingPeer: Sendable, Hashable {
     /// Its key.
     package let publicKey: PublicKey
-    /// What it calls itself, from 1 to 64 bytes: text of a stranger, to be escaped wherever it is shown.
+    /// The name it gives itself, 1 to 64 bytes. It is untrusted text and must be escaped when
+    /// shown.
     package let name: String
 
-    /// Takes a key that was proved, and a name; `PairingIdentity` is what proves them in a session.
+    /// Creates a peer. In a session, `PairingIdentity` proves the key and the name.
     package init(publicKey: PublicKey, name: String) {
         self.publicKey = publicKey
         self.name = name
     }
 
-    /// Its id, of which people compare the first seven digits.
+    /// Its id, of which users compare the first seven digits.
     package var device: DeviceID { DeviceID(publicKey) }
 }

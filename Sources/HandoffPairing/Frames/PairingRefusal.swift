@@ -1,29 +1,31 @@
 internal import HandoffProtocol
 
-/// Why a side ends a session, as it tells the other; the numbers cross the network and never change.
+/// Why a side ends a session, as sent to the peer. The numbers are sent over the network and never
+/// change.
 package enum PairingRefusal: Sendable, Hashable {
-    /// The joiner does not know the code: this was a guess.
+    /// The joiner does not know the code, so this was a guess.
     case wrongCode
-    /// Too many guesses were wrong; the digits open no more.
+    /// There were too many wrong guesses, so the digits are no longer accepted.
     case codeEnded
     /// The window is closed, or its link was used.
     case windowClosed
-    /// There was a wrong guess just now, or another device is being asked about; later it may work.
+    /// There was a wrong guess recently, or the user is being asked about another device. Retry
+    /// later.
     case busy(seconds: UInt16)
-    /// The user does not want it.
+    /// The user declined.
     case declined
-    /// The user gave up.
+    /// The user cancelled.
     case cancelled
-    /// The joiner is in an account.
+    /// The joiner is already in an account.
     case alreadyMember
-    /// The joiner's key was removed from this account, for ever.
+    /// The joiner's key was permanently removed from this account.
     case removed
-    /// The account has as many devices as it can have.
+    /// The account has its maximum number of devices.
     case accountFull
-    /// Something else, which only the log of that side knows.
+    /// Another error, recorded only in the log of that side.
     case failed
 
-    /// The number on the network.
+    /// The number sent over the network.
     package var code: UInt8 {
         switch self {
         case .wrongCode: 1
@@ -39,7 +41,7 @@ package enum PairingRefusal: Sendable, Hashable {
         }
     }
 
-    /// The body of the frame: the number, and for ``busy(seconds:)`` the seconds as u16.
+    /// The body of the frame: the number, and for ``busy(seconds:)`` also the seconds as u16.
     package var body: [UInt8] {
         var writer = ByteWriter(capacity: 3)
         writer.u8(code)
@@ -47,7 +49,7 @@ package enum PairingRefusal: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Reads a body; `nil` for a wrong length. Numbers that this version does not know are read as ``failed``.
+    /// Decodes a body, or returns `nil` for a wrong length. Unknown numbers become ``failed``.
     package init?(body: [UInt8]) {
         var reader = ByteReader(body)
         guard let code = try? reader.u8() else { return nil }

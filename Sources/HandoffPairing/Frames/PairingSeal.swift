@@ -1,10 +1,11 @@
 package import HandoffCrypto
 internal import HandoffProtocol
 
-/// The sealed channel inside TLS, for the two who have proved the code to each other.
+/// The sealed channel inside TLS between two devices that have proved the code to each other.
 ///
-/// AES-256-GCM with one key for both directions; the nonce is the direction as u32 and a counter as u64, so that no two
-/// frames share one and none can be left out, repeated, put into another order or sent back.
+/// Uses AES-256-GCM with one key for both directions. The nonce is the direction as u32 and a
+/// counter as u64, so that no two frames share a nonce, and no frame can be omitted, repeated,
+/// reordered or reflected.
 package struct PairingSeal: Sendable {
     private let key: SecretBytes
     private let role: PairingRole
@@ -24,19 +25,19 @@ package struct PairingSeal: Sendable {
         return PairingFrame(kind, try AESGCM.seal(plaintext, key: key, nonce: nonce, additionalData: [kind.rawValue]))
     }
 
-    /// Seals the next frame of this side, whose plaintext is a secret.
+    /// Seals the next frame of this side from a secret plaintext.
     package mutating func seal(_ kind: PairingFrameKind, _ secret: SecretBytes) throws(CryptoError) -> PairingFrame {
         let nonce = nextToSend()
         let sealed = try AESGCM.seal(secret, key: key, nonce: nonce, additionalData: [kind.rawValue])
-        return PairingFrame(kind, sealed.exposedCopy())  // Sealed, it is no secret any more.
+        return PairingFrame(kind, sealed.exposedCopy())  // The sealed bytes are not secret.
     }
 
-    /// Opens the next frame of the other side; `nil` ends the session.
+    /// Opens the peer's next frame. `nil` ends the session.
     package mutating func open(_ frame: PairingFrame) -> [UInt8]? {
         AESGCM.open(frame.body, key: key, nonce: nextToOpen(), additionalData: [frame.kind.rawValue])
     }
 
-    /// Opens the next frame of the other side, whose plaintext is a secret; `nil` ends the session.
+    /// Opens the peer's next frame into a secret plaintext. `nil` ends the session.
     package mutating func openSecret(_ frame: PairingFrame) -> SecretBytes? {
         let sealed = SecretBytes(copying: frame.body)
         return AESGCM.open(

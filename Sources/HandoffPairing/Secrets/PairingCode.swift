@@ -1,19 +1,19 @@
 internal import HandoffCrypto
 
-/// The eight digits that a person reads on one device and types into the other.
+/// The eight digits that a user reads on one device and types into the other.
 package struct PairingCode: Sendable, Equatable {
-    /// How many digits a code has.
+    /// The number of digits in a code.
     package static let digitCount = 8
 
     /// The digits as ASCII.
     let secret: SecretBytes
 
-    /// A random code; each of the 10^8 is equally likely.
+    /// Creates a random code. All 10^8 codes are equally likely.
     package init() {
         var digits: [UInt8] = []
         digits.reserveCapacity(Self.digitCount)
         while digits.count < Self.digitCount {
-            // Bytes from 250 on would make the first digits likelier than the others.
+            // Bytes from 250 up would make the digits 0 to 5 likelier than the others.
             for byte in Randomness.bytes(Self.digitCount) where byte < 250 && digits.count < Self.digitCount {
                 digits.append(UInt8(ascii: "0") &+ byte % 10)
             }
@@ -21,7 +21,7 @@ package struct PairingCode: Sendable, Equatable {
         secret = SecretBytes(wiping: &digits)
     }
 
-    /// What a person typed: eight ASCII digits; spaces and dashes are ignored wherever they are.
+    /// Parses typed text: eight ASCII digits. Spaces and dashes are ignored in any position.
     package init?(_ text: String) {
         var digits: [UInt8] = []
         digits.reserveCapacity(Self.digitCount)
@@ -36,7 +36,7 @@ package struct PairingCode: Sendable, Equatable {
         secret = SecretBytes(wiping: &digits)
     }
 
-    /// The digits without any space, to be shown and never logged.
+    /// The digits without spaces, for display. Never log them.
     package var digits: String {
         secret.withSpan { span in
             var text = ""
@@ -45,7 +45,7 @@ package struct PairingCode: Sendable, Equatable {
         }
     }
 
-    /// The digits as people read them: `1234 5678`.
+    /// The digits grouped for display: `1234 5678`.
     package var grouped: String {
         digits.prefix(Self.digitCount / 2) + " " + digits.suffix(Self.digitCount / 2)
     }

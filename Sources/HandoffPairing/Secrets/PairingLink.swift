@@ -1,35 +1,37 @@
 package import HandoffCrypto
 internal import HandoffModel
 
-/// What a new device scans or pastes instead of typing digits: a strong secret, and where to call.
+/// A link that a new device scans or pastes instead of typing digits. It contains a strong secret
+/// and the addresses of the inviter.
 ///
-/// `handoff:pair/1/<secret in base 32>/<host:port>[,<host:port>…]`. The text is a secret like the digits: it belongs
-/// neither into arguments of programs nor into logs.
+/// `handoff:pair/1/<secret in base 32>/<host:port>[,<host:port>…]`. The text is secret like the
+/// digits: never put it into program arguments or logs.
 package struct PairingLink: Sendable, Equatable {
-    /// Bytes of the secret.
+    /// Size of the secret in bytes.
     package static let secretCount = 16
-    /// Most places that a link may name.
+    /// Maximum number of addresses in a link.
     package static let maxCandidates = 8
-    /// Most bytes of the whole text: a QR code of this size is still read by cheap cameras.
+    /// Maximum size of the whole text in bytes. Cheap cameras can still read a QR code of this
+    /// size.
     package static let maxText = 512
 
-    private static let beginning = "handoff:pair/1/"
+    private static let prefix = "handoff:pair/1/"
 
     /// The secret, which also opens the gate.
     let secret: SecretBytes
-    /// Where the inviting device listens, as host:port, the likeliest first; from 1 to ``maxCandidates``.
+    /// The addresses of the inviter as host:port, likeliest first; 1 to ``maxCandidates``.
     package let candidates: [String]
 
-    /// A new link with a random secret; candidates that cannot stand in a link, or for which there is no room, are left
-    /// out.
+    /// Creates a link with a random secret. Candidates that are invalid or do not fit are omitted.
     package init(candidates: [String]) throws(CryptoError) {
         self.init(secret: try SecretBytes(random: Self.secretCount), candidates: candidates)
     }
 
-    /// The link with a given secret of ``secretCount`` bytes; tests and published examples only.
+    /// Creates a link with a given secret of ``secretCount`` bytes. For tests and published
+    /// examples only.
     package init(secret: SecretBytes, candidates: [String]) {
         self.secret = secret
-        var room = Self.maxText - Self.beginning.utf8.count - 26
+        var room = Self.maxText - Self.prefix.utf8.count - 26
         var kept: [String] = []
         for candidate in candidates where kept.count < Self.maxCandidates && Self.isCandidate(candidate) {
             guard !kept.contains(candidate), candidate.utf8.count < room else { continue }
@@ -39,16 +41,16 @@ package struct PairingLink: Sendable, Equatable {
         self.candidates = kept
     }
 
-    /// Reads a link; `nil` unless it is exactly what ``text`` gives, with at least one candidate. Spaces and line ends
-    /// around it, which pasting brings along, are ignored.
+    /// Parses a link. Returns `nil` unless it equals its own ``text`` and has at least one
+    /// candidate. Leading and trailing spaces and line ends, which pasting can add, are ignored.
     package init?(_ text: String) {
-        // Counted before anything is made of it; some room for the spaces.
+        // Checked before any processing, with some allowance for spaces.
         guard text.utf8.count <= 2 * Self.maxText else { return nil }
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\n" || $0 == "\r\n" || $0 == "\t" }
         let end = text.lastIndex { !isSpace($0) }.map { text.index(after: $0) } ?? text.startIndex
         let trimmed = text[..<end].drop(while: isSpace)
-        guard trimmed.utf8.count <= Self.maxText, trimmed.hasPrefix(Self.beginning) else { return nil }
-        let parts = trimmed.dropFirst(Self.beginning.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard trimmed.utf8.count <= Self.maxText, trimmed.hasPrefix(Self.prefix) else { return nil }
+        let parts = trimmed.dropFirst(Self.prefix.count).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let digits = parts.first, let places = parts.last,
             var bytes = Base32.decode(String(digits)), bytes.count == Self.secretCount,
             Base32.encode(bytes) == digits
@@ -61,14 +63,15 @@ package struct PairingLink: Sendable, Equatable {
         self.candidates = candidates
     }
 
-    /// The link as text, to be shown and never logged.
+    /// The link as text, for display. Never log it.
     package var text: String {
         var bytes = secret.exposedCopy()
         defer { SecretBytes.wipe(&bytes) }
-        return Self.beginning + Base32.encode(bytes) + "/" + candidates.joined(separator: ",")
+        return Self.prefix + Base32.encode(bytes) + "/" + candidates.joined(separator: ",")
     }
 
-    /// Whether `text` is a place to call: a name, an IPv4 address or an IPv6 address in brackets, then a port from 1.
+    /// Returns whether `text` is a host and port: a name, an IPv4 address or an IPv6 address in
+    /// brackets, then a port from 1.
     package static func isCandidate(_ text: String) -> Bool {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
         let port = text.utf8[text.utf8.index(after: colon)...]
@@ -82,7 +85,7 @@ package struct PairingLink: Sendable, Equatable {
         return name.allSatisfy { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "."), UInt8(ascii: "-"): true
-            // The zone of a link-local address may have an underscore in the name of its interface.
+            // The zone of a link-local address can have an underscore in its interface name.
             case UInt8(ascii: ":"), UInt8(ascii: "%"), UInt8(ascii: "_"): isBracketed
             default: false
             }
@@ -94,23 +97,23 @@ extension PairingLink: CustomStringConvertible {
     package var description: String { "<secret link>" }
 }
 
-/// The door before TLS for those who have the link: others cannot even open a session through it.
+/// The gate before TLS for devices that have the link. Others cannot open a session through it.
 extension PairingLink {
-    /// Bytes in front of the ClientHello record.
+    /// Number of bytes before the ClientHello record.
     package static let tokenCount = HMACSHA256.byteCount
 
-    /// First byte of a TLS record that carries a handshake. A token never begins with it, so that the first byte of a
-    /// connection tells whether a token comes.
+    /// First byte of a TLS handshake record. A token never starts with it, so the first byte of a
+    /// connection shows whether it starts with a token.
     package static let handshakeRecord: UInt8 = 0x16
 
-    /// What goes before `clientHello`, the whole first TLS record, 32 bytes; `nil` when it would begin like a record:
-    /// then the caller makes another ClientHello, one in 256 times.
+    /// The 32-byte token that precedes `clientHello`, the whole first TLS record. `nil` in 1 of 256
+    /// cases, when it would start like a record; the caller then creates another ClientHello.
     package func token(clientHello: [UInt8]) -> [UInt8]? {
         let token = code(for: clientHello)
         return token.first == Self.handshakeRecord ? nil : token
     }
 
-    /// Whether `token` is the one for this link and record; compares in constant time.
+    /// Returns whether `token` is valid for this link and record. Compares in constant time.
     package func isValid(_ token: [UInt8], clientHello: [UInt8]) -> Bool {
         ConstantTime.equal(token, code(for: clientHello))
     }

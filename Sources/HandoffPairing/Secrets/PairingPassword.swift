@@ -1,17 +1,19 @@
 package import HandoffCrypto
 
-/// `w` of SPAKE2, made from what the two people share and the salt of the window.
+/// `w` of SPAKE2, derived from the shared code or link and the salt of the window.
 package struct PairingPassword: Sendable {
-    /// The number, from 1 to the order less 1.
+    /// The number, from 1 to the order minus 1.
     let scalar: P256Scalar
 
     private static let linkDomain = Array("handoff/1 pair link".utf8)
-    /// Bytes that are reduced to `w`: 16 more than the order has, so that the bias is below 2^-128.
+    /// Number of bytes reduced to `w`: 16 more than the order, so that the bias is below 2^-128.
     private static let wideCount = 48
 
-    /// From the digits by ``Scrypt/standard``, which takes 64 MiB and some 0.2 s, so it belongs on a worker.
+    /// Derives the password from the digits with ``Scrypt/standard``. Run it on a worker: it takes
+    /// 64 MiB and about 0.2 s.
     ///
-    /// `nil` where a salt gives 0, once in 2^256: then the inviter takes another salt, and the joiner gives up.
+    /// `nil` if the result is 0, once in 2^256. The inviter then chooses another salt, and the
+    /// joiner gives up.
     package init?(code: PairingCode, salt: PairingSalt) throws(CryptoError) {
         let wide = try Scrypt.standard.key(
             from: code.secret, for: .pairing, salt: salt.bytes, count: Self.wideCount)
@@ -19,7 +21,7 @@ package struct PairingPassword: Sendable {
         self.scalar = scalar
     }
 
-    /// From the secret of a link, which needs no slow derivation.
+    /// Derives the password from the secret of a link, which needs no slow derivation.
     ///
     /// `nil` as for a code.
     package init?(link: PairingLink, salt: PairingSalt) throws(CryptoError) {
@@ -28,7 +30,7 @@ package struct PairingPassword: Sendable {
         self.scalar = scalar
     }
 
-    /// A new salt, and the password of a code with it; slow as ``init(code:salt:)``.
+    /// Creates a salt and derives the password of a code with it. As slow as ``init(code:salt:)``.
     package static func salted(_ code: PairingCode) throws(CryptoError) -> (PairingSalt, PairingPassword) {
         while true {
             let salt = PairingSalt()
@@ -36,7 +38,7 @@ package struct PairingPassword: Sendable {
         }
     }
 
-    /// A new salt, and the password of a link with it.
+    /// Creates a salt and derives the password of a link with it.
     package static func salted(_ link: PairingLink) throws(CryptoError) -> (PairingSalt, PairingPassword) {
         while true {
             let salt = PairingSalt()
@@ -45,20 +47,20 @@ package struct PairingPassword: Sendable {
     }
 }
 
-/// Random bytes of a window that make its codes unlike those of all others; no secret.
+/// Random bytes that make the codes of a window different from those of all others. Not secret.
 package struct PairingSalt: Hashable, Sendable {
-    /// Bytes of a salt.
+    /// Size of a salt in bytes.
     package static let byteCount = 16
 
     /// The bytes, exactly `byteCount`.
     package let bytes: [UInt8]
 
-    /// A new salt.
+    /// Creates a random salt.
     package init() {
         bytes = Randomness.bytes(Self.byteCount)
     }
 
-    /// A salt that was received; `nil` for another length.
+    /// Creates a salt from received bytes. `nil` if the length is wrong.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes

@@ -2,11 +2,13 @@ package import HandoffCrypto
 internal import HandoffModel
 internal import HandoffProtocol
 
-/// One side of one SPAKE2 exchange, suite P256-SHA256-HKDF-HMAC (RFC 9382): two who know one weak password get a strong key.
+/// One side of one SPAKE2 exchange, suite P256-SHA256-HKDF-HMAC (RFC 9382): two parties that share
+/// a weak password agree on a strong key.
 ///
-/// A value serves one exchange with one peer. A second peer needs a new value: the private scalar must not serve twice.
+/// A value serves one exchange with one peer. Use a new value for each peer: the private scalar
+/// must not be reused.
 package struct SPAKE2: Sendable {
-    /// What is sent to the other side, an uncompressed point: `pA` or `pB`.
+    /// The public share sent to the peer, an uncompressed point: `pA` or `pB`.
     package let share: [UInt8]
 
     private let role: SPAKE2Role
@@ -14,10 +16,10 @@ package struct SPAKE2: Sendable {
     private let identities: SPAKE2Identities
     private let scalar: P256Scalar
 
-    /// Bytes of a share.
+    /// Size of a share in bytes.
     package static let shareCount = P256Point.byteCount
 
-    /// M and N for P-256 (RFC 9382 section 4), uncompressed; nobody knows their logarithms.
+    /// M and N for P-256 (RFC 9382 section 4), uncompressed. Their discrete logarithms are unknown.
     private static let m = point(
         "04886e2f97ace46e55ba9dd7242579f2993b64e16ef3dcab95afd497333d8fa12f"
             + "5ff355163e43ce224e0b0e65ff02ac8e5c7be09419c785e0ca547d55a12e2d20")
@@ -25,11 +27,11 @@ package struct SPAKE2: Sendable {
         "04d8bbd6c639c62937b04d997f38c3770719c629d7014d49a24b4f98baa1292b49"
             + "07d60aa6bfade45008a636337f5168c64d9bd36034808cd564490b1e656edbe7")
 
-    /// Begins an exchange.
+    /// Starts an exchange.
     ///
     /// - Parameters:
-    ///   - password: `w`, from 1 to the order less 1.
-    ///   - scalar: `x` or `y`; only tests and published examples fix it, all else takes the fresh one.
+    ///   - password: `w`, from 1 to the order minus 1.
+    ///   - scalar: `x` or `y`. Set only by tests and published examples; a fresh scalar by default.
     package init(
         role: SPAKE2Role, password: P256Scalar, identities: SPAKE2Identities, scalar: P256Scalar? = nil
     ) throws(CryptoError) {
@@ -42,10 +44,10 @@ package struct SPAKE2: Sendable {
         self.scalar = scalar
     }
 
-    /// The keys that follow from the other side's share; `nil` when that is no point.
+    /// Derives the keys from the peer's share. Returns `nil` if the share is not a point.
     ///
-    /// Both sides have the same keys only if they used the same password, identities and additional data, which the
-    /// confirmations tell.
+    /// Both sides derive the same keys only if they used the same password, identities and
+    /// additional data. The confirmations verify this.
     package func keys(for peerShare: [UInt8]) throws(CryptoError) -> SPAKE2Keys? {
         guard let peer = P256Point(uncompressed: peerShare) else { return nil }
         let (shareA, shareB) = role == .a ? (share, peerShare) : (peerShare, share)
@@ -53,19 +55,19 @@ package struct SPAKE2: Sendable {
         return try SPAKE2Keys(role: role, transcript: transcript(shareA, shareB, k), identities: identities)
     }
 
-    /// The other side's own part of its share, or a random point when that is infinity.
+    /// The peer's own part of its share, or a random point if that is infinity.
     ///
-    /// RFC 9382 wants infinity refused, and so it is, by the confirmation, which nobody can give then. To refuse it at once
-    /// would tell whoever sends w' times M or N that his guess w' is right, as often as he likes, without a confirmation
-    /// that counts as a guess.
+    /// RFC 9382 requires rejecting infinity. It is rejected by the confirmation, which no peer can
+    /// then produce. Immediate rejection would tell a peer that sends w' times M or N that its
+    /// guess w' is right, any number of times, without a confirmation that counts as a guess.
     private func unblinded(_ peer: P256Point) throws(CryptoError) -> P256Point {
         let blind = try Self.blind(role == .a ? .b : .a, password)
-        // Made in every case, so that the time says little about which one it is.
+        // Computed in every case, so that the timing reveals little about which case applies.
         let random = try P256Point(generatorTimes: P256Scalar())
         return peer.secretUncompressed == blind.secretUncompressed ? random : try peer.minus(blind)
     }
 
-    /// w times M for A, w times N for B: what hides a side's part from all who do not know w.
+    /// w times M for A, w times N for B. It hides a side's part from parties that do not know w.
     private static func blind(_ role: SPAKE2Role, _ password: P256Scalar) throws(CryptoError) -> P256Point {
         switch role {
         case .a: try m.times(password)
@@ -73,7 +75,7 @@ package struct SPAKE2: Sendable {
         }
     }
 
-    /// TT of RFC 9382 section 3.3: each part behind its length, 8 bytes little-endian.
+    /// TT of RFC 9382 section 3.3: each part is preceded by its length, 8 bytes little-endian.
     private func transcript(_ shareA: [UInt8], _ shareB: [UInt8], _ k: P256Point) -> SecretBytes {
         let parts = [identities.a, identities.b, shareA, shareB].map { SecretBytes(copying: $0) }
         return SecretBytes.concatenated(
@@ -88,14 +90,14 @@ package struct SPAKE2: Sendable {
 
     private static func point(_ hex: String) -> P256Point {
         guard let bytes = Hex.decode(hex), let point = P256Point(uncompressed: bytes) else {
-            // The two callers pass constants of RFC 9382, which the tests compute with.
-            preconditionFailure("a constant is no point")
+            // Both callers pass constants of RFC 9382, which the tests use in computations.
+            preconditionFailure("a constant is not a point")
         }
         return point
     }
 }
 
-/// A side of SPAKE2; the two are not symmetric.
+/// A side of SPAKE2. The two sides are not symmetric.
 package enum SPAKE2Role: Sendable, Hashable {
     /// Starts, blinds with M, and sends its confirmation first.
     case a
@@ -103,13 +105,14 @@ package enum SPAKE2Role: Sendable, Hashable {
     case b
 }
 
-/// What both sides of a SPAKE2 exchange know beside the password; all of it must be equal on both.
+/// The inputs of a SPAKE2 exchange that both sides know in addition to the password. They must be
+/// equal on both sides.
 package struct SPAKE2Identities: Sendable, Hashable {
     /// Identity of the side that starts, `A`.
     package let a: [UInt8]
     /// Identity of the other side, `B`.
     package let b: [UInt8]
-    /// `AAD` of RFC 9382 section 4: bound into the confirmations.
+    /// `AAD` of RFC 9382 section 4, bound into the confirmations.
     package let additionalData: [UInt8]
 
     /// Names both sides and what is bound to the exchange.
@@ -120,18 +123,19 @@ package struct SPAKE2Identities: Sendable, Hashable {
     }
 }
 
-/// What follows from a SPAKE2 exchange: the key, and how each side proves that it has it (RFC 9382 section 4).
+/// The result of a SPAKE2 exchange: the key, and the proofs that each side has it (RFC 9382 section
+/// 4).
 package struct SPAKE2Keys: Sendable {
-    /// `Ke`, 16 bytes: the shared key, once the other side has confirmed.
+    /// `Ke`, 16 bytes: the shared key, valid once the peer has confirmed.
     package let sharedKey: SecretBytes
-    /// What proves this side to the other, 32 bytes: `cA` or `cB`.
+    /// The proof of this side, 32 bytes: `cA` or `cB`.
     package let confirmation: [UInt8]
-    /// What the other side has to send.
+    /// The confirmation that the peer must send.
     private let expected: [UInt8]
 
-    /// Bytes of a confirmation.
+    /// Size of a confirmation in bytes.
     package static let confirmationCount = HMACSHA256.byteCount
-    /// Bytes of each of Ke, Ka, KcA and KcB.
+    /// Size of each of Ke, Ka, KcA and KcB in bytes.
     private static let keyCount = 16
 
     init(role: SPAKE2Role, transcript: SecretBytes, identities: SPAKE2Identities) throws(CryptoError) {
@@ -149,7 +153,8 @@ package struct SPAKE2Keys: Sendable {
         (confirmation, expected) = role == .a ? (ofA, ofB) : (ofB, ofA)
     }
 
-    /// Whether the other side has the same keys; compares in constant time, and takes no part of a confirmation.
+    /// Returns whether the peer has the same keys. Compares in constant time and rejects a
+    /// truncated confirmation.
     package func isConfirmed(by confirmation: [UInt8]) -> Bool {
         ConstantTime.equal(confirmation, expected)
     }
@@ -157,6 +162,6 @@ package struct SPAKE2Keys: Sendable {
 
 extension SPAKE2Keys: CustomStringConvertible, CustomReflectable {
     package var description: String { "<secret keys>" }
-    /// Empty, so that nothing shows what the other side has to send.
+    /// Empty, so that reflection does not reveal the confirmation expected from the peer.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

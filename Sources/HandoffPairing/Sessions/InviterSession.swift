@@ -5,23 +5,23 @@ package import HandoffCrypto
 /// Diagram: `docs/state-machines/pairing.md`.
 package struct InviterSession: Sendable {
     private enum State {
-        /// The state before `start`.
+        /// Before `start`.
         case idle
-        /// The state while the joiner derives its password and sends its share.
+        /// The joiner derives its password and sends its share.
         case expectingShare
-        /// The state while the joiner has our share and owes its proof.
+        /// The joiner has our share and must send its proof.
         case expectingConfirmation(SPAKE2Keys)
-        /// The state while the driver asks the window whether the proof may be looked at.
+        /// The driver checks with the window whether the proof may be verified.
         case judging(SPAKE2Keys, confirmation: [UInt8])
-        /// The state after a wrong proof, until the driver refuses.
+        /// The proof was wrong; the driver must refuse.
         case wrong
-        /// The state while the joiner owes its identity.
+        /// The joiner must send its identity.
         case expectingIdentity(PairingSeal)
-        /// The state while the user is asked.
+        /// The user is being asked.
         case asking(PairingSeal, PairingPeer)
-        /// The state while the joiner stores the account.
+        /// The joiner stores the account.
         case transferring(PairingSeal)
-        /// The state once nothing more may happen.
+        /// The session has ended.
         case ended
     }
 
@@ -34,15 +34,17 @@ package struct InviterSession: Sendable {
     private var decoder = PairingFrameDecoder(kinds: [.refusal])
     private var state = State.idle
 
-    /// A session over a TLS connection that is up.
+    /// Creates a session over an established TLS connection.
     ///
     /// - Parameters:
-    ///   - password: the one of the digits, or the one of the link if the connection came with its token.
-    ///   - salt: the one that the password was made with.
-    ///   - exporter: ``PairingProtocol/exporterCount`` bytes of the TLS connection.
+    ///   - password: that of the digits, or that of the link if the connection started with its
+    ///     token.
+    ///   - salt: the salt of the password.
+    ///   - exporter: ``PairingProtocol/exporterCount`` exported bytes of the TLS connection.
     ///   - identity: the key of this device.
-    ///   - name: what this device is called; cut to 64 bytes.
-    ///   - scalar: the private scalar of SPAKE2, for published examples; else a fresh one.
+    ///   - name: the name of this device, truncated to 64 bytes.
+    ///   - scalar: the private scalar of SPAKE2, set for published examples; a fresh one by
+    ///     default.
     package init(
         password: PairingPassword, salt: PairingSalt, exporter: [UInt8], identity: SigningKey, name: String,
         scalar: P256Scalar? = nil
@@ -55,12 +57,12 @@ package struct InviterSession: Sendable {
         self.scalar = scalar
     }
 
-    /// Whether nothing more may happen.
+    /// True if the session has ended.
     package var isEnded: Bool {
         wait == .nothing
     }
 
-    /// What the session waits for.
+    /// The event that the session waits for.
     package var wait: PairingWait {
         switch state {
         case .idle, .expectingShare, .expectingConfirmation, .judging, .wrong, .expectingIdentity: .proof
@@ -70,15 +72,15 @@ package struct InviterSession: Sendable {
         }
     }
 
-    /// Begins, with the salt; called once.
+    /// Starts the session by sending the salt. Call it once.
     package mutating func start() -> [InviterAction] {
-        // The driver's mistake alone: it starts a session where it makes it.
-        guard case .idle = state else { preconditionFailure("a session starts once") }
+        // Only a driver error can cause this: the driver starts each session where it creates it.
+        guard case .idle = state else { preconditionFailure("a session can start only once") }
         enter(.expectingShare)
         return [.send(PairingFrame(.salt, salt.bytes).encoded)]
     }
 
-    /// Takes what the connection delivered, in any cuts.
+    /// Handles received bytes, split in any way.
     package mutating func received(_ bytes: some Collection<UInt8>) -> [InviterAction] {
         guard !isEnded else { return [] }
         decoder.append(bytes)
@@ -97,7 +99,8 @@ package struct InviterSession: Sendable {
         return actions
     }
 
-    /// Looks at the proof that ``InviterAction/guess`` announced; nothing happens if the session has ended since.
+    /// Verifies the proof that ``InviterAction/guess`` announced. Does nothing if the session has
+    /// ended.
     package mutating func checkGuess() -> [InviterAction] {
         switch state {
         case .judging(let keys, let confirmation):
@@ -114,15 +117,16 @@ package struct InviterSession: Sendable {
             }
         case .ended: return []
         case .idle, .expectingShare, .expectingConfirmation, .wrong, .expectingIdentity, .asking, .transferring:
-            // The driver's mistake alone: it calls this only as the answer to `guess`, and nothing leaves `judging` but this and the end.
+            // Only a driver error can cause this: the driver calls it only in response to `guess`,
+            // and only this method and the end leave `judging`.
             preconditionFailure("no guess has arrived")
         }
     }
 
-    /// Hands the account over after the user agreed and the joiner was admitted durably; nothing happens if the session
-    /// has ended since.
+    /// Sends the account after the user agreed and the joiner was durably admitted. Does nothing if
+    /// the session has ended.
     ///
-    /// - Parameter statements: a ``StatementList`` with the joiner in it.
+    /// - Parameter statements: a ``StatementList`` that includes the joiner.
     package mutating func handOver(
         epoch: UInt64, accountKey: SecretBytes, statements: [UInt8]
     ) -> [InviterAction] {
@@ -139,18 +143,19 @@ package struct InviterSession: Sendable {
             }
         case .ended: return []
         case .idle, .expectingShare, .expectingConfirmation, .judging, .wrong, .expectingIdentity, .transferring:
-            // The driver's mistake alone: it hands over to whom `joiner` has named, and in `asking` frames are refused by the decoder.
+            // Only a driver error can cause this: the driver sends the account to the peer of
+            // `joiner`, and the decoder rejects frames in `asking`.
             preconditionFailure("no joiner is waiting")
         }
     }
 
-    /// Ends the session with a reason that the joiner is told; nothing happens if it has ended.
+    /// Ends the session with a reason that is sent to the joiner. Does nothing if it has ended.
     package mutating func refuse(_ reason: PairingRefusal) -> [InviterAction] {
         guard !isEnded else { return [] }
         return [.send(PairingFrame(.refusal, reason.body).encoded)] + end(.refused(reason))
     }
 
-    /// What a frame does in the present state; the decoder lets no other kinds through.
+    /// Handles a frame in the current state. The decoder passes no other kinds.
     private mutating func receive(_ frame: PairingFrame) throws(CryptoError) -> [InviterAction] {
         if frame.kind == .refusal {
             guard let reason = PairingRefusal(body: frame.body) else { return end(.violation(.layout)) }
@@ -180,8 +185,9 @@ package struct InviterSession: Sendable {
             guard seal.open(frame) != nil else { return end(.violation(.seal)) }
             return [.stored] + end(.finished)
         case .idle, .judging, .wrong, .asking, .ended:
-            // Not by the other side: `enter` tells the decoder which kind may come, and there it is none but a refusal.
-            preconditionFailure("the decoder takes refusals only")
+            // The peer cannot cause this: `enter` sets the accepted kinds, and here only refusals
+            // are accepted.
+            preconditionFailure("the decoder accepts only refusals")
         }
     }
 
@@ -204,20 +210,21 @@ package struct InviterSession: Sendable {
     }
 }
 
-/// What the driver of an ``InviterSession`` has to do, in this order.
+/// An action that the driver of an ``InviterSession`` must perform, in this order.
 package enum InviterAction: Sendable, Equatable {
     /// Write these bytes inside TLS.
     case send([UInt8])
-    /// A proof of the code has arrived: ask the ``PairingWindow``, then `checkGuess` or `refuse`.
+    /// A proof of the code has arrived: call ``PairingWindow``, then `checkGuess` or `refuse`.
     case guess
-    /// The proof is wrong: count it, then `refuse` with what the window says.
+    /// The proof is wrong: count it, then `refuse` with the reason that the window returns.
     case wrongGuess
-    /// The proof is right: the joiner knows the code, and no other may prove it from now on.
+    /// The proof is right: the joiner knows the code, and no other session may prove it from now
+    /// on.
     case knowsCode
-    /// Who the joiner is, proved: ask the user, then `handOver` or `refuse`.
+    /// The joiner's proved identity: ask the user, then `handOver` or `refuse`.
     case joiner(PairingPeer)
     /// The joiner has stored the account.
     case stored
-    /// Nothing more comes; close the connection.
+    /// The session has ended; close the connection.
     case ended(PairingEnd)
 }

@@ -5,21 +5,21 @@ package import HandoffCrypto
 /// Diagram: `docs/state-machines/pairing.md`.
 package struct JoinerSession: Sendable {
     private enum State {
-        /// The state while the inviter owes the salt.
+        /// The inviter must send the salt.
         case expectingSalt
-        /// The state while the driver derives the password.
+        /// The driver derives the password.
         case deriving
-        /// The state while the inviter owes its share.
+        /// The inviter must send its share.
         case expectingShare(SPAKE2)
-        /// The state while the inviter looks at our proof and owes its own.
+        /// The inviter verifies our proof and must send its own.
         case expectingConfirmation(SPAKE2Keys)
-        /// The state while the inviter owes its identity.
+        /// The inviter must send its identity.
         case expectingIdentity(PairingSeal)
-        /// The state while the inviter's user is asked, and the account is on its way.
+        /// The inviter's user is asked, and the account is awaited.
         case waiting(PairingSeal)
-        /// The state while the driver checks and stores the account.
+        /// The driver checks and stores the account.
         case storing(PairingSeal)
-        /// The state once nothing more may happen.
+        /// The session has ended.
         case ended
     }
 
@@ -30,17 +30,19 @@ package struct JoinerSession: Sendable {
     private var decoder = PairingFrameDecoder(kinds: [.salt, .refusal])
     private var state = State.expectingSalt
 
-    /// Whether this side has given its proof, and not seen the inviter's: then a false inviter has learned whether the one
-    /// code that it guessed is right, however it ends the session. Stays when the session has ended.
+    /// True if this side has sent its proof without receiving the inviter's. An impostor has then
+    /// learned whether its one guess at the code is right, however it ends the session. Remains set
+    /// after the session has ended.
     package private(set) var hasUnansweredProof = false
 
-    /// A session over a TLS connection that is up; it waits for the inviter to begin.
+    /// Creates a session over an established TLS connection. It waits for the inviter to start.
     ///
     /// - Parameters:
-    ///   - exporter: ``PairingProtocol/exporterCount`` bytes of the TLS connection.
+    ///   - exporter: ``PairingProtocol/exporterCount`` exported bytes of the TLS connection.
     ///   - identity: the key of this device.
-    ///   - name: what this device is called; cut to 64 bytes.
-    ///   - scalar: the private scalar of SPAKE2, for published examples; else a fresh one.
+    ///   - name: the name of this device, truncated to 64 bytes.
+    ///   - scalar: the private scalar of SPAKE2, set for published examples; a fresh one by
+    ///     default.
     package init(exporter: [UInt8], identity: SigningKey, name: String, scalar: P256Scalar? = nil) {
         self.exporter = exporter
         self.identity = identity
@@ -48,12 +50,12 @@ package struct JoinerSession: Sendable {
         self.scalar = scalar
     }
 
-    /// Whether nothing more may happen.
+    /// True if the session has ended.
     package var isEnded: Bool {
         wait == .nothing
     }
 
-    /// What the session waits for.
+    /// The event that the session waits for.
     package var wait: PairingWait {
         switch state {
         case .expectingSalt, .deriving, .expectingShare, .expectingConfirmation, .expectingIdentity: .proof
@@ -63,7 +65,7 @@ package struct JoinerSession: Sendable {
         }
     }
 
-    /// Takes what the connection delivered, in any cuts.
+    /// Handles received bytes, split in any way.
     package mutating func received(_ bytes: some Collection<UInt8>) -> [JoinerAction] {
         guard !isEnded else { return [] }
         decoder.append(bytes)
@@ -82,7 +84,8 @@ package struct JoinerSession: Sendable {
         return actions
     }
 
-    /// Goes on with the password of the salt that was given; nothing happens if the session has ended since.
+    /// Continues with the password derived with the received salt. Does nothing if the session has
+    /// ended.
     package mutating func use(_ password: PairingPassword) -> [JoinerAction] {
         switch state {
         case .deriving:
@@ -97,13 +100,14 @@ package struct JoinerSession: Sendable {
             }
         case .ended: return []
         case .expectingSalt, .expectingShare, .expectingConfirmation, .expectingIdentity, .waiting, .storing:
-            // The driver's mistake alone: it brings a password only for `needsPassword`, and in `deriving` frames are refused by the
-            // decoder.
+            // Only a driver error can cause this: the driver passes a password only for
+            // `needsPassword`, and the decoder rejects frames in `deriving`.
             preconditionFailure("no password is needed")
         }
     }
 
-    /// Tells the inviter that the account is stored durably; nothing happens if the session has ended since.
+    /// Confirms to the inviter that the account is durably stored. Does nothing if the session has
+    /// ended.
     package mutating func stored() -> [JoinerAction] {
         switch state {
         case .storing(var seal):
@@ -115,23 +119,24 @@ package struct JoinerSession: Sendable {
             }
         case .ended: return []
         case .expectingSalt, .deriving, .expectingShare, .expectingConfirmation, .expectingIdentity, .waiting:
-            // The driver's mistake alone: it stores what `account` has brought, and nothing leaves `storing` but this and the end.
+            // Only a driver error can cause this: the driver stores the account from `account`, and
+            // only this method and the end leave `storing`.
             preconditionFailure("no account has arrived")
         }
     }
 
-    /// Gives up, and says so.
+    /// Cancels the session and notifies the inviter.
     package mutating func cancel() -> [JoinerAction] {
         refuse(.cancelled)
     }
 
-    /// Ends the session with a reason that the inviter is told; nothing happens if it has ended.
+    /// Ends the session with a reason that is sent to the inviter. Does nothing if it has ended.
     package mutating func refuse(_ reason: PairingRefusal) -> [JoinerAction] {
         guard !isEnded else { return [] }
         return [.send(PairingFrame(.refusal, reason.body).encoded)] + end(.refused(reason))
     }
 
-    /// What a frame does in the present state; the decoder lets no other kinds through.
+    /// Handles a frame in the current state. The decoder passes no other kinds.
     private mutating func receive(_ frame: PairingFrame) throws(CryptoError) -> [JoinerAction] {
         if frame.kind == .refusal {
             guard let reason = PairingRefusal(body: frame.body) else { return end(.violation(.layout)) }
@@ -169,8 +174,9 @@ package struct JoinerSession: Sendable {
             enter(.storing(seal))
             return [.account(account)]
         case .deriving, .storing, .ended:
-            // Not by the other side: `enter` tells the decoder which kind may come, and there it is none but a refusal.
-            preconditionFailure("the decoder takes refusals only")
+            // The peer cannot cause this: `enter` sets the accepted kinds, and here only refusals
+            // are accepted.
+            preconditionFailure("the decoder accepts only refusals")
         }
     }
 
@@ -194,16 +200,16 @@ package struct JoinerSession: Sendable {
     }
 }
 
-/// What the driver of a ``JoinerSession`` has to do, in this order.
+/// An action that the driver of a ``JoinerSession`` must perform, in this order.
 package enum JoinerAction: Sendable {
     /// Write these bytes inside TLS.
     case send([UInt8])
-    /// Derive the password with this salt, on a worker if it is of digits, then `use` it.
+    /// Derive the password with this salt, on a worker if it is from digits, then call `use`.
     case needsPassword(PairingSalt)
-    /// Who the inviter is, proved; its user is being asked now.
+    /// The inviter's proved identity. Its user is being asked now.
     case inviter(PairingPeer)
-    /// The account: check it, store it, then say `stored`.
+    /// The account: check it, store it, then call `stored`.
     case account(PairedAccount)
-    /// Nothing more comes; close the connection.
+    /// The session has ended; close the connection.
     case ended(PairingEnd)
 }

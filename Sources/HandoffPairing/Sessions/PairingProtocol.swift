@@ -1,20 +1,21 @@
 package import HandoffCrypto
 
-/// Constants of pairing that the driver of a session needs.
+/// Constants of pairing for the driver of a session.
 package enum PairingProtocol {
-    /// Bytes of the exporter that both sides give to their sessions: `EXPORTER-Channel-Binding` of RFC 9266, with an empty
-    /// context.
+    /// Number of exporter bytes that both sides pass to their sessions: `EXPORTER-Channel-Binding`
+    /// of RFC 9266, with an empty context.
     package static let exporterCount = 32
-    /// From accepting or making the connection to the identity of the joiner.
+    /// The time limit from accepting or making the connection to the identity of the joiner.
     package static let proofTime = Duration.seconds(5)
-    /// From handing the account over to the joiner's word that it has stored it.
+    /// The time limit from sending the account to the joiner's confirmation that it has stored it.
     package static let transferTime = Duration.seconds(30)
-    /// How long a window is open.
+    /// The time for which a window is open.
     package static let windowTime = Duration.seconds(180)
-    /// How long after the end of the window the user's answer still counts.
+    /// The time after the end of the window in which the user's answer is still accepted.
     package static let answerGrace = Duration.seconds(60)
 
-    /// What both sides put into SPAKE2; the exporter binds it to the TLS connection, so that nobody stands in between.
+    /// The SPAKE2 identities of both sides. The exporter binds them to the TLS connection, which
+    /// prevents a man in the middle.
     static func identities(_ exporter: [UInt8]) -> SPAKE2Identities {
         SPAKE2Identities(
             a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
@@ -22,14 +23,14 @@ package enum PairingProtocol {
     }
 }
 
-/// A side of a pairing session; the numbers are signed and part of nonces, and never change.
+/// A side of a pairing session. The numbers are signed and part of nonces, and never change.
 package enum PairingRole: UInt8, Sendable, CaseIterable {
-    /// The new device, which calls; `A` of SPAKE2.
+    /// The new device, which connects; `A` of SPAKE2.
     case joiner = 0
     /// The member, which listens; `B` of SPAKE2.
     case inviter = 1
 
-    /// The side at the other end.
+    /// The opposite side.
     package var other: PairingRole {
         switch self {
         case .joiner: .inviter
@@ -38,30 +39,32 @@ package enum PairingRole: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// What a session waits for, and so how long the driver lets it.
+/// The event that a session waits for, which determines the driver's timeout.
 package enum PairingWait: Sendable, Hashable {
-    /// The proofs of code and identity: ``PairingProtocol/proofTime`` from the beginning of the connection.
+    /// The proofs of code and identity: ``PairingProtocol/proofTime`` from the start of the
+    /// connection.
     case proof
-    /// The user of the inviter: until the window ends, and ``PairingProtocol/answerGrace`` longer.
+    /// The user of the inviter: until ``PairingProtocol/answerGrace`` after the end of the window.
     case answer
-    /// The account, or the word that it is stored: ``PairingProtocol/transferTime``.
+    /// The account, or the confirmation that it is stored: ``PairingProtocol/transferTime``.
     case transfer
-    /// Nothing, it has ended.
+    /// Nothing, because the session has ended.
     case nothing
 }
 
-/// How a session ended; the driver closes the connection after sending what came before.
+/// The end of a session. The driver closes the connection after sending pending bytes.
 package enum PairingEnd: Sendable, Equatable {
-    /// The joiner has stored the account, and the inviter knows it.
+    /// The joiner has stored the account and has confirmed it to the inviter.
     case finished
-    /// This side refused, and has said so.
+    /// This side refused and has sent the refusal.
     case refused(PairingRefusal)
-    /// The other side refused.
+    /// The peer refused.
     case refusedByPeer(PairingRefusal)
-    /// The inviter does not know the code, or someone stands in between: the joiner must not try this code again.
+    /// The inviter does not know the code, or there is a man in the middle. The joiner must not try
+    /// this code again.
     case wrongConfirmation
-    /// The other side broke the protocol.
+    /// The peer violated the protocol.
     case violation(PairingViolation)
-    /// Our cryptography could not be done.
+    /// A local cryptographic operation failed.
     case failed(CryptoError)
 }

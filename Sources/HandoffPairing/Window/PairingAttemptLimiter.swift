@@ -1,54 +1,57 @@
 import HandoffProtocol
 package import Timing
 
-/// How many codes may be tried wrongly: three within ten minutes, then one every ten minutes.
+/// The limit on codes that receive a wrong guess: three within ten minutes, then one every ten
+/// minutes.
 ///
-/// Lives as long as the daemon, over all windows and accounts. A code that nobody tries costs nothing; so opening windows
-/// cannot use it up, and who guesses at codes has five guesses in ten minutes in the long run.
+/// Lives as long as the daemon, across all windows and accounts. A code without guesses costs
+/// nothing, so opening windows cannot exhaust the limit. In the long run an attacker has five
+/// guesses in ten minutes.
 package struct PairingAttemptLimiter: Sendable, Equatable {
-    /// Codes that may be tried at once after a long rest.
+    /// Number of codes that can be tried in succession after a long pause.
     package static let burst = 3
-    /// How long it takes until one more may be tried.
+    /// The time after which one more code can be tried.
     package static let interval = Duration.seconds(600)
 
-    /// When the next code would be due if all so far had come at the full rate; nil before the first.
+    /// When the next code would be due if all codes so far had been tried at the full rate; nil
+    /// before the first.
     private var expected: MonotonicInstant?
 
-    /// Nothing was tried yet.
+    /// Creates a limiter without attempts.
     package init() {}
 
-    /// Whether a window that opens at `now` has digits.
+    /// Returns whether a window that opens at `now` has digits.
     package func offersDigits(at now: MonotonicInstant) -> Bool {
         now >= nextDigits
     }
 
-    /// From when on a window has digits again.
+    /// The time from which a window has digits again.
     package var nextDigits: MonotonicInstant {
         let ahead = Self.interval * (Self.burst - 1)
         return expected.map { $0 - ahead } ?? MonotonicInstant(nanoseconds: 0)
     }
 
-    /// Notes the first wrong guess at a code; ``PairingWindow`` calls it.
-    mutating func codeTried(at now: MonotonicInstant) {
+    /// Records the first wrong guess at a code. Called by ``PairingWindow``.
+    mutating func recordAttempt(at now: MonotonicInstant) {
         expected = max(expected ?? now, now) + Self.interval
     }
 }
 
-/// Where connections are counted together: an IPv4 address, a link-local IPv6 address, or a /64 of other IPv6 addresses,
-/// of which one device has as many as it likes.
+/// A source whose connections are counted together: an IPv4 address, a link-local IPv6 address, or
+/// a /64 of other IPv6 addresses, which one device can use freely.
 package struct PairingSource: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// The source of a host of 4 or 16 bytes in network order.
+    /// Creates the source of a host address of 4 or 16 bytes in network order.
     package init(host: [UInt8]) {
         let isLinkLocal = host.first == 0xFE && host.dropFirst().first.map { $0 & 0xC0 == 0x80 } == true
         bytes = host.count == 16 && !isLinkLocal ? Array(host.prefix(8)) : host
     }
 }
 
-/// How a session came in, and so which password is its.
+/// The authentication method of a session, which determines its password.
 package enum PairingAuthMethod: Sendable, Hashable {
-    /// Without a token: it will try the digits.
+    /// Without a token: the session uses the digits.
     case digits
     /// With a valid token of the link.
     case link

@@ -2,104 +2,109 @@ internal import HandoffAccount
 import HandoffProtocol
 package import Timing
 
-/// The rules of one pairing window: who gets in, when a guess is looked at, and when it is over. A plain value; time is a
-/// parameter.
+/// The rules of one pairing window: which sessions are admitted, when a guess is verified, and when
+/// the window ends. A plain value; time is a parameter.
 ///
-/// Only a wrong proof of the code counts as a guess: whoever sends garbage, stops halfway or floods can neither end the
-/// code nor delay it, as the oldest session of the busiest source pays for each new one. Sessions by link are counted
-/// apart, so that no flood reaches them. At most one session is judged at a time, and at most ``maxGuesses`` wrong proofs
-/// are ever judged. Diagram: `docs/state-machines/pairing.md`.
+/// Only a wrong proof of the code counts as a guess. A client that sends garbage, stops halfway or
+/// floods can neither end the code nor delay it, because each new session evicts the oldest session
+/// of the busiest source. Sessions with the link are counted separately, so a flood does not affect
+/// them. At most one session is verified at a time, and at most ``maxGuesses`` wrong proofs are
+/// ever verified. Diagram: `docs/state-machines/pairing.md`.
 package struct PairingWindow: Sendable {
-    /// Names one connection to the window; never reused within it.
+    /// Identifies one connection in the window. Never reused within it.
     package typealias SessionID = UInt64
 
-    /// Sessions of each door that may be open without having proved the code.
+    /// Maximum number of open sessions per authentication method that have not proved the code.
     package static let maxSessions = 4
-    /// Wrong guesses that end a code.
+    /// Number of wrong guesses that end a code.
     package static let maxGuesses = 5
-    /// What a session is told to wait while another is being judged or asked about.
+    /// Retry delay sent to a session while another one is verified or the user is asked about it.
     package static let busySeconds: UInt16 = 5
 
     private struct Session {
         let id: SessionID
         let source: PairingSource
         let arrived: MonotonicInstant
-        var door: PairingAuthMethod
+        var method: PairingAuthMethod
     }
 
     private enum Phase {
-        /// The state while sessions may prove the code.
+        /// Sessions may prove the code.
         case open
-        /// The state while one proof is being looked at.
+        /// One proof is being verified.
         case judging(SessionID)
-        /// The state once a session has proved the code, until its identity is proved.
+        /// A session has proved the code but not its identity.
         case confirmed(SessionID, by: MonotonicInstant)
-        /// The state while the user is asked about a session.
+        /// The user is asked about a session.
         case asking(SessionID)
-        /// The state while the account is handed over.
+        /// The account is being sent.
         case transferring(SessionID, by: MonotonicInstant)
-        /// The state once the window is over.
+        /// The window has ended.
         case over
     }
 
-    /// When the window closes for new proofs.
+    /// The time when the window closes for new proofs.
     package let end: MonotonicInstant
-    /// Wrong guesses that may still be made at the digits; 0 once they open no more, or when there are none.
+    /// Number of guesses left for the digits; 0 once they are no longer accepted, or if there are
+    /// none.
     package private(set) var guessesLeft: Int
-    /// Whether the window was opened with digits.
+    /// True if the window was opened with digits.
     package let offersDigits: Bool
 
-    /// Sessions that have not proved the code, the oldest first.
+    /// Sessions that have not proved the code, oldest first.
     private var sessions: [Session] = []
     private var phase = Phase.open
-    /// Until when guesses at the digits are not looked at.
+    /// The end of the pause in which guesses at the digits are not verified.
     private var pauseEnd: MonotonicInstant?
     private var tokens = SeenTokens()
     private var nextID: SessionID = 0
 
-    /// Opens a window for ``PairingProtocol/windowTime``, with digits if `attempts` has any.
+    /// Opens a window for ``PairingProtocol/windowTime``, with digits if `attempts` permits them.
     package init(attempts: PairingAttemptLimiter, now: MonotonicInstant) {
         end = now + PairingProtocol.windowTime
         offersDigits = attempts.offersDigits(at: now)
         guessesLeft = offersDigits ? Self.maxGuesses : 0
     }
 
-    /// Whether the window is over, and the listener with it.
+    /// True if the window has ended. The listener must then stop.
     package var isOver: Bool {
         if case .over = phase { true } else { false }
     }
 
-    /// Sessions that have not proved the code.
+    /// The number of sessions that have not proved the code.
     package var unproved: Int { sessions.count }
 
-    // MARK: - Sessions come
+    // MARK: - Accepting sessions
 
-    /// Takes a connection; it counts as one for the digits until ``useToken(_:of:)``.
+    /// Accepts a connection. It counts as a digits session until ``useToken(_:of:)``.
     ///
-    /// - Returns: its name, and the older session that must be closed for it; nil when the window takes nobody any more.
+    /// - Returns: its id, and the older session that must be closed for it; nil if the window
+    ///   accepts no more connections.
     package mutating func accept(
         from source: PairingSource, now: MonotonicInstant
     ) -> (id: SessionID, evicted: SessionID?)? {
         guard !isOver, now < end else { return nil }
-        let evicted = makeRoom(at: .digits)
+        let evicted = makeRoom(for: .digits)
         let id = nextID
         nextID &+= 1
-        sessions.append(Session(id: id, source: source, arrived: now, door: .digits))
+        sessions.append(Session(id: id, source: source, arrived: now, method: .digits))
         return (id, evicted)
     }
 
-    /// Notes that a connection came with a token that is valid; each token opens once.
+    /// Records that a connection sent a valid token. Each token is accepted once.
     ///
-    /// - Returns: false when the token was used before: then the connection is closed without a byte.
+    /// - Returns: false when the token was used before; close the connection without sending a
+    ///   byte.
     package mutating func useToken(_ token: [UInt8], of id: SessionID) -> (isTaken: Bool, evicted: SessionID?) {
         guard sessions.contains(where: { $0.id == id }), tokens.insert(token) else { return (false, nil) }
-        let evicted = makeRoom(at: .link)
-        // Found only now, as making room moves the others.
-        if let index = sessions.firstIndex(where: { $0.id == id }) { sessions[index].door = .link }
+        let evicted = makeRoom(for: .link)
+        // Looked up only now, because making room moves the others.
+        if let index = sessions.firstIndex(where: { $0.id == id }) { sessions[index].method = .link }
         return (true, evicted)
     }
 
-    /// Why a session whose TLS is up may not even start; nil when it may.
+    /// The reason why a session with an established TLS connection must not start, or nil if it
+    /// may.
     package func refusal(starting id: SessionID, now: MonotonicInstant) -> PairingRefusal? {
         guard let session = sessions.first(where: { $0.id == id }), !isOver, now < end else { return .windowClosed }
         switch phase {
@@ -107,13 +112,14 @@ package struct PairingWindow: Sendable {
         case .confirmed, .asking: return .busy(seconds: Self.busySeconds)
         case .transferring, .over: return .windowClosed
         }
-        return session.door == .link ? nil : digitsRefusal(now)
+        return session.method == .link ? nil : digitsRefusal(now)
     }
 
     // MARK: - Guesses
 
-    /// Asks whether the proof that arrived in a session may be looked at: nil if so, and then exactly one of
-    /// ``wrongGuess(_:now:attempts:)``, ``rightGuess(_:now:)`` and ``ended(_:now:)`` follows.
+    /// Requests verification of the proof that arrived in a session. If the result is nil, exactly
+    /// one of ``wrongGuess(_:now:attempts:)``, ``rightGuess(_:now:)`` and ``ended(_:now:)``
+    /// follows.
     package mutating func judge(_ id: SessionID, now: MonotonicInstant) -> PairingRefusal? {
         if let refusal = refusal(starting: id, now: now) { return refusal }
         guard case .open = phase else { return .busy(seconds: Self.busySeconds) }
@@ -121,20 +127,21 @@ package struct PairingWindow: Sendable {
         return nil
     }
 
-    /// Counts a wrong proof; the session is forgotten.
+    /// Counts a wrong proof and removes the session.
     ///
-    /// - Returns: what the session is refused with.
+    /// - Returns: the refusal to send.
     package mutating func wrongGuess(
         _ id: SessionID, now: MonotonicInstant, attempts: inout PairingAttemptLimiter
     ) -> PairingRefusal {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
-            // The driver's mistake alone: it asks in the same turn in which `judge` has let this guess in.
+            // Only a driver error can cause this: the driver calls it in the turn in which `judge`
+            // admitted this guess.
             preconditionFailure("the session is not being judged")
         }
         phase = .open
-        // Whoever has the link does not guess: its secret is beyond guessing.
-        guard sessions.remove(at: index).door == .digits else { return .wrongCode }
-        if guessesLeft == Self.maxGuesses { attempts.codeTried(at: now) }
+        // A client with the link is not guessing, because its secret cannot be guessed.
+        guard sessions.remove(at: index).method == .digits else { return .wrongCode }
+        if guessesLeft == Self.maxGuesses { attempts.recordAttempt(at: now) }
         guessesLeft -= 1
         guard guessesLeft > 0 else { return .codeEnded }
         let wrong = Self.maxGuesses - guessesLeft
@@ -142,10 +149,11 @@ package struct PairingWindow: Sendable {
         return .wrongCode
     }
 
-    /// Notes a right proof: nobody else's is looked at while this session is there.
+    /// Records a right proof. No other proof is verified while this session exists.
     package mutating func rightGuess(_ id: SessionID, now: MonotonicInstant) {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
-            // The driver's mistake alone: it asks in the same turn in which `judge` has let this guess in.
+            // Only a driver error can cause this: the driver calls it in the turn in which `judge`
+            // admitted this guess.
             preconditionFailure("the session is not being judged")
         }
         let session = sessions.remove(at: index)
@@ -154,33 +162,35 @@ package struct PairingWindow: Sendable {
 
     // MARK: - The user's answer
 
-    /// Notes that the identity of the confirmed session is proved, and the user is asked.
+    /// Records that the confirmed session has proved its identity and the user is being asked.
     package mutating func asks(_ id: SessionID) {
-        // The driver's mistake alone: a session names its joiner only after the proof that `rightGuess` has noted.
+        // Only a driver error can cause this: a session reports its joiner only after the proof
+        // recorded by `rightGuess`.
         guard case .confirmed(id, _) = phase else { preconditionFailure("the session has not proved the code") }
         phase = .asking(id)
     }
 
-    /// The user agreed to the session that was asked about; false when it is gone, or the answer came too late.
+    /// Records that the user agreed to the session. Returns false if the session has ended or the
+    /// answer is too late.
     package mutating func agreed(to id: SessionID, now: MonotonicInstant) -> Bool {
         guard case .asking(id) = phase, now < end + PairingProtocol.answerGrace else { return false }
         phase = .transferring(id, by: now + PairingProtocol.transferTime)
         return true
     }
 
-    /// Ends the window: the user declined or closed it, or the daemon stops.
+    /// Ends the window because the user declined or closed it, or the daemon stops.
     ///
-    /// - Returns: the sessions that are still there, to be refused.
+    /// - Returns: the remaining sessions, which must be refused.
     package mutating func close() -> [SessionID] {
-        let left = sessions.map(\.id) + (holder.map { [$0] } ?? [])
+        let left = sessions.map(\.id) + (confirmedSession.map { [$0] } ?? [])
         sessions = []
         phase = .over
         return left
     }
 
-    // MARK: - Sessions go
+    // MARK: - Ending sessions
 
-    /// Notes that a session has ended, for whatever reason; unknown ones are ignored.
+    /// Records that a session has ended for any reason. Unknown sessions are ignored.
     package mutating func ended(_ id: SessionID, now: MonotonicInstant) -> PairingLoss {
         sessions.removeAll { $0.id == id }
         switch phase {
@@ -202,7 +212,7 @@ package struct PairingWindow: Sendable {
         }
     }
 
-    /// When ``expire(now:)`` has something to do next; nil when the window is over.
+    /// The time when ``expire(now:)`` must be called next, or nil after the window has ended.
     package var nextDeadline: MonotonicInstant? {
         let oldest = sessions.map { $0.arrived + PairingProtocol.proofTime }.min()
         let next: MonotonicInstant? =
@@ -215,7 +225,8 @@ package struct PairingWindow: Sendable {
         return next.map { min($0, oldest ?? $0) }
     }
 
-    /// Forgets the sessions whose time is over, and tells what to do with them. The driver does not report them again.
+    /// Removes expired sessions and returns what to do with them. The driver does not report them
+    /// again.
     package mutating func expire(now: MonotonicInstant) -> [PairingExpiry] {
         guard !isOver else { return [] }
         var expiries: [PairingExpiry] = []
@@ -248,14 +259,14 @@ package struct PairingWindow: Sendable {
         return expiries
     }
 
-    // MARK: - Inside
+    // MARK: - Private helpers
 
     private var isAsking: Bool {
         if case .asking = phase { true } else { false }
     }
 
-    /// The session that has proved the code, while it is there.
-    private var holder: SessionID? {
+    /// The session that has proved the code, while it exists.
+    private var confirmedSession: SessionID? {
         switch phase {
         case .confirmed(let id, _), .asking(let id), .transferring(let id, _): id
         case .open, .judging, .over: nil
@@ -269,10 +280,10 @@ package struct PairingWindow: Sendable {
         return .busy(seconds: UInt16(clamping: seconds + (attoseconds > 0 ? 1 : 0)))
     }
 
-    /// Removes the oldest session of the busiest source when all places of a door are taken; one that is being judged
-    /// stays, as that takes no time.
-    private mutating func makeRoom(at door: PairingAuthMethod) -> SessionID? {
-        let present = sessions.filter { $0.door == door }
+    /// Removes the oldest session of the busiest source if the sessions of a method are at their
+    /// limit. If that session is being verified, the window reopens for other proofs.
+    private mutating func makeRoom(for method: PairingAuthMethod) -> SessionID? {
+        let present = sessions.filter { $0.method == method }
         guard present.count >= Self.maxSessions else { return nil }
         let counts = present.reduce(into: [PairingSource: Int]()) { $0[$1.source, default: 0] += 1 }
         let busiest = counts.values.max() ?? 0
@@ -283,22 +294,24 @@ package struct PairingWindow: Sendable {
     }
 }
 
-/// What the passing of time asks the driver of a ``PairingWindow`` to do.
+/// An action that the driver of a ``PairingWindow`` must perform because time has passed.
 package enum PairingExpiry: Sendable, Hashable {
-    /// The session has not proved itself in time: close it without a word.
+    /// The session has not proved itself in time: close it without sending a refusal.
     case late(PairingWindow.SessionID)
     /// The window is closed for this session: refuse it with ``PairingRefusal/windowClosed``.
     case closed(PairingWindow.SessionID)
-    /// The window is over: stop listening.
+    /// The window has ended: stop listening.
     case over
 }
 
-/// What it means to a ``PairingWindow`` that a session has ended.
+/// The effect on a ``PairingWindow`` of the end of a session.
 package enum PairingLoss: Sendable, Hashable {
-    /// Nothing: it had not proved the code.
+    /// No effect: it had not proved the code.
     case none
-    /// The device that was being asked about went away; the window goes on with the same code and link.
+    /// The device that the user was asked about has disconnected. The window continues with the
+    /// same code and link.
     case gone
-    /// The window is over, as the session took it with it: handed over, declined, or gone after its time.
+    /// The window has ended with the session: the account was sent, the user declined, or the
+    /// session ended after the window's time.
     case over
 }

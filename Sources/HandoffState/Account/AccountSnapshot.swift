@@ -3,30 +3,32 @@ package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// What the network needs to know of the account: an immutable snapshot, made anew at each change, that any thread may
-/// read.
+/// The account as the network needs it: an immutable snapshot, replaced at each change, that any
+/// thread may read.
 package final class AccountSnapshot: Sendable {
     /// This device.
     package let own: DeviceID
-    /// The account; nil without one, and after this device's removal.
+    /// The account, or nil without one and after this device's removal.
     package let accountID: AccountID?
-    /// Keys of the epoch whose account key this device has; nil without an account, and after its removal.
+    /// Keys of the epoch whose account key this device has, or nil without an account and after its
+    /// removal.
     package let held: EpochKeys?
-    /// The record of the epoch whose key is held; two devices may each have made an epoch of one number.
+    /// The record of the epoch whose key is held. Two devices may each have created an epoch with
+    /// the same number.
     package let heldRecord: Fingerprint?
-    /// Whether that epoch is the one in force; otherwise only statements and keys are exchanged.
+    /// True if that epoch is the current one. Otherwise only statements and keys are exchanged.
     package let isCurrent: Bool
-    /// What names the epoch in force in hello; nil without its key.
+    /// The name of the current epoch in hello, or nil without its key.
     package let epochName: [UInt8]?
-    /// Seed of the ticket by which this device is joining; nil once it has joined.
+    /// Seed of the ticket with which this device is joining, or nil once it has joined.
     package let ticketSeed: SecretBytes?
-    /// First 8 bytes of the roster's digest; zeros without an account.
+    /// First 8 bytes of the roster's digest, or zeros without an account.
     package let rosterDigest: [UInt8]
-    /// The names of the members: their labels, and the choice of one by a text.
+    /// The names of the members: creates their labels and finds a member by a text.
     package let names: DeviceNames
     private let view: RosterView?
 
-    /// What `state` says to the device `own`; nothing without an account.
+    /// Creates the snapshot of `state` for the device `own`. It is empty without an account.
     package init(own: DeviceID, state: AccountState?) {
         self.own = own
         let isMember = state?.view.isLive(own) ?? false
@@ -43,7 +45,7 @@ package final class AccountSnapshot: Sendable {
         names = DeviceNames(Dictionary(uniqueKeysWithValues: live))
     }
 
-    /// Keys of the epoch in force; nil while nothing may be offered or served.
+    /// Keys of the current epoch, or nil while nothing may be offered or served.
     package var current: EpochKeys? { isCurrent ? held : nil }
 
     /// The members.
@@ -52,10 +54,10 @@ package final class AccountSnapshot: Sendable {
     /// The other members.
     package var others: Set<DeviceID> { live.subtracting([own]) }
 
-    /// Tickets by which a device may still come in.
+    /// Tickets that can still admit a device.
     package var openTickets: [OpenTicket] { view?.openTickets.filter(\.users.isEmpty) ?? [] }
 
-    /// Whether this device is in an account whose key no member has given it yet.
+    /// True if this device is in an account but has not received its key yet.
     package var isJoining: Bool { accountID != nil && held == nil }
 
     /// The key of a member other than this device.
@@ -64,44 +66,47 @@ package final class AccountSnapshot: Sendable {
         return view.publicKey(of: id)
     }
 
-    /// The key of any member, this device included: adverts of its own show a cloned state folder.
+    /// The key of any member, including this device: receiving its own adverts reveals a cloned
+    /// state folder.
     package func memberKey(_ id: DeviceID) -> PublicKey? {
         guard let view, view.isLive(id) else { return nil }
         return view.publicKey(of: id)
     }
 
-    /// Whether a certificate with this key is that of another member.
+    /// Returns whether a certificate with this key belongs to another member.
     package func admits(_ key: PublicKey) -> Bool {
         peerKey(DeviceID(key))?.raw == key.raw
     }
 
-    /// Whether a certificate with this key may be introduced: nobody here knows it.
+    /// Returns whether the device with this certificate key may introduce itself.
     package func mayIntroduce(_ key: PublicKey) -> Bool {
         mayIntroduce(DeviceID(key))
     }
 
-    /// Whether a device may be introduced.
+    /// Returns whether a device may introduce itself.
     package func mayIntroduce(_ id: DeviceID) -> Bool {
         guard let view else { return false }
         return id != own && !view.isRemoved(id)
     }
 
-    /// The name that the members gave a device; the beginning of its id when there is none.
+    /// The name that members gave a device, or the start of its id without a name.
     package func name(of id: DeviceID) -> String {
         view?.names[id] ?? id.short
     }
 
-    /// The label of a device: its name, with the beginning of its id if another member has a similar name.
+    /// The label of a device: its name, with the start of its id if another member has a similar
+    /// name.
     package func label(of id: DeviceID) -> String {
         live.contains(id) ? names.label(of: id) : name(of: id)
     }
 
-    /// Whether a label was made in the epoch that is held.
+    /// Returns whether a label was created in the epoch whose key is held.
     package func isHeld(_ label: Label) -> Bool {
         held.map { label.isMember(labelKey: $0.label) } ?? false
     }
 
-    /// Whether an mDNS instance of this name belongs to a member in the epoch that is held.
+    /// Returns whether the label in an mDNS instance name was created in the epoch whose key is
+    /// held.
     package func recognises(instance: String) -> Bool {
         Label(instanceName: instance).map(isHeld) ?? false
     }

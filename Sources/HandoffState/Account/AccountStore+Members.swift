@@ -5,13 +5,15 @@ package import HandoffModel
 import LoopIO
 import Timing
 
-/// Changes that people ask for: who belongs to the account, and what the devices are called.
+/// Changes requested by the user: members and device names.
 extension AccountStore {
-    /// Admits a device that was paired, under a name, and notes in the same durable write that it is not known yet to have
-    /// stored the account. A member that is paired again keeps its place and may get another name.
+    /// Admits a paired device under a name. The same durable write records that it has not
+    /// confirmed storing the account. Pairing a member again keeps its membership and may change
+    /// its name.
     ///
-    /// - Parameter completion: gets the state that is stored; its roster and key may be handed over from then on. Refused
-    ///   with `AccountError` (among others `noCurrentKey`, before anything is stored) or `Refusal.noAccount`.
+    /// - Parameter completion: receives the stored state, whose roster and key may be sent from
+    ///   then on. Fails with `AccountError` (including `noCurrentKey`, before anything is stored)
+    ///   or `Refusal.noAccount`.
     package func admit(
         _ key: PublicKey, name: String, completion: @escaping (Result<AccountState, any Error>) -> Void
     ) {
@@ -20,7 +22,7 @@ extension AccountStore {
             guard state.isCurrent else { throw AccountError.noCurrentKey }
             return try state.pairing(key, name: name, by: device)
         } completion: { [self] result in
-            // What it said before, it said of an account that it may have lost since.
+            // An earlier confirmation applied to an account that the device may have lost since.
             if case .success = result { finishing.remove(DeviceID(key)) }
             completion(
                 result.flatMap { state in
@@ -29,37 +31,37 @@ extension AccountStore {
         }
     }
 
-    /// Devices that were admitted by pairing and have not said that they have the account, whether or not it is stored yet
-    /// that the others have.
+    /// Devices that were admitted by pairing and have not confirmed that they have the account.
+    /// Excludes confirmed devices even before the confirmation is stored.
     package var unfinished: Set<DeviceID> { (state?.unfinished ?? []).subtracting(finishing) }
 
-    /// A device that was admitted by pairing has the account: it said so, or was heard in the epoch that holds. It says so
-    /// once, so that this is kept until it is stored.
+    /// Records that a device admitted by pairing has the account: it confirmed this, or was seen in
+    /// the current epoch. It confirms only once, so the record is kept until it is stored.
     package func finished(_ device: DeviceID) {
         guard state?.unfinished.contains(device) ?? false, finishing.insert(device).inserted else { return }
         review()
     }
 
-    /// Stores who has finished joining.
+    /// Stores which devices have finished joining.
     func noteFinished() {
         change { [self] state in
             guard let state, !finishing.isDisjoint(with: state.unfinished) else { return nil }
             return finishing.reduce(state) { $0.finishing($1) }
         } completion: { [self] result in
             guard case .failure(let error) = result else { return }
-            log.error("Cannot note a pairing", ["error": "\(error)"])
+            log.error("Cannot record that a paired device has joined", ["error": "\(error)"])
             retry()
         }
     }
 
-    /// Joins the account that a member handed over when this device was paired.
+    /// Joins the account that a member sent to this device in pairing.
     ///
     /// - Parameters:
-    ///   - roster: as it came, its signatures checked (`Roster(decoding:)`). Whether the member that sent it is live in it
-    ///     is for the caller to check.
-    ///   - completion: gets the account once it is stored: only then the member may be told. Refused with
-    ///     `Refusal.exists` or `Refusal.removed`, or with `AccountError` when the roster does not admit this device or the key is not the one
-    ///     that it commits to.
+    ///   - roster: as received, with its signatures checked (`Roster(decoding:)`). The caller
+    ///     checks whether the sending member is live in it.
+    ///   - completion: receives the account once it is stored. Confirm to the member only then.
+    ///     Fails with `Refusal.exists` or `Refusal.removed`, or with `AccountError` when the roster
+    ///     does not admit this device or the key does not match its commitment.
     package func join(
         roster: Roster, accountKey: SecretBytes, completion: @escaping (Result<AccountID, any Error>) -> Void
     ) {
@@ -75,12 +77,13 @@ extension AccountStore {
         }
     }
 
-    /// Removes a member for ever, with a new key in the same durable write. This device itself: see ``leave(notifying:completion:)``.
+    /// Permanently removes a member and generates a new key in the same durable write. To remove
+    /// this device itself, see ``leave(notifying:completion:)``.
     ///
     /// - Parameters:
-    ///   - dropping: of those whom it let in (`RosterView.admitted(by:)`), the ones that go with it, and all whom they let
-    ///     in; the others stay.
-    ///   - completion: gets the state that is stored.
+    ///   - dropping: those of the devices that it admitted (`RosterView.admitted(by:)`) that are
+    ///     removed with it, together with all devices that they admitted. The others stay.
+    ///   - completion: receives the stored state.
     package func remove(
         _ member: DeviceID, dropping: Set<DeviceID>, completion: @escaping (Result<AccountState, any Error>) -> Void
     ) {
@@ -99,7 +102,7 @@ extension AccountStore {
         }
     }
 
-    /// Gives a member a name that all see.
+    /// Gives a member a name that all members see.
     package func rename(_ member: DeviceID, to name: String, completion: @escaping (Result<Void, any Error>) -> Void) {
         change { [self] state in
             let state = try self.member(state)
@@ -110,7 +113,8 @@ extension AccountStore {
         }
     }
 
-    /// Gives this device the name that it is configured with, if that has changed since it last did, and it is a member.
+    /// Applies the configured name to this device if it has changed since last applied and the
+    /// device is a member.
     package func takeConfiguredName() {
         change { [device, deviceID, configuredName] state in
             guard let state, state.view.isLive(deviceID), state.configuredName != configuredName else { return nil }
@@ -120,11 +124,11 @@ extension AccountStore {
         }
     }
 
-    /// Says for ever that this device is no member any more. What is stored then makes the next start forget the account, if
-    /// nobody does so before.
+    /// Records permanently that this device is no longer a member. If the account is not deleted
+    /// earlier, the next start deletes it.
     ///
-    /// - Parameter notifying: tells the others of the new state while connections to them are still open, and calls back;
-    ///   until then this device acts as a member.
+    /// - Parameter notifying: sends the new state to the others while connections to them are still
+    ///   open, and calls back. Until then this device acts as a member.
     package func leave(
         notifying: @escaping (AccountState, @escaping () -> Void) -> Void,
         completion: @escaping (Result<Void, any Error>) -> Void

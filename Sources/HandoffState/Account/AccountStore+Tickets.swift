@@ -7,15 +7,15 @@ import Timing
 
 /// Exported account files and their tickets, and the account key.
 extension AccountStore {
-    /// A file that was exported; the ticket in it is stored.
+    /// An exported file whose ticket is stored.
     package struct Export {
-        /// The ticket that the file uses.
+        /// The ticket in the file.
         package let ticket: Fingerprint
-        /// What is sealed and given out.
+        /// The content to encrypt and hand out.
         package let file: AccountFile
     }
 
-    /// Makes the file that admits one new device; its ticket is stored before.
+    /// Creates the file that admits one new device. Its ticket is stored first.
     package func export(completion: @escaping (Result<Export, any Error>) -> Void) {
         var file: AccountFile?
         var ticket: Fingerprint?
@@ -33,8 +33,8 @@ extension AccountStore {
         }
     }
 
-    /// Begins to join the account of a file that another device exported; a member still has to let this device in. A file by which
-    /// this device has joined, or is joining, changes nothing.
+    /// Starts to join the account of a file that another device exported. A member must still admit
+    /// this device. A file with which this device has joined, or is joining, changes nothing.
     package func importFile(
         _ file: AccountFile, name: String, completion: @escaping (Result<AccountID, any Error>) -> Void
     ) {
@@ -54,7 +54,8 @@ extension AccountStore {
         }
     }
 
-    /// Closes an open ticket, whoever made it, so that its file admits nobody; also nobody who is using it just now.
+    /// Closes an open ticket created by any device, so that its file admits no device, not even one
+    /// that is using it now.
     package func revoke(_ ticket: Fingerprint, completion: @escaping (Result<Void, any Error>) -> Void) {
         change { [self] state in
             try member(state).revokingTicket(ticket, by: device, now: wallClock.unixSeconds)
@@ -66,24 +67,25 @@ extension AccountStore {
         }
     }
 
-    /// Makes a new account key though none is due; the members are given it as ever. `completion` gets the epoch.
+    /// Generates a new account key although none is due. The members receive it as usual.
+    /// `completion` receives the epoch.
     package func rotate(completion: @escaping (Result<UInt64, any Error>) -> Void) {
         change { [self] state in
             let state = try member(state)
-            // Who waits for a key would make one that nobody asked for, beside the one that holds.
+            // A device that waits for a key would add a superfluous epoch to the current one.
             guard state.isCurrent else { throw AccountError.noCurrentKey }
             return try state.makingEpoch(by: device, now: wallClock.unixSeconds)
         } completion: { [log] result in
             completion(
                 result.flatMap { state in
                     guard let epoch = state?.epoch else { return .failure(Refusal.noAccount) }
-                    log.notice("A new account key holds", ["reason": "asked for", "epoch": "\(epoch)"])
+                    log.notice("A new account key is in use", ["reason": "asked for", "epoch": "\(epoch)"])
                     return .success(UInt64(epoch))
                 })
         }
     }
 
-    /// Closes a ticket that was used, or is a day old.
+    /// Closes a ticket that was used or is a day old.
     func closeDue(_ ticket: Fingerprint, ended: @escaping () -> Void) {
         let users = state?.view.openTickets.first { $0.id == ticket }?.users ?? []
         change { [device] state in
@@ -91,7 +93,7 @@ extension AccountStore {
         } completion: { [self] result in
             ended()
             switch result {
-            case .success: tellClosed(ticket, usedBy: users)
+            case .success: logClosed(ticket, usedBy: users)
             case .failure(let error):
                 log.error("Cannot close a ticket", ["error": "\(error)"])
                 retry()
@@ -99,16 +101,16 @@ extension AccountStore {
         }
     }
 
-    private func tellClosed(_ ticket: Fingerprint, usedBy users: [DeviceID]) {
+    private func logClosed(_ ticket: Fingerprint, usedBy users: [DeviceID]) {
         switch users.count {
-        case 0: log.notice("An exported account file is a day old, and is closed now", ["ticket": ticket.short])
+        case 0: log.notice("An exported account file has expired after a day and is closed", ["ticket": ticket.short])
         case 1:
             log.notice(
-                "An exported account file was used, and is closed now",
+                "An exported account file was used and is closed",
                 ["ticket": ticket.short, "by": users.map(\.short).joined()])
         default:
             log.error(
-                "An exported account file was used by several devices, and admits none of them",
+                "An exported account file was used by several devices; none of them is admitted",
                 ["ticket": ticket.short, "by": users.map(\.short).joined(separator: " ")])
         }
     }

@@ -6,37 +6,38 @@ import HandoffProtocol
 package import LoopIO
 package import Timing
 
-/// Where the account is kept.
+/// Stores the account.
 package protocol AccountPersistence: Sendable {
-    /// Writes the account durably; called on the worker.
+    /// Writes the account durably. Called on the worker.
     func store(account: AccountState) throws(StateError)
 }
 
-/// Who acts on the account. On the daemon's loop.
+/// Responds to changes of the account. Called on the daemon's loop.
 package protocol AccountStoreDelegate: AnyObject {
-    /// How many members are in reach now: a key that was withheld is awaited only with someone to give it.
+    /// The number of members reachable now. The wait for a withheld key runs only while a member
+    /// can send it.
     var membersInReach: Int { get }
-    /// The account that is stored is another one; what it was before.
+    /// Called after a changed account has been stored.
     func accountChanged(from former: AccountState?, to present: AccountState)
 }
 
-/// The account of this device: changes it one at a time, stores each durably before anyone acts on it, and does what
-/// is due by itself (closing used tickets, making epochs). Lives on the daemon's loop; files are written on the worker.
-/// Diagram: `docs/state-machines/account.md`.
+/// The account of this device. Applies one change at a time, stores each durably before anything
+/// acts on it, and performs due work (closing used tickets, creating epochs). Lives on the daemon's
+/// loop; files are written on the worker. Diagram: `docs/state-machines/account.md`.
 package final class AccountStore {
     /// Why a request about the account is refused.
     package enum Refusal: Error, CustomStringConvertible {
-        /// There is no account yet.
+        /// This device has no account.
         case noAccount
-        /// There is one already.
+        /// This device already has an account.
         case exists(AccountID)
-        /// This device was removed from its account, and has to leave it before it can be in one again.
+        /// This device was removed from its account and must leave it before it can join one again.
         case removed(AccountID)
 
         package var description: String {
             switch self {
-            case .noAccount: "this device has no account yet; create one, or import one that another device exported"
-            case .exists(let account): "this device is in account \(account.short) already"
+            case .noAccount: "this device has no account; create one, or import one that another device exported"
+            case .exists(let account): "this device is already in account \(account.short)"
             case .removed(let account):
                 "this device was removed from account \(account.short); leave it, which gives the device a new identity"
             }
@@ -47,54 +48,56 @@ package final class AccountStore {
 
     private struct Pending {
         let change: Change
-        /// What is done with what is stored before anyone acts on it; it calls back when it is done.
+        /// Processes the stored state before anything acts on it, and calls back when done.
         var notifying: ((AccountState, @escaping () -> Void) -> Void)?
         let completion: (Result<AccountState?, any Error>) -> Void
     }
 
-    /// How long to wait between looks at what is due without a change: tickets and epochs end after a day and a month.
+    /// Interval between checks for due work when nothing changes. Tickets expire after a day and
+    /// epochs after a month.
     private static let reviewInterval = Duration.seconds(3600)
 
     /// The key of this device.
     package let device: SigningKey
     /// This device.
     package let deviceID: DeviceID
-    /// What this device is called by its configuration; nil when that says nothing.
+    /// The configured name of this device, or nil if none is configured.
     let configuredName: String?
     let loop: EventLoop
     private let worker: Worker
     let log: Logger
     private let storage: any AccountPersistence
     let wallClock: any WallClock
-    /// Weak: the worker may still be writing when the daemon ends, and the store then looks what is due.
+    /// Weak because the worker may still be writing during shutdown, after which the store checks
+    /// for due work.
     package weak var delegate: (any AccountStoreDelegate)?
     private var pending: [Pending] = []
     private var isStoring = false
-    /// Between a change that this device tells the others of and the moment when it acts on it itself.
+    /// True between storing a change and acting on it, while the other devices are notified.
     private var isNotifying = false
     private var isAdvancing = false
     private var timer: LoopTimer?
     private var keyAwaitedSince: MonotonicInstant?
     private var turn = EpochTurn()
-    /// Since when each ticket is to be closed by somebody.
+    /// When closing each ticket became due.
     private var ticketsSeen: [Fingerprint: MonotonicInstant] = [:]
-    /// A ticket is being closed.
+    /// True while a ticket is being closed.
     private var isClosing = false
     /// Devices that have finished joining, until that is stored.
     var finishing: Set<DeviceID> = []
-    /// How soon what is due here, and could not be stored, is tried again.
+    /// The delay before due work that could not be stored is retried.
     private var backoff = Backoff.account
 
-    /// The account as it is stored; nil without one.
+    /// The account as stored, or nil without one.
     package private(set) var state: AccountState? {
         didSet { snapshot = AccountSnapshot(own: deviceID, state: state) }
     }
 
-    /// The account as connections and discovery need to know it. Made with each state, as it has digests of the whole roster in it
-    /// and each request is judged by it.
+    /// The account as connections and discovery need it. Created with each state, because it
+    /// contains digests of the whole roster and every request is checked against it.
     package private(set) var snapshot: AccountSnapshot
 
-    /// A store of what is on the disk now; `review` begins its work.
+    /// Creates a store for the state on disk. ``review()`` starts its work.
     package init(
         device: SigningKey, configuredName: String? = nil, state: AccountState?, loop: EventLoop, worker: Worker,
         log: Logger, storage: any AccountPersistence, wallClock: any WallClock
@@ -111,7 +114,7 @@ package final class AccountStore {
         self.wallClock = wallClock
     }
 
-    /// Makes an account with this device as its first member.
+    /// Creates an account with this device as its first member.
     package func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
         change { [self] state in
             try refuseAnother(state)
@@ -124,9 +127,11 @@ package final class AccountStore {
         }
     }
 
-    /// Adds what a member sent; `completion` gets whether all of it was genuine and is stored.
+    /// Adds statements from a member. `completion` receives true when all of them were genuine and
+    /// are stored.
     package func merge(_ statements: [Statement], completion: @escaping (Bool) -> Void) {
-        // Of no use to a device that leaves; and behind them the other side may have ended the connection.
+        // Useless to a device that is leaving, and the sender may have closed the connection after
+        // sending.
         guard !isNotifying else { return completion(true) }
         change { [log] state in
             guard let state else { return nil }
@@ -137,13 +142,14 @@ package final class AccountStore {
             switch result {
             case .success: completion(true)
             case .failure(let error):
-                log.error("Statements of a member were refused", ["error": "\(error)"])
+                log.error("Rejected the statements of a member", ["error": "\(error)"])
                 completion(false)
             }
         }
     }
 
-    /// Judges the statements of a device that nobody here knows; `completion` gets whether it is a member now.
+    /// Merges the statements of an unknown device. `completion` receives whether it is a member
+    /// now.
     package func introduce(_ presenter: PublicKey, _ statements: [Statement], completion: @escaping (Bool) -> Void) {
         var isMember = false
         change { [device] state in
@@ -158,7 +164,7 @@ package final class AccountStore {
         }
     }
 
-    /// Takes over the account key of the epoch that holds.
+    /// Accepts the account key of the current epoch.
     package func accept(_ accountKey: SecretBytes, completion: @escaping (Bool) -> Void) {
         change { [wallClock] state in
             guard let state, !state.isCurrent else { return nil }
@@ -167,13 +173,13 @@ package final class AccountStore {
             switch result {
             case .success: completion(true)
             case .failure(let error):
-                log.info("An account key was not taken", ["error": "\(error)"])
+                log.info("Rejected an account key", ["error": "\(error)"])
                 completion(false)
             }
         }
     }
 
-    /// Does what is due now, and looks again when something may be.
+    /// Performs due work, and schedules the next check.
     package func review() {
         guard let state else { return }
         let now = wallClock.unixSeconds
@@ -189,25 +195,27 @@ package final class AccountStore {
             if rest > .zero {
                 wait = min(wait, rest)
             } else if !isClosing {
-                // What else is due does not wait for it: it may fail for ever.
+                // Other due work does not wait for this, because it may fail permanently.
                 isClosing = true
                 closeDue(due.ticket) { [self] in isClosing = false }
             }
         }
         var due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state))
-        if let pointless = due, isPointless(pointless, state) { due = nil }
+        if let early = due, shouldPostpone(early, state) { due = nil }
         if let rest = turn.rest(of: due, at: loop.now), let due {
             guard rest > .zero else { return makeEpoch(because: due.reason) }
             wait = min(wait, rest)
         }
-        // Members come and go without a word here; those that are there now may be asked for the key in vain.
+        // The store is not notified of members that connect, and those reachable now may not send
+        // the key.
         if !state.isCurrent { wait = min(wait, AccountState.timeoutForKey) }
         rearm(after: wait)
     }
 
-    /// Whether to put off the monthly epoch: while nobody is in reach a new key protects nothing, and another device that
-    /// is alone as well would make one of its own; under different keys the two would not find each other again.
-    private func isPointless(_ due: EpochDue, _ state: AccountState) -> Bool {
+    /// Returns whether to postpone the monthly epoch. While no member is reachable, a new key
+    /// protects nothing. Another isolated device would also create one, and under different keys
+    /// the two would not find each other.
+    private func shouldPostpone(_ due: EpochDue, _ state: AccountState) -> Bool {
         due.reason == .old && state.view.live.count > 1 && membersInReach == 0
     }
 
@@ -220,7 +228,7 @@ package final class AccountStore {
         }
         let since = keyAwaitedSince ?? loop.now
         keyAwaitedSince = since
-        // Not zero, which would mean that nobody waits.
+        // Not zero, which would mean that this device is not waiting.
         return max(.milliseconds(1), since.duration(to: loop.now))
     }
 
@@ -230,15 +238,15 @@ package final class AccountStore {
         } completion: { [self] result in
             switch result {
             case .success(let state):
-                log.notice("A new account key holds", ["reason": "\(reason)", "epoch": "\(state?.epoch ?? 0)"])
+                log.notice("A new account key is in use", ["reason": "\(reason)", "epoch": "\(state?.epoch ?? 0)"])
             case .failure(let error):
-                log.error("Cannot make a new account key", ["error": "\(error)"])
+                log.error("Cannot create a new account key", ["error": "\(error)"])
                 retry()
             }
         }
     }
 
-    /// Looks later at what is due, since it could not be done.
+    /// Schedules another check after due work failed.
     func retry() {
         var generator = SystemRandomNumberGenerator()
         rearm(after: backoff.next(using: &generator))
@@ -248,12 +256,13 @@ package final class AccountStore {
         timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in review() }
     }
 
-    /// Makes one change after the other: computed from the stored state, stored, then told.
+    /// Applies changes one after the other: each is computed from the stored state, stored, then
+    /// reported.
     ///
     /// - Parameters:
     ///   - change: returns nil when there is nothing to change.
-    ///   - notifying: what is done, once the change is stored, before anyone acts on it; no other change is made until it
-    ///     calls back.
+    ///   - notifying: called after the change is stored and before anything acts on it. No other
+    ///     change is applied until it calls back.
     func change(
         _ change: @escaping Change, notifying: ((AccountState, @escaping () -> Void) -> Void)? = nil,
         completion: @escaping (Result<AccountState?, any Error>) -> Void
@@ -262,8 +271,8 @@ package final class AccountStore {
         advance()
     }
 
-    /// Makes the changes that wait, up to one that has to be stored. A loop, and entered once: others decide how many
-    /// wait, and each completion may ask for more.
+    /// Applies pending changes up to one that must be stored. Uses a loop and is not re-entered,
+    /// because callers decide how many changes are pending and each completion may add more.
     private func advance() {
         guard !isAdvancing else { return }
         isAdvancing = true
@@ -272,7 +281,7 @@ package final class AccountStore {
             let next = pending.removeFirst()
             do {
                 if var made = try next.change(state) {
-                    // Who comes into an account has said its name on the way.
+                    // A device that joins an account gives its name in the process.
                     if state == nil { made.configuredName = configuredName }
                     store(made, for: next)
                 } else {
@@ -289,9 +298,9 @@ package final class AccountStore {
         worker.run({ [storage] in try storage.store(account: made) }, on: loop) { [self] result in
             switch result {
             case .success:
-                guard let notifying = next.notifying else { return take(made, for: next) }
+                guard let notifying = next.notifying else { return commit(made, for: next) }
                 isNotifying = true
-                notifying(made) { [self] in take(made, for: next) }
+                notifying(made) { [self] in commit(made, for: next) }
             case .failure(let error):
                 isStoring = false
                 next.completion(.failure(error))
@@ -300,8 +309,8 @@ package final class AccountStore {
         }
     }
 
-    /// Puts what is stored in the place of what was.
-    private func take(_ made: AccountState, for next: Pending) {
+    /// Replaces the state with the stored one.
+    private func commit(_ made: AccountState, for next: Pending) {
         isStoring = false
         isNotifying = false
         backoff.reset()
@@ -313,13 +322,13 @@ package final class AccountStore {
         advance()
     }
 
-    /// A device is in one account at a time.
+    /// Throws if the device is in an account: it can be in only one at a time.
     package func refuseAnother(_ state: AccountState?) throws(Refusal) {
         guard let state else { return }
         throw state.view.isLive(deviceID) ? .exists(state.accountID) : .removed(state.accountID)
     }
 
-    /// The account, of which this device has to be a member to change it.
+    /// Returns the account. Throws unless this device is a member and may change it.
     package func member(_ state: AccountState?) throws(Refusal) -> AccountState {
         guard let state else { throw .noAccount }
         guard state.view.isLive(deviceID) else { throw .removed(state.accountID) }

@@ -1,23 +1,24 @@
 import HandoffControl
 import HandoffModel
 
-/// The file of the switches: text for people, a line for each that is off, `advertise all 1700000000 1700003600`.
+/// The file of the switches. A text file for people with a line for each setting that is off, such
+/// as `advertise all 1700000000 1700003600`.
 ///
-/// The words are the direction; `all`, or the id of a device; since when, and until when it is off, in seconds since
-/// 1970, or `forever`.
+/// The fields are the direction; `all` or the id of a device; and since when and until when it is
+/// off, in seconds since 1970, or `forever`.
 extension Switches {
-    /// Most bytes of a file: more than the greatest number of lines has.
+    /// Maximum size of a file in bytes, enough for the maximum number of lines.
     static let maxFile = 128 * 1024
 
-    /// That a line cannot be understood.
+    /// An invalid line.
     package struct BadLine: Error, Equatable, Sendable {
-        /// The line, from 1.
+        /// The line number, from 1.
         package let number: Int
     }
 
-    /// Reads a file.
+    /// Decodes a file.
     ///
-    /// - Throws: ``BadLine`` for the first line that is none of ours, or lacks its end: the file was cut off.
+    /// - Throws: ``BadLine`` for the first line that is invalid or truncated.
     package init(decoding bytes: [UInt8]) throws(BadLine) {
         self.init()
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -28,7 +29,7 @@ extension Switches {
         }
     }
 
-    /// The file's bytes.
+    /// Encodes the file.
     package func encoded() -> [UInt8] {
         let lines = entries.map { place, off in
             let until = off.until.map { "\($0)" } ?? Self.forever

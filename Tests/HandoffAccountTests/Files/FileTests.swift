@@ -3,7 +3,8 @@ import HandoffCrypto
 import HandoffModel
 import Testing
 
-/// What every kind of file promises: written bytes are read as they were, and anything else is refused by name.
+/// The contract of every kind of file: a written file is read back unchanged, and anything else is
+/// rejected with a specific error.
 @Suite struct FileTests {
     enum Kind: String, CaseIterable {
         case identity
@@ -23,7 +24,7 @@ import Testing
             }
         }
 
-        /// Reads a file, and gives what it would write again.
+        /// Decodes a file and encodes the result.
         func reread(_ bytes: [UInt8]) throws(FileError) -> [UInt8] {
             let file = SecretBytes(copying: bytes)
             switch self {
@@ -35,7 +36,7 @@ import Testing
         }
     }
 
-    /// A state with all its parts.
+    /// Creates a state with all its parts.
     static func state() throws -> AccountState {
         var founder = try Member.founder()
         var second = try founder.pair(1)
@@ -46,13 +47,13 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a file is read as it was written`(_ kind: Kind) throws {
+    func `a file is read back as written`(_ kind: Kind) throws {
         let bytes = try kind.make()
         #expect(try kind.reread(bytes) == bytes)
     }
 
     @Test(arguments: Kind.allCases)
-    func `a file that ends anywhere before its end, or goes on, is refused`(_ kind: Kind) throws {
+    func `a file that is truncated or too long is rejected`(_ kind: Kind) throws {
         let bytes = try kind.make()
         for count in bytes.indices {
             #expect(throws: FileError.self) { try kind.reread(Array(bytes.prefix(count))) }
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a file with any byte changed is refused`(_ kind: Kind) throws {
+    func `a file with any byte changed is rejected`(_ kind: Kind) throws {
         let bytes = try kind.make()
         for index in bytes.indices {
             var damaged = bytes
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a content that is wrong in itself never traps, even with a right checksum`(_ kind: Kind) throws {
+    func `invalid content never traps, even with a right checksum`(_ kind: Kind) throws {
         var random = SplitMix(seed: 5)
         let bytes = try kind.make()
         let content = Array(bytes[16..<(bytes.count - 32)])
@@ -87,7 +88,8 @@ import Testing
             let length = UInt32(changed.count)
             let prefix = bytes.prefix(12) + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
             let file = prefix + changed
-            // Refused, or read into something that can be written and read again; what must not happen is a trap.
+            // Rejected, or decoded into a state that can be encoded and decoded again. It must not
+            // trap.
             if let once = try? kind.reread(file + SHA256.hash(Array(file))) {
                 let isStable = try kind.reread(once) == once
                 #expect(isStable, "round \(round)")
@@ -96,7 +98,7 @@ import Testing
     }
 
     @Test
-    func `a file of another kind, of a later version or form is named as such`() throws {
+    func `a file of another kind, a later version or another form is identified as such`() throws {
         let boot = try Kind.boot.make()
         #expect(throws: FileError.notSuchAFile) { try Kind.identity.reread(boot) }
         var later = Array(boot.dropLast(32))
@@ -108,7 +110,7 @@ import Testing
     }
 
     @Test
-    func `an account survives its file with keys and exports`() throws {
+    func `encoding an account preserves its keys and exports`() throws {
         let state = try Self.state()
         let read = try AccountState(decoding: state.encoded())
         #expect(read.view == state.view)
@@ -122,7 +124,7 @@ import Testing
     }
 
     @Test
-    func `a device that is joining has its ticket in its file until it has the account key`() throws {
+    func `the file of a joining device contains its ticket until the device has the account key`() throws {
         var founder = try Member.founder()
         var guest = try TicketTests.importing(TicketTests.export(&founder), 5)
         let read = try AccountState(decoding: guest.state.encoded())
@@ -135,14 +137,14 @@ import Testing
     @Test(
         arguments: [(nil, 100, 100), (50, 100, 100), (100, 100, 101), (200, 100, 201), (.max, 100, .max), (nil, 0, 1)]
             as [(UInt64?, UInt64, UInt64)])
-    func `a start gets a number above the last one, and the clock's if that is greater`(
+    func `a start gets a number above the last one, and the clock's time if that is greater`(
         _ stored: UInt64?, _ now: UInt64, _ next: UInt64
     ) {
         #expect(BootFile.next(stored: stored, now: now) == next)
     }
 
     @Test
-    func `a peer's word raises the number, unless it would use the numbers up`() {
+    func `a peer's report raises the number, unless it would exhaust the range`() {
         #expect(BootFile.raised(current: 5, seen: 5) == nil)
         #expect(BootFile.raised(current: 5, seen: 9) == 10)
         #expect(BootFile.raised(current: 5, seen: 1 << 62) == nil)

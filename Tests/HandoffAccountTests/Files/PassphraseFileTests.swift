@@ -2,7 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import Testing
 
-/// An account file that a passphrase protects.
+/// An account file protected by a passphrase.
 @Suite struct PassphraseFileTests {
     private let file: AccountFile
     private let passphrase = secret("open sesame")
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test
-    func `a file is read with its passphrase alone, and with the cost that every file has`() throws {
+    func `a file is read only with its passphrase and the standard cost`() throws {
         let sealed = try file.encoded(passphrase: passphrase)
         let read = try AccountFile(decoding: sealed, passphrase: passphrase)
         #expect(read.ticketSeed == file.ticketSeed)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test
-    func `without the passphrase nothing in the file can be read, and no two files are alike`() throws {
+    func `nothing in a file is readable without the passphrase, and no two files are equal`() throws {
         let first = try file.encoded(passphrase: passphrase, seal: .trivial).exposedCopy()
         let second = try file.encoded(passphrase: passphrase, seal: .trivial).exposedCopy()
         #expect(first[16..<32] != second[16..<32])
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: ["", "open sesam", "open sesame ", "Open sesame", "öpen sesame"])
-    func `a missing passphrase, a wrong one, and one too many are told apart`(_ text: String) throws {
+    func `a missing passphrase, a wrong one and a superfluous one are distinguished`(_ text: String) throws {
         let sealed = try file.encoded(passphrase: passphrase, seal: .trivial)
         #expect(throws: text.isEmpty ? FileError.passphraseUnfit : FileError.passphraseWrong) {
             try AccountFile(decoding: sealed, passphrase: Self.secret(text), seal: .trivial)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test
-    func `a file with any byte changed is refused, also when its checksum is made right again`() throws {
+    func `a file with any byte changed is rejected, even with a recomputed checksum`() throws {
         let bytes = try file.encoded(passphrase: passphrase, seal: .trivial).exposedCopy()
         for index in bytes.indices.dropLast(32) {
             var changed = Array(bytes.dropLast(32))
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [0, 15, 31])
-    func `a file that is too short for salt and tag is no matter of the passphrase`(_ count: Int) throws {
+    func `a file too short for salt and tag is invalid whatever the passphrase`(_ count: Int) throws {
         let content = [UInt8](repeating: 0, count: count)
         let start = Array("hndf-exp".utf8) + [0, 1, 0, 1, 0, 0, 0, UInt8(count)] + content
         let file = SecretBytes(copying: start + SHA256.hash(start))

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test
-    func `members, open tickets, names and epochs are those of the vectors, in every order and one by one`() throws {
+    func `members, open tickets, names and epochs match the vectors, in any order and one by one`() throws {
         #expect(cases.count > 40)
         for (name, expected) in cases {
             let statements = try Self.words(try #require(expected["statements"])).map(statement)
@@ -25,7 +25,8 @@ import Testing
                 try expect(account.roster(statements.shuffled(using: &random)), expected, "\(name), seed \(seed)")
             }
             var roster = try account.roster()
-            // A refused statement may be offered again: once for each statement is enough for any chain of them.
+            // A refused statement may be offered again. One pass per statement suffices for any
+            // chain.
             for statement in repeatElement(statements.reversed(), count: statements.count).joined() {
                 _ = try roster.merge([statement])
             }
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    /// Compares a roster with what a case expects.
+    /// Compares a roster with the expected values of a case.
     private func expect(_ roster: Roster, _ expected: [String: String], _ name: String) throws {
         let view = roster.view
         let devices = try (0..<20).map { (number: $0, id: try TestKeys.device($0)) }
@@ -60,7 +61,7 @@ import Testing
 
     // MARK: - Reading a case
 
-    /// The statement that a word such as `0-1/2,3` stands for.
+    /// The statement encoded by a word such as `0-1/2,3`.
     private func statement(_ word: Substring) throws -> Statement {
         let verb = try #require(word.firstIndex { !$0.isNumber })
         let signer = try Self.number(word[..<verb])
@@ -101,7 +102,7 @@ import Testing
         numbers.map(String.init).joined(separator: " ")
     }
 
-    /// The id of a device, or of a ticket: those are the keys from 100 on.
+    /// The id of a device, or of a ticket for keys from 100 on.
     private static func id(_ number: Int) throws -> Fingerprint {
         number < 100
             ? Fingerprint(try TestKeys.device(number)) : Fingerprint(ticket: try TestKeys.key(number).publicKey)

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test
-    func `a signer admits 64 at most, and the complaint names it`() throws {
+    func `a signer admits at most 64, and the limit report names it`() throws {
         var roster = try account.roster()
         let result = try roster.merge((1...65).map { try account.add($0, by: 0) })
         #expect(result.added.count == 64)
@@ -25,14 +25,14 @@ import Testing
         let result = try roster.merge((100...132).map { try account.ticket($0, by: 0) })
         #expect(result.added.count == 32)
         #expect(result.refused.map(\.reason) == [.full(.admissions)])
-        // In the order in which they came, so the first of them is known.
+        // In order of arrival, so the first of them is known.
         let uses = try roster.merge((200...264).map { try account.use(100, for: $0) })
         #expect(uses.added.count == 64)
         #expect(uses.refused.map(\.reason) == [.full(.admissions)])
     }
 
     @Test
-    func `the greatest numbers that there are neither wrap nor trap`() throws {
+    func `the greatest possible numbers neither wrap nor trap`() throws {
         let view = try account.roster().view
         let statements = try [
             account.add(1, by: 0), account.epoch(.max, for: view, by: 1), account.epoch(.max - 1, for: view, by: 1),
@@ -41,14 +41,14 @@ import Testing
         var roster = try account.roster(statements)
         #expect(roster.view.currentEpoch?.n == .max)
         #expect(roster.view.names.values.map(\.self) == ["spoof"])
-        // Both go with their signer.
+        // Both are dropped with their signer.
         _ = try roster.merge([account.remove(1, by: 0)])
         #expect(roster.view.currentEpoch == nil)
         #expect(roster.view.names.isEmpty)
     }
 
     @Test
-    func `a second removal of one subject needs no room, and a third says nothing new`() throws {
+    func `a second removal of one subject needs no room, and a third is dropped`() throws {
         var roster = try account.roster([account.add(1, by: 0), account.add(2, by: 1)])
         _ = try roster.merge((3...66).map { try account.remove($0, by: 1) })
         let again = try (2...9).map { try account.remove(3, keeping: [$0], by: 1) }
@@ -60,13 +60,13 @@ import Testing
     }
 
     private func device(_ number: Int) -> DeviceID {
-        // The keys of tests can always be made.
+        // Creating test keys cannot fail.
         (try? TestKeys.device(number)) ?? DeviceID(checked: [])
     }
 
     @Test
-    func `an account knows 256 keys at most, removed ones included`() throws {
-        // The founder, four guests, and 63 by each of them: one too many.
+    func `an account knows at most 256 keys, including removed ones`() throws {
+        // The founder, four guests, and 63 admitted by each of them: one too many.
         var statements = try (1...4).map { try account.add($0, by: 0) }
         for guest in 1...4 { statements += try (0..<63).map { try account.add(1000 * guest + $0, by: guest) } }
         statements += try (1...2).map { try account.remove($0, by: 3) }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test
-    func `a signer removes 64 subjects at most`() throws {
+    func `a signer removes at most 64 subjects`() throws {
         var roster = try account.roster([account.add(1, by: 0)])
         let result = try roster.merge((2...66).map { try account.remove($0, by: 1) })
         #expect(result.added.count == 64)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test
-    func `of names by one signer for one device the greatest is kept`() throws {
+    func `of the names by one signer for one device only the greatest is kept`() throws {
         var roster = try account.roster([account.name(0, "new", 5, by: 0)])
         #expect(try !roster.merge([account.name(0, "old", 4, by: 0)]).hasChanged)
         let result = try roster.merge([account.name(0, "newest", 6, by: 0), account.name(0, "between", 5, by: 0)])
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test
-    func `names that a greater one in the same offer makes obsolete are not even checked`() throws {
+    func `names made obsolete by a greater one in the same offer are not checked`() throws {
         let forged = try account.name(0, "old", 5, by: 0).encoded.dropLast(64) + [UInt8](repeating: 0, count: 64)
         var roster = try account.roster()
         let result = try roster.merge([Statement(decoding: Array(forged)), account.name(0, "new", 6, by: 0)])
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test
-    func `of reserved kinds by one signer the 16 with the greatest ids stay, in any order, without effect`() throws {
+    func `of the reserved kinds by one signer the 16 greatest ids are kept, in any order, without effect`() throws {
         let before = try account.roster([account.add(1, by: 0)])
         let statements = try (0..<40).map { try account.reserved([$0], by: 1) }.sorted { $0.id < $1.id }
         let kept = statements.suffix(16).map(\.id)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test
-    func `a reserved kind by an unknown device or by a ticket is not taken`() throws {
+    func `a reserved kind signed by an unknown device or by a ticket is refused`() throws {
         var roster = try account.roster([account.ticket(100, by: 0)])
         let result = try roster.merge([account.reserved([1], by: 9), account.reserved([1], by: 100)])
         #expect(result.refused.map(\.reason) == [.unknownKey, .unknownKey])
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test
-    func `a reserved kind with a wrong signature makes the whole list invalid`() throws {
+    func `a reserved kind with a wrong signature invalidates the whole list`() throws {
         var roster = try account.roster()
         let bytes = try account.reserved([1], by: 0).encoded
         let forged = try Statement(decoding: bytes.dropLast(64) + [UInt8](repeating: 0, count: 64))
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test
-    func `of epoch records by one signer the greatest is kept, and the others are not even checked`() throws {
+    func `of the epoch records by one signer the greatest is kept, and the others are not checked`() throws {
         let view = try account.roster().view
         var records = try (1...20).map { try account.epoch($0, for: view, by: 0) }
         let forged = records[3].encoded.dropLast(64) + [UInt8](repeating: 0, count: 64)
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test
-    func `epoch records that name other removals go, and come again with the removals that they name`() throws {
+    func `epoch records that name other removals are dropped, and accepted again with those removals`() throws {
         let base = try [account.add(1, by: 0), account.add(2, by: 0)]
         let before = try account.roster(base)
         let old = try account.epoch(7, for: before.view, by: 1)
@@ -178,7 +178,8 @@ import Testing
         for _ in 0..<30 {
             statements.shuffle(using: &random)
             let cut = Int.random(in: 0...statements.count, using: &random)
-            // Each part with the admissions, as every device has them: parts are then closed.
+            // Each part includes the admissions, which every device has, so no part depends on
+            // another.
             let admissions = Array(whole.ordered.prefix(4))
             var left = try account.roster(admissions + statements[..<cut])
             let right = try account.roster(admissions + statements[cut...])
@@ -190,7 +191,7 @@ import Testing
     }
 
     @Test
-    func `when the bytes are used up, a removal and its epoch still fit, and nothing else does`() throws {
+    func `when the bytes are exhausted, only a removal and its epoch still fit`() throws {
         // 64 removals of 8 KiB by each of 16 signers are 8.1 MiB.
         let ids = (0..<256).map { Fingerprint(hashing: [UInt8($0)]) }.sorted()
         var roster = try account.roster((1...17).map { try account.add($0, by: 0) })
@@ -201,7 +202,7 @@ import Testing
             _ = try roster.merge(removals)
         }
         let room = RosterLimits.bytes - roster.byteCount
-        #expect(room < Statement.longest, "the sixteen were stopped by the limit, not by their number")
+        #expect(room < Statement.longest, "the byte limit was not reached by the sixteen signers")
         let filler = Array(ids.prefix((room - 147) / 32))
         #expect(try roster.merge([account.sign(.remove(subject: ids[0], keeps: filler), by: 17)]).hasChanged)
         #expect(try roster.merge([account.add(30, by: 0)]).refused.map(\.reason) == [.full(.bytes)])

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test
-    func `one wrong signature, and nothing of the offer is applied`() throws {
+    func `one wrong signature prevents the whole merge`() throws {
         var roster = try account.roster()
         let digest = roster.digest
         var bytes = try account.add(2, by: 0).encoded
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test
-    func `a statement of another account, and nothing of the offer is applied`() throws {
+    func `a statement of another account prevents the whole merge`() throws {
         var roster = try account.roster()
         let foreign = try TestAccount(nonce: 8)
         #expect(throws: StatementError.foreignAccount(foreign.id)) {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test
-    func `signers may come after what they sign, and deep chains are no trouble`() throws {
+    func `signers may follow the statements that they sign, and deep chains are handled`() throws {
         let chain = try (1..<200).map { try account.add($0, by: $0 - 1) }
         var roster = try account.roster()
         let result = try roster.merge(chain.reversed())
@@ -56,16 +56,16 @@ import Testing
     }
 
     @Test
-    func `what the roster has is not checked again`() throws {
+    func `statements in the roster are not checked again`() throws {
         let statement = try account.add(1, by: 0)
         var roster = try account.roster([statement])
-        // The same text with another signature: would it be checked, the merge would throw.
+        // The same text with another signature: checking it would make the merge throw.
         let copy = try Statement(decoding: statement.encoded.dropLast(64) + [UInt8](repeating: 0, count: 64))
         #expect(try !roster.merge([copy]).hasChanged)
     }
 
     @Test
-    func `every beginning of the ordered list can be merged by itself`() throws {
+    func `every prefix of the ordered list can be merged alone`() throws {
         var statements = try (1..<20).map { try account.add($0, by: $0 / 2) }
         statements += [try account.ticket(100, by: 3), try account.use(100, for: 30)]
         statements += [try account.name(19, "x", 1, by: 7), try account.remove(5, by: 6)]
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test
-    func `an introduction that must be short still makes its device a member`() throws {
+    func `a shortened introduction still makes its device a member`() throws {
         var statements = try (1..<50).map { try account.add($0, by: $0 - 1) }
         let member = try account.roster(statements)
         statements.append(try account.add(60, by: 49))
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test
-    func `a roster survives encoding; a cut or foreign one is refused`() throws {
+    func `encoding preserves a roster; one that is truncated or without a founder is rejected`() throws {
         let roster = try account.roster(account.oneOfEach())
         let read = try Roster(decoding: roster.encoded())
         #expect(read.digest == roster.digest)

@@ -2,7 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// The rules once more, as they are written in docs/protocol.md and as slowly as it takes: an oracle for `RosterView`.
+/// A slow second implementation of the rules in docs/protocol.md: an oracle for `RosterView`.
 struct RosterModel: Equatable {
     var live: Set<Fingerprint> = []
     var removed: Set<Fingerprint> = []
@@ -32,7 +32,7 @@ struct RosterModel: Equatable {
             let ofSigner = removals.filter { $0.removedSubject == signer }
             let removers = ofSigner.map(\.signerID)
             if Set(removers).count != removers.count {
-                return false  // some remover contradicts itself
+                return false  // A remover contradicts itself.
             }
             return ofSigner.allSatisfy { $0.keptSubjects.contains(subject) }
         }
@@ -78,7 +78,7 @@ struct RosterModel: Equatable {
         }
     }
 
-    /// What a view says of the same.
+    /// Creates a model from a view.
     init(_ view: RosterView) {
         live = Set(view.live.map { Fingerprint($0) })
         removed = view.removed

@@ -3,7 +3,8 @@ import HandoffCrypto
 import HandoffModel
 import Testing
 
-/// The rules on small accounts; devices are the numbers of their keys, 0 the founder, 100 and up tickets.
+/// The rules on small accounts. Devices are numbered by their keys: 0 is the founder, 100 and up
+/// are tickets.
 @Suite struct RosterRulesTests {
     let account: TestAccount
 
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test
-    func `two that remove each other are both out, the others go on`() throws {
+    func `two devices that remove each other are both removed, and the others remain`() throws {
         let crossed = [
             try account.remove(1, keeping: [], by: 2), try account.remove(2, keeping: [], by: 1),
         ]
@@ -29,15 +30,14 @@ import Testing
     }
 
     @Test
-    func `what a removed device admits without the remover's knowing is void, whenever it says to have done so`() throws
-    {
+    func `what a removed device admits without the remover's knowledge is void, whenever it was signed`() throws {
         let removal = try account.remove(2, keeping: [0, 1, 3], by: 1)
         #expect(try live(base() + [removal, account.add(4, by: 2)]) == [0, 1, 3])
         #expect(try live(base() + [account.add(4, by: 2), removal]) == [0, 1, 3])
     }
 
     @Test
-    func `whom the remover keeps stays, with all whom they admitted`() throws {
+    func `a device kept by the remover stays, with all devices that it admitted`() throws {
         let statements =
             try base() + [
                 account.add(4, by: 2), account.add(5, by: 4), account.remove(2, keeping: [4], by: 1),
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test
-    func `of several removals, only whom all keep stays`() throws {
+    func `of several removals, only devices kept by all stay`() throws {
         let statements =
             try base() + [
                 account.add(4, by: 2), account.add(5, by: 2), account.remove(2, keeping: [4, 5], by: 1),
@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test
-    func `the founder may be removed; whom it admitted stays if kept`() throws {
+    func `the founder may be removed; devices that it admitted stay if kept`() throws {
         #expect(try live(base() + [account.remove(0, keeping: [1, 2, 3], by: 1)]) == [1, 2, 3])
         #expect(try live(base() + [account.remove(0, keeping: [], by: 1)]) == [])
     }
 
     @Test
-    func `a removed key never comes back`() throws {
+    func `a removed key is never admitted again`() throws {
         #expect(try live(base() + [account.remove(2, by: 1), account.add(2, by: 3)]) == [0, 1, 3])
     }
 
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test
-    func `a closed ticket admits nobody after the one that was kept`() throws {
+    func `a closed ticket admits no device after the kept one`() throws {
         let statements = [
             try account.ticket(100, by: 0), try account.use(100, for: 4),
             try account.removeTicket(100, keeping: [4], by: 0), try account.use(100, for: 5),
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test
-    func `a ticket that was closed unused admits nobody`() throws {
+    func `a ticket that was closed unused admits no device`() throws {
         let statements = [
             try account.ticket(100, by: 0), try account.removeTicket(100, by: 0), try account.use(100, for: 5),
         ]
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test
-    func `a ticket can only be used: what else its key signs has no known signer`() throws {
+    func `a ticket can only be used: other statements signed by its key have no known signer`() throws {
         var roster = try account.roster([account.ticket(100, by: 0)])
         let result = try roster.merge([account.add(4, by: 100), account.remove(0, by: 100)])
         #expect(result.refused.map(\.reason) == [.unknownKey, .unknownKey])
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test
-    func `a device that came by the ticket of a removed member stays if the ticket is kept`() throws {
+    func `a device admitted by the ticket of a removed member stays if the ticket is kept`() throws {
         let statements =
             try base() + [
                 account.ticket(100, by: 2), account.use(100, for: 4), account.removeTicket(100, keeping: [4], by: 1),
@@ -143,10 +143,11 @@ import Testing
     }
 
     @Test
-    func `a second removal of one subject by one signer cannot bring anybody back`() throws {
-        // 1 removed 2, and was then removed itself; both keys are in one hand now, and admit 4.
+    func `a second removal of one subject by one signer cannot readmit a device`() throws {
+        // Device 1 removed 2 and was then removed itself. One attacker now has both keys and admits
+        // 4.
         let honest = try base() + [account.remove(2, keeping: [], by: 1), account.remove(1, keeping: [], by: 0)]
-        for number in 4..<30 {  // some of these have a greater id than the honest removal, some a smaller one
+        for number in 4..<30 {  // Some have a greater id than the honest removal, some a smaller one.
             let comeback = [
                 try account.remove(2, keeping: [number], by: 1), try account.add(number, by: 2),
             ]
@@ -156,7 +157,7 @@ import Testing
     }
 
     @Test
-    func `a name is the one with the greatest counter by a live device; a spoof ends with its author`() throws {
+    func `the name with the greatest counter by a live device wins; a spoof ends with its author`() throws {
         let statements =
             try base() + [
                 account.name(1, "laptop", 1, by: 1), account.name(1, "laptop 2", 2, by: 0),
@@ -168,7 +169,7 @@ import Testing
     }
 
     @Test
-    func `an epoch counts while its signer is live and the removed are those it names`() throws {
+    func `an epoch counts while its signer is live and the removed devices are those it names`() throws {
         let start = try account.roster(base())
         let first = try account.epoch(1, for: start.view, by: 1)
         let second = try account.epoch(2, for: start.view, by: 2)
@@ -180,7 +181,7 @@ import Testing
     }
 
     @Test
-    func `of two epochs with one number the greater id holds, whatever the order`() throws {
+    func `of two epochs with one number the greater id wins, in any order`() throws {
         let view = try account.roster(base()).view
         let pair = [try account.epoch(5, for: view, by: 1), try account.epoch(5, for: view, by: 2)]
         let greater = pair.map(\.id).max()
@@ -189,7 +190,7 @@ import Testing
     }
 
     @Test
-    func `a hostile number of an epoch vanishes with its signer`() throws {
+    func `a hostile epoch number vanishes with its signer`() throws {
         let view = try account.roster(base()).view
         let hostile = try account.epoch(.max, for: view, by: 2)
         let roster = try account.roster(base() + [hostile])

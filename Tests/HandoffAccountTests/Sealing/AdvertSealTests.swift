@@ -11,7 +11,7 @@ import Testing
         samples = try SealingSamples()
     }
 
-    @Test func `the receiver reads what the device said`() throws {
+    @Test func `the receiver reads the device's announcement`() throws {
         let datagram = try samples.sealed()
         #expect(datagram.count == 1200 && datagram.first == 1)
         let salt = Array(datagram[17..<33])
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `the label before the present one is honoured`() throws {
+    @Test func `the previous label is still accepted`() throws {
         let salt = Randomness.bytes(16)
         let datagram = try samples.sealed(salt: salt)
         let present = Label.random(labelKey: samples.keys.label)
@@ -39,24 +39,24 @@ import Testing
         #expect(throws: SealError.shape) { try samples.open(datagram, receivers: []) }
     }
 
-    @Test func `a datagram for B is refused at C`() throws {
+    @Test func `a datagram for B is rejected by C`() throws {
         let labelC = Label.random(labelKey: samples.keys.label)
         let datagram = try samples.sealed(to: samples.labelB)
         #expect(throws: SealError.notGenuine) { try samples.open(datagram, receivers: [labelC]) }
     }
 
-    @Test func `a reflected datagram is refused by its sender`() throws {
+    @Test func `a reflected datagram is rejected by its sender`() throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.notGenuine) { try samples.open(datagram, receivers: [samples.labelA]) }
     }
 
-    @Test func `an advert of A signed by B is refused`() throws {
+    @Test func `an advert of A signed by B is rejected`() throws {
         let forged = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyB)
         let datagram = try AdvertSeal.seal(forged, to: samples.labelB, advertKey: samples.keys.advert)
         #expect(throws: SealError.wrongSignature) { try samples.open(datagram) }
     }
 
-    @Test func `a member cannot pass on another's advert under its own label`() throws {
+    @Test func `a member cannot forward another's advert under its own label`() throws {
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         let own = Label.random(labelKey: samples.keys.label)
         let moved = SignedAdvert(label: own, plaintext: advert.plaintext)
@@ -64,7 +64,7 @@ import Testing
         #expect(throws: SealError.wrongSignature) { try samples.open(datagram) }
     }
 
-    @Test func `the bytes of a beacon sent as a datagram are refused`() throws {
+    @Test func `the bytes of a beacon sent as a datagram are rejected`() throws {
         let strings = try samples.beacon()
         let record = strings.flatMap { [UInt8($0.count)] + $0 }
         let sealed = strings.dropFirst().flatMap { $0.dropFirst(3) }
@@ -75,7 +75,7 @@ import Testing
         #expect(throws: SealError.notGenuine) { try samples.open(padded) }
     }
 
-    @Test func `a beacon's signature is void in an advert`() throws {
+    @Test func `a beacon's signature is invalid in an advert`() throws {
         let body = samples.announcement.encode(capacity: SignedAdvert.bodyCount)
         let input = Array("handoff/1 beacon sig".utf8) + [0] + samples.labelA.bytes + body
         let signature = try samples.keyA.sign(input)
@@ -92,7 +92,7 @@ import Testing
         #expect(throws: SealError.self) { try samples.open(datagram) }
     }
 
-    @Test(arguments: [0, 1, 16, 17, 49, 128, 1199]) func `a cut datagram has the wrong shape`(count: Int) throws {
+    @Test(arguments: [0, 1, 16, 17, 49, 128, 1199]) func `a truncated datagram has the wrong shape`(count: Int) throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.shape) { try samples.open(Array(datagram.prefix(count))) }
         #expect(throws: SealError.shape) { try samples.open(datagram + [0]) }
@@ -104,7 +104,7 @@ import Testing
         #expect(throws: SealError.shape) { try samples.open(datagram) }
     }
 
-    @Test func `an advert under a label of a former epoch opens`() throws {
+    @Test func `an advert under a label of an earlier epoch opens`() throws {
         let former = Label.random(labelKey: try SecretBytes(random: 32))
         let advert = try SignedAdvert(samples.announcement, label: former, key: samples.keyA)
         let salt = Randomness.bytes(16)
@@ -112,13 +112,13 @@ import Testing
         #expect(try samples.open(datagram) == .advert(samples.announcement, from: former, salt: salt))
     }
 
-    @Test func `an advert under another label than its sender's does not open`() throws {
+    @Test func `an advert under a label other than its sender's does not open`() throws {
         var datagram = try samples.sealed()
         datagram[5] ^= 1
         #expect(throws: SealError.notGenuine) { try samples.open(datagram) }
     }
 
-    @Test func `a device that is not live is not heard`() throws {
+    @Test func `a device that is not live is ignored`() throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.unknownDevice) {
             try AdvertSeal.open(
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `a member with a broken program is refused before its signature`() throws {
+    @Test func `a malformed advert of a member is rejected before its signature is checked`() throws {
         let broken = SignedAdvert(label: samples.labelA, plaintext: [UInt8](repeating: 0xFF, count: 1151))
         let datagram = try AdvertSeal.seal(broken, to: samples.labelB, advertKey: samples.keys.advert)
         #expect(throws: SealError.malformed) { try samples.open(datagram) }
@@ -145,7 +145,7 @@ import Testing
         #expect(throws: SealError.shape) { try samples.open(asAdvert, receivers: [samples.labelA]) }
     }
 
-    @Test func `an acknowledgement is genuine for the datagram that arrived, its device and its address`() throws {
+    @Test func `an acknowledgement is genuine only for the received datagram, its device and its address`() throws {
         let pair = try samples.pair
         let salt = Randomness.bytes(16)
         let value = try samples.acknowledgement(salt: salt)
@@ -166,7 +166,7 @@ import Testing
     @Test func `another member cannot acknowledge for the receiver`() throws {
         let member = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xC3, count: 32)))
         let (position, salt) = (samples.announcement.position, Randomness.bytes(16))
-        // The secrets of the member with the sender, and with the receiver.
+        // The secrets shared by the member with the sender, and with the receiver.
         for key in [samples.keyA, samples.keyB] {
             let keys = try PairwiseKeys(device: member, device: key.publicKey, accountID: samples.accountID)
             let forged = keys.acknowledgement(

@@ -11,16 +11,16 @@ import Testing
         samples = try SealingSamples()
     }
 
-    @Test func `members read what the device said`() throws {
+    @Test func `members read the device's announcement`() throws {
         #expect(try samples.open(beacon: samples.beacon()).announcement == samples.announcement)
     }
 
-    @Test func `the order of the strings does not matter nor do unknown ones`() throws {
+    @Test func `the strings may have any order, and unknown ones are ignored`() throws {
         let strings = try samples.beacon()
         #expect(try samples.open(beacon: strings.reversed() + [Array("x=1".utf8)]).announcement == samples.announcement)
     }
 
-    @Test(arguments: [0, 1, 2, 20, 200]) func `the record has one size whatever it says`(activities: Int) throws {
+    @Test(arguments: [0, 1, 2, 20, 200]) func `the record has one size whatever its content`(activities: Int) throws {
         let announcement = try SealingSamples.announcement(by: samples.keyA, seq: 1, activities: activities)
         let strings = try samples.seal(try samples.signed(announcement))
         #expect(strings.map(\.count) == [3, 231, 231, 231, 242])
@@ -36,7 +36,7 @@ import Testing
         #expect(zip(first, second).dropFirst().allSatisfy { $0 != $1 })
     }
 
-    @Test func `a missing doubled or cut part or another version is no beacon`() throws {
+    @Test func `a missing duplicated or truncated part or another version is not a beacon`() throws {
         let strings = try samples.beacon()
         var records = strings.indices.dropLast().map { index in
             strings.enumerated().filter { $0.offset != index }.map(\.element)
@@ -59,17 +59,17 @@ import Testing
         #expect(throws: SealError.notGenuine) { try samples.open(beacon: strings) }
     }
 
-    @Test func `a member cannot speak for another`() throws {
+    @Test func `a member cannot announce for another`() throws {
         let strings = try samples.seal(try samples.signed(by: samples.keyB))
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings) }
     }
 
-    @Test func `a member cannot move another's words under another label`() throws {
+    @Test func `a member cannot move another's announcement under another label`() throws {
         let strings = try samples.seal(try samples.signed(), under: samples.labelB)
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings, label: samples.labelB) }
     }
 
-    @Test func `a device that is not live is not heard`() throws {
+    @Test func `a device that is not live is ignored`() throws {
         let strings = try samples.beacon()
         #expect(throws: SealError.unknownDevice) {
             try BeaconSeal.open(
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a beacon under a label of a former epoch opens where the label is known`() throws {
+    @Test func `a beacon under a label of an earlier epoch opens where the label is known`() throws {
         let former = Label.random(labelKey: try SecretBytes(random: 32))
         let strings = try samples.seal(try samples.signed(under: former), under: former)
         #expect(throws: SealError.foreignLabel) { try samples.open(beacon: strings, label: former) }
@@ -87,7 +87,7 @@ import Testing
         #expect(opened.announcement == samples.announcement)
     }
 
-    @Test func `a former epochs beacon does not open`() throws {
+    @Test func `a beacon of an earlier epoch does not open`() throws {
         let next = try EpochKeys(accountKey: SecretBytes(random: 32), accountID: samples.accountID)
         let strings = try samples.beacon()
         #expect(throws: SealError.foreignLabel) {
@@ -119,7 +119,7 @@ import Testing
         #expect(tags[0] != tags[1])
     }
 
-    @Test func `a beacon of the former layout is known by its author`() throws {
+    @Test func `the author of a beacon in the earlier layout is recognised`() throws {
         var former = samples.announcement.encode(capacity: BeaconSeal.bodyCount)
         let input = Array("handoff/1 beacon sig".utf8) + [0] + samples.labelA.bytes + former
         former += try samples.keyA.sign(input)

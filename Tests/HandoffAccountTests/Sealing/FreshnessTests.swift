@@ -1,7 +1,7 @@
 import HandoffAccount
 import Testing
 
-/// Which periods a reader takes for fresh, whatever its clock shows.
+/// The periods that a reader accepts as fresh, for any clock.
 @Suite struct FreshnessTests {
     private static let clocks: [Int64] = [
         1_800_000_000, 1_800_000_299, 0, -1, -300, -301, -86_400 * 365 * 10, 300 * 0x1_0000_0000, .min, .max,
@@ -12,7 +12,7 @@ import Testing
         #expect(sealed.validity(at: clock) != nil && sealed.validity(at: clock + 300) != nil)
         #expect(sealed.validity(at: clock + 600) == nil)
         #expect(sealed.validity(at: clock - 300) != nil && sealed.validity(at: clock - 600) == nil)
-        // To the second.
+        // Exact to the second.
         let left = sealed.validity(at: clock) ?? 0
         #expect((301...600).contains(left))
         #expect(sealed.validity(at: clock + left - 1) == 1 && sealed.validity(at: clock + left) == nil)

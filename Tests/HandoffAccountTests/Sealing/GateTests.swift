@@ -34,19 +34,19 @@ import Timing
         return knock.isMade(with: samples.keys.gate, under: label)
     }
 
-    @Test func `a token opens for its server label and client hello only`() throws {
+    @Test func `a token opens only for its server, label and ClientHello`() throws {
         let token = token(samples.keys.gate, samples.labelB)
         #expect(token.count == Gate.tokenCount)
         #expect(try isValid(token, label: samples.labelB))
         #expect(try !isValid(token, label: samples.labelA))
-        // What one of two devices sends must not open its own gate.
+        // A device's own token must not open its own gate.
         #expect(try !isValid(token, label: samples.labelB, to: samples.keyA))
         for index in clientHello.indices {
             var changed = clientHello
             changed[index] ^= 1
             #expect(try !isValid(token, label: samples.labelB, changed))
         }
-        // The hint is in front of the rest, and only a way to the key.
+        // The hint precedes the rest and only serves to find the key.
         for index in 8..<token.count {
             var changed = token
             changed[index] ^= 1
@@ -64,7 +64,7 @@ import Timing
         #expect(!isMade)
     }
 
-    @Test func `only who has the key reads the number of a call`() throws {
+    @Test func `only a holder of the key reads the number of a call`() throws {
         var knock = try knock(token(samples.keys.gate, samples.labelB))
         let read = [knock.serial(with: samples.keys.gate), knock.serial(with: samples.keys.advert)]
         #expect(read[0] == serial && read[1] != serial)
@@ -72,7 +72,7 @@ import Timing
         #expect(Gate.Serial(boot: 2, call: 0) < Gate.Serial(boot: 2, call: 1))
     }
 
-    @Test(arguments: [UInt64(0), UInt64(Int64.max) + 1, .max]) func `no call has a boot that no device has`(
+    @Test(arguments: [UInt64(0), UInt64(Int64.max) + 1, .max]) func `no call has an invalid generation number`(
         _ boot: UInt64
     ) throws {
         let server = DeviceID(samples.keyB.publicKey)
@@ -84,14 +84,14 @@ import Timing
         #expect(read == nil)
     }
 
-    @Test func `the hint of an epoch names the caller to members alone`() throws {
+    @Test func `the hint of an epoch identifies the caller to members only`() throws {
         let caller = DeviceID(samples.keyA.publicKey)
         let token = token(samples.keys.beacon, samples.labelB, .device(caller, epoch: samples.keys.gate))
         var knock = try knock(token)
         let byEpoch = knock.device(epoch: samples.keys.gate)
         let byOther = knock.device(epoch: samples.keys.advert)
         #expect(byEpoch == Gate.number(caller) && byOther != byEpoch)
-        // For another ClientHello it is another one.
+        // Another ClientHello gives another number.
         var other = try self.knock(token, clientHello + [5])
         let moved = other.device(epoch: samples.keys.gate)
         #expect(moved != byEpoch)
@@ -104,7 +104,7 @@ import Timing
         #expect(try knock(token(key, samples.labelB)).hint == hint)
         #expect(Gate.pairHint(key: key, label: samples.labelA, server: b) != hint)
         #expect(Gate.pairHint(key: key, label: samples.labelB, server: a) != hint)
-        // That of an introduction is random.
+        // The hint of an introduction is random.
         let introductions = try (0..<2).map { _ in try knock(token(key, samples.labelB, .introduction)).hint }
         #expect(introductions[0] != introductions[1])
     }
@@ -127,7 +127,7 @@ import Timing
         #expect(Gate.recordBodyCount(header: header) == count)
     }
 
-    @Test func `the static label is no members label`() {
+    @Test func `the static label is not a member's label`() {
         #expect(!Gate.staticLabel.isMember(labelKey: samples.keys.label))
         #expect(Gate.staticLabel.bytes == Array("handoff/1 static".utf8))
     }
@@ -138,7 +138,7 @@ import Timing
         #expect(results == [true, true, false])
     }
 
-    @Test func `a full memory takes no token and says so`() {
+    @Test func `a full set rejects tokens and reports that it is full`() {
         var seen = SeenTokens()
         for number in 0..<SeenTokens.maxCount {
             let isNew = seen.insert([UInt8(number & 0xFF), UInt8(number >> 8)])

@@ -4,7 +4,8 @@ import HandoffModel
 import HandoffProtocol
 import Testing
 
-/// The bytes that docs/protocol.md reserves for activities that another device keeps; no program makes them yet.
+/// The bytes that docs/protocol.md reserves for activities kept by another device. No program
+/// creates them yet.
 @Suite struct KeptVectorTests {
     @Test func `a copy has the bytes of the vector`() throws {
         let vectors = try ProtocolVectors("kept")

@@ -14,7 +14,7 @@ import Testing
         pair = try PairwiseKeys(device: samples.keyA, device: samples.keyB.publicKey, accountID: samples.accountID)
     }
 
-    /// Seconds by which the reader's clock is ahead: the last one shows a time before 1970.
+    /// Seconds by which the reader's clock is ahead. The last one gives a time before 1970.
     private static let differences: [Int64] = [0, 2 * 86_400, 3650 * 86_400, -SealingSamples.unixSeconds - 3600]
 
     private let address = Marks.endpoint(SealingSamples.addressIPv4, port: 24863)
@@ -49,7 +49,7 @@ import Testing
         #expect(mark(other) == mark(pair))
     }
 
-    @Test func `each pair each account and each label has its own`() throws {
+    @Test func `each pair, account and label has its own secrets`() throws {
         let third = try SigningKey()
         let account = try #require(AccountID(bytes: [UInt8](repeating: 9, count: 16)))
         for other in [
@@ -64,7 +64,7 @@ import Testing
         #expect(mark(pair) != mark(pair, salt: [UInt8](repeating: 1, count: 16)))
     }
 
-    @Test func `who is missed is marked anywhere and the rest is random`() {
+    @Test func `a device that is sought is marked in any place and the rest is random`() {
         let mark = mark(pair)
         let found = (0..<32).map { _ in
             let bytes = marks(place(pair)).bytes
@@ -73,13 +73,13 @@ import Testing
             }
         }
         #expect(found.allSatisfy { $0.count == 1 })
-        // All in one of thirty places has a chance of 1 in 30^31.
+        // The chance that all are in one of thirty places is 1 in 30^31.
         #expect(Set(found).count > 1)
         #expect(marks() != marks())
         #expect(read(marks(), as: pair) == .foreign)
     }
 
-    @Test func `more than thirty find no place`() throws {
+    @Test func `at most thirty are marked`() throws {
         let pairs = try (0..<35).map { _ in
             try PairwiseKeys(device: samples.keyA, device: SigningKey().publicKey, accountID: samples.accountID)
         }
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: differences)
-    func `a mark is fresh by a clock that agrees and by no other`(difference: Int64) {
+    func `a mark is fresh only by a clock that agrees`(difference: Int64) {
         let marks = marks(place(pair))
         let reading = read(marks, as: pair, clock: clock + difference)
         #expect(reading == (difference == 0 ? .period(Period(unixSeconds: clock)) : .unproved))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a mark counts for its address and port alone`() {
+    @Test func `a mark is valid only for its address and port`() {
         let own = Randomness.bytes(16)
         let marks = marks(place(pair), place(pair, .echo(own, number: 1), at: SealingSamples.addressIPv6))
         #expect(read(marks, as: pair, salts: [own]) == .period(Period(unixSeconds: clock)))
@@ -119,43 +119,43 @@ import Testing
         #expect(read(marks, as: pair, at: port, salts: [own]) == .foreign)
     }
 
-    @Test func `no two places of one party and address share their beginning`() {
+    @Test func `no two marks of one party and address have the same id`() {
         let salts = (0..<4).map { _ in Randomness.bytes(16) }
         let all = [timely] + salts.enumerated().map { .echo($1, number: $0 + 1) }
         let ids = all.map { pair.mark(under: samples.labelA, salt: salt, endpoint: address, $0).prefix(3) }
         #expect(Set(ids).count == 5)
     }
 
-    @Test func `marks are found in the record whatever its order`() throws {
+    @Test func `marks are found in a record in any order`() throws {
         let strings = try samples.beacon(salt: salt, marking: [place(pair)])
         let found = try #require(BeaconText.marks(in: strings.reversed() + [Array("x=1".utf8)]))
         #expect(found.salt == salt)
         #expect(read(found.marks, as: pair) == .period(Period(unixSeconds: clock)))
     }
 
-    @Test func `a ticket shares secrets with each device and those only with it`() throws {
+    @Test func `a ticket shares separate secrets with each device`() throws {
         let ticket = try SigningKey()
         let device = try PairwiseKeys(device: samples.keyA, ticket: ticket.publicKey, accountID: samples.accountID)
         let holder = try PairwiseKeys(ticket: ticket, device: samples.keyA.publicKey, accountID: samples.accountID)
         #expect(device.gate == holder.gate)
-        // A device that used the same key would be somebody else.
+        // The same key as a device's gives other secrets.
         let asDevice = try PairwiseKeys(device: samples.keyA, device: ticket.publicKey, accountID: samples.accountID)
         #expect(device.gate != asDevice.gate)
         let other = try PairwiseKeys(device: samples.keyB, ticket: ticket.publicKey, accountID: samples.accountID)
         #expect(device.gate != other.gate)
     }
 
-    @Test func `missing doubled or cut marks or another version are none`() throws {
+    @Test func `missing duplicated or truncated marks or another version are ignored`() throws {
         let strings = try samples.beacon()
         var records = [[], Array(strings.dropLast()), Array(strings.dropFirst()), strings + [strings[4]]]
         records += [strings + [Array("v=2".utf8)], strings.dropLast() + [Array(strings[4].dropLast())]]
         records += [strings.dropLast() + [strings[4] + [0]], strings.dropLast() + [Array("m=".utf8)]]
         for record in records { #expect(BeaconText.marks(in: record)?.marks == nil) }
-        // A beacon is read without them all the same.
+        // A beacon without them is still readable.
         #expect(try samples.open(beacon: Array(strings.dropLast())).announcement == samples.announcement)
     }
 
-    @Test func `a removed device recognises nobody and opens nothing`() throws {
+    @Test func `a removed device recognises no device and opens no gate`() throws {
         // All that it ever had: its device key, the account, every epoch key, and all public keys.
         let removed = try SigningKey()
         let marks = marks(place(pair))

@@ -4,7 +4,7 @@ import HandoffModel
 import HandoffProtocol
 import Testing
 
-/// The account of the worked example in docs/protocol.md; every number in it is fixed.
+/// The account of the worked example in docs/protocol.md. All its numbers are fixed.
 struct SealingSamples {
     let accountKey = SecretBytes(copying: Array(0x00...0x1F))
     let accountID: AccountID
@@ -70,7 +70,7 @@ struct SealingSamples {
             by: DeviceID(keyB.publicKey), of: announcement.position, at: address.hostInIPv6, salt: salt)
     }
 
-    /// When its records are sealed, and with which addresses.
+    /// The time of sealing its records, and their addresses.
     static let unixSeconds: Int64 = 1_800_000_000
     static let addressIPv4: [UInt8] = [192, 168, 1, 20]
     static let addressIPv6: [UInt8] = [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a]

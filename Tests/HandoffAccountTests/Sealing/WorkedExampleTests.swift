@@ -5,7 +5,7 @@ import HandoffProtocol
 import Testing
 import Timing
 
-/// Computes the worked example of docs/protocol.md, and compares it with what stands there.
+/// Computes the worked example of docs/protocol.md and compares it with the document.
 @Suite struct WorkedExampleTests {
     private let samples: SealingSamples
     private let vectors: ProtocolVectors
@@ -74,7 +74,7 @@ import Timing
         try expect("beaconSignature", Array(signed.suffix(64)))
         try expect("salt", salt)
         let strings = try samples.beacon(salt: salt)
-        // All but the marks, of which all but two are random, and their places too.
+        // Excludes the marks: all but two are random, and so are their places.
         let record = try vectors["beaconRecord"]
         let made = strings.flatMap { [UInt8($0.count)] + $0 }
         #expect(record.count == BeaconText.recordCount)
@@ -139,7 +139,7 @@ import Timing
         try expect("introductionToken", Array(vectors["introductionToken"].prefix(8) + introduction.dropFirst(8)))
     }
 
-    @Test func `tokens of the former draft are recognised`() throws {
+    @Test func `tokens of the earlier draft are recognised`() throws {
         let hello = try vectors["clientHello"]
         let labels = [samples.labelB] + Gate.formerStaticLabels(unixSeconds: 1_800_000_000)
         let tokens = [
@@ -164,7 +164,8 @@ import Timing
                 seq: 5, listSeq: 4, seenBoot: 1_799_999_999, rosterDigest: Array(0x60...0x67),
                 epoch: Array(EpochKeys.commitment(to: samples.accountKey).prefix(8))))
         try expect("helloFrame", bytes(of: Frame(.hello, hello.encoded())))
-        // Read and written again, as the parameters are JSON, which this target does not import.
+        // Decoded and encoded again, because the parameters are JSON, which this target does not
+        // import.
         let body = Array(try vectors["requestFrame"].dropFirst(Frame.headerCount))
         let request = try PeerRequest(decoding: body)
         #expect(request.id == 1 && request.method == PeerMethod.continueActivity)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test
-    func `a paired device has the same view and the same key, without a new epoch`() throws {
+    func `a paired device has the same view and key, without a new epoch`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         #expect(guest.state.view == founder.state.view)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test
-    func `a removal makes a new epoch, and its key goes to the live only`() throws {
+    func `a removal creates a new epoch, whose key is sent only to live devices`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         var other = try founder.pair(2)
@@ -38,7 +38,7 @@ import Testing
         let merge = try other.state.merging(founder.state.roster.ordered)
         #expect(merge.left == [guest.id])
         #expect(merge.hasNewEpoch)
-        #expect(!merge.state.isCurrent, "the record came, the key did not")
+        #expect(!merge.state.isCurrent, "the record arrived without the key")
         #expect(merge.state.keyToHandOver(to: founder.id) == nil)
         try other.meet(&founder)
         #expect(other.state.isCurrent)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test
-    func `who leaves keeps those whom it admitted, and the others make the epoch`() throws {
+    func `a device that leaves keeps the devices it admitted, and the others create the epoch`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.leaving(by: founder.key)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test
-    func `only the key that the record commits to is accepted`() throws {
+    func `only the key committed to by the record is accepted`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: Member.start)
@@ -100,20 +100,20 @@ import Testing
     }
 
     @Test
-    func `a device that was unknown is admitted by what it presents, or nothing is kept`() throws {
+    func `an unknown device is admitted by the statements it presents, or nothing is stored`() throws {
         var founder = try Member.founder()
         let away = try founder.pair(1)
         let guest = try founder.pair(2)
         let merge = try #require(try away.state.admits(guest.key.publicKey, with: guest.state.roster.ordered))
         #expect(merge.joined == [guest.id])
-        let stranger = try TestKeys.key(3).publicKey
-        #expect(try away.state.admits(stranger, with: guest.state.roster.ordered) == nil)
+        let unknown = try TestKeys.key(3).publicKey
+        #expect(try away.state.admits(unknown, with: guest.state.roster.ordered) == nil)
         founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: 0)
         #expect(try founder.state.admits(guest.key.publicKey, with: guest.state.roster.ordered) == nil)
     }
 
     @Test
-    func `a name replaces all others by its counter; the same name changes nothing`() throws {
+    func `a name replaces all others by its counter; repeating it changes nothing`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let renamed = try founder.state.naming(guest.id, "phone", by: founder.key)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test
-    func `a name with the greatest counter stops renaming until its author is removed`() throws {
+    func `a name with the greatest counter prevents renaming until its author is removed`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let spoof = try Statement.sign(
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test
-    func `a hostile epoch number stops new epochs until its author is removed, and nothing traps`() throws {
+    func `a hostile epoch number prevents new epochs until its author is removed, and nothing traps`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let hostile = try Statement.sign(
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test
-    func `large numbers of a hostile member are forgotten with it, also when others have passed them`() throws {
+    func `large numbers of a hostile member are dropped with it, even if others have exceeded them`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let hostile = try Statement.sign(
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test
-    func `a roster keeps one epoch record of each signer, and none that names other removals`() throws {
+    func `a roster keeps one epoch record per signer, and none that names other removals`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         let other = try founder.pair(2)

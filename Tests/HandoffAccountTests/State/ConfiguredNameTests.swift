@@ -3,12 +3,12 @@ import HandoffCrypto
 import HandoffModel
 import Testing
 
-/// The name that a device is configured with, beside the one that its user gave it since.
+/// The configured name of a device, and the name that its user gave it since.
 @Suite struct ConfiguredNameTests {
     private func name(_ state: AccountState, of member: Member) -> String? { state.view.names[member.id] }
 
     @Test
-    func `a name that the user gave holds until another one is configured`() throws {
+    func `a name given by the user remains until another one is configured`() throws {
         var founder = try Member.founder()
         founder.state = try founder.state.configured(name: "desk", by: founder.key)
         #expect(name(founder.state, of: founder) == "desk")
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test
-    func `a name that was taken out of the configuration, and stands there again, is another one`() throws {
+    func `a name that was removed from the configuration and added again counts as a change`() throws {
         var founder = try Member.founder()
         founder.state = try founder.state.configured(name: "desk", by: founder.key)
         founder.state = try founder.state.naming(founder.id, "table", by: founder.key)
@@ -32,14 +32,14 @@ import Testing
     }
 
     @Test(arguments: [nil, "Küche 🏠", String(repeating: "x", count: 64)])
-    func `the file keeps it`(configured: String?) throws {
+    func `the file preserves the configured name`(configured: String?) throws {
         let founder = try Member.founder()
         let state = try founder.state.configured(name: configured, by: founder.key)
         #expect(try AccountState(decoding: state.encoded()).configuredName == configured)
     }
 
     @Test
-    func `a file whose name is no text is refused`() throws {
+    func `a file whose name is not text is rejected`() throws {
         let founder = try Member.founder()
         let state = try founder.state.configured(name: "x", by: founder.key)
         let content = state.encoded().exposedCopy()[16...].dropLast(SHA256.byteCount)

@@ -13,11 +13,11 @@ import Testing
     }
 
     @Test
-    func `when none counts, members wait by their rank, ten seconds at most`() throws {
+    func `without an epoch, members wait by their rank, at most ten seconds`() throws {
         var founder = try Member.founder()
         var members = [founder]
         for number in 1...24 { members.append(try founder.pair(number)) }
-        // A removal without an epoch, as after two that crossed.
+        // A removal without an epoch, as after two concurrent removals.
         let removal = try Statement.sign(
             .remove(subject: Fingerprint(members[24].id), keeps: []), accountID: founder.state.accountID,
             with: founder.key)
@@ -32,18 +32,18 @@ import Testing
     }
 
     @Test
-    func `an epoch is renewed after thirty days and up to three more, on the device's own clock`() throws {
+    func `an epoch is renewed after thirty days and up to three more, by the device's own clock`() throws {
         let founder = try Member.founder()
         func due(_ days: UInt64) -> EpochDue? {
             founder.state.epochDue(for: founder.id, now: Member.start + days * Self.day)
         }
         #expect(due(29) == nil)
         #expect(due(34)?.reason == .old)
-        #expect(founder.state.epochDue(for: founder.id, now: 0) == nil, "a clock that went back is no reason")
+        #expect(founder.state.epochDue(for: founder.id, now: 0) == nil, "renewed although the clock was set back")
     }
 
     @Test
-    func `a key that nobody hands over is replaced`() throws {
+    func `a key that no device sends is replaced`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: 0)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test
-    func `when two removals keep different ones, the key that was in force is replaced`() throws {
+    func `when two removals keep different devices, the current key is replaced`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         var thief = try founder.pair(2)
@@ -74,7 +74,7 @@ import Testing
         let merge = try founder.state.merging(second.state.roster.ordered)
         #expect(merge.left == [accomplice.id])
         let due = merge.state.epochDue(for: founder.id, now: 0)
-        // If the second one's record is the greater, its key never was with the accomplice.
+        // If the second one's record is greater, the accomplice never had its key.
         #expect(due?.reason == (merge.hasNewEpoch ? nil : .exposed))
         let renewed = try merge.state.makingEpoch(by: founder.key, now: 0)
         #expect(renewed.epochDue(for: founder.id, now: 0) == nil)

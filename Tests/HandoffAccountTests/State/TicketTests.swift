@@ -4,7 +4,7 @@ import HandoffModel
 import Testing
 import Timing
 
-/// The life of an exported file, as it is told at `AccountState.exportingTicket`.
+/// The life cycle of an exported file, as described in `AccountState+Tickets.swift`.
 @Suite struct TicketTests {
     static let now = Member.start
 
@@ -19,7 +19,7 @@ import Timing
         return Member(key: key, state: try AccountState.importing(file, device: key, name: "new"))
     }
 
-    /// A member lets a device in, and hands it the key.
+    /// A member admits a device and sends it the key.
     static func introduce(_ guest: inout Member, to member: inout Member) throws {
         let made = try member.state.introducing(
             guest.key.publicKey, with: guest.state.roster.ordered, by: member.key)
@@ -28,24 +28,24 @@ import Timing
     }
 
     @Test
-    func `a device that imports a file has no key, knows whom to look for, and makes no epoch`() throws {
+    func `a device that imports a file has no key, can find members, and creates no epoch`() throws {
         var founder = try Member.founder()
         let guest = try Self.importing(Self.export(&founder), 5)
         #expect(guest.state.standing(of: guest.id) == .joining)
         #expect(guest.state.accountKey == nil && guest.state.ticketSeed != nil)
         #expect(guest.state.epochDue(for: guest.id, now: Self.now, keyAwaited: .seconds(60)) == nil)
-        #expect(guest.state.ticketsDue(for: guest.id, now: Self.now + 2 * 86_400) == [], "it never closes its own")
+        #expect(guest.state.ticketsDue(for: guest.id, now: Self.now + 2 * 86_400) == [], "it closes its own ticket")
     }
 
     @Test
-    func `the member that lets it in closes the ticket in the same write, and hands over the key in force`() throws {
+    func `the admitting member closes the ticket in the same write and sends the current key`() throws {
         var founder = try Member.founder()
         let file = try Self.export(&founder)
         #expect(founder.state.ticketsDue(for: founder.id, now: Self.now) == [])
         var guest = try Self.importing(file, 5)
         try Self.introduce(&guest, to: &founder)
         #expect(founder.state.view.openTickets.isEmpty && founder.state.exports == [])
-        #expect(founder.state.epoch == 1, "a ticket that is closed ends no epoch")
+        #expect(founder.state.epoch == 1, "closing a ticket ended the epoch")
         #expect(guest.state.isCurrent && guest.state.ticketSeed == nil)
         #expect(guest.state.standing(of: guest.id) == .member)
 
@@ -54,11 +54,11 @@ import Timing
             try founder.state.introducing(late.key.publicKey, with: late.state.roster.ordered, by: founder.key) == nil)
         let after = try founder.state.merging(late.state.roster.ordered)
         #expect(!after.state.view.isLive(late.id))
-        #expect(after.state.view.isLive(guest.id), "a replay does not harm the device that was kept")
+        #expect(after.state.view.isLive(guest.id), "a replay removed the kept device")
     }
 
     @Test
-    func `every file is good, in any order, across other files, new keys and removals`() throws {
+    func `every file is valid, in any order, across other files, new keys and removals`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let third = try founder.pair(2)
@@ -84,7 +84,7 @@ import Timing
     }
 
     @Test
-    func `a use that another member has let in is closed after its turn, if that has not done so`() throws {
+    func `a ticket used at another member is closed in turn if that member has not closed it`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -101,7 +101,7 @@ import Timing
     }
 
     @Test
-    func `a file that was used twice before it was closed admits nobody, and closing keeps nobody`() throws {
+    func `a file that was used twice before it was closed admits no device, and closing keeps none`() throws {
         var founder = try Member.founder()
         let file = try Self.export(&founder)
         let guests = [try Self.importing(file, 5), try Self.importing(file, 6)]
@@ -109,7 +109,7 @@ import Timing
         let merge = try founder.state.merging(guests[1].state.roster.ordered)
         #expect(merge.left == [guests[0].id])
         founder.state = merge.state
-        // The first one may have been handed the key.
+        // The first one may have received the key.
         #expect(founder.state.epochDue(for: founder.id, now: Self.now)?.reason == .exposed)
         #expect(founder.state.view.openTickets.first?.users.count == 2)
         for due in founder.state.ticketsDue(for: founder.id, now: Self.now) {
@@ -120,7 +120,7 @@ import Timing
     }
 
     @Test
-    func `two members that close one ticket at once keep the device`() throws {
+    func `two members that close one ticket concurrently keep the device`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -144,7 +144,7 @@ import Timing
         try founder.meet(&second)
         let due = founder.state.ticketsDue(for: founder.id, now: Self.now + age)
         #expect(due.isEmpty == !isDue)
-        #expect(second.state.ticketsDue(for: second.id, now: Self.now + age) == [], "only its exporter counts the time")
+        #expect(second.state.ticketsDue(for: second.id, now: Self.now + age) == [], "another member closes the ticket")
         guard let due = due.first else { return }
         #expect(due.after == .zero)
         founder.state = try founder.state.closingTicket(due.ticket, by: founder.key)
@@ -155,7 +155,7 @@ import Timing
     }
 
     @Test
-    func `a file is of no use to a device that was removed`() throws {
+    func `a removed device cannot use a file`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Self.now)
@@ -164,7 +164,7 @@ import Timing
     }
 
     @Test
-    func `a device that waits for the key in force can export all the same: the file holds no key`() throws {
+    func `a device that waits for the current key can export, because the file contains no key`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
@@ -177,7 +177,7 @@ import Timing
     }
 
     @Test
-    func `a revocation keeps nobody, also not the one whom another member keeps at the same time`() throws {
+    func `a revocation keeps no device, not even one that another member keeps concurrently`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -188,7 +188,7 @@ import Timing
         #expect(second.state.view.isLive(guest.id))
 
         founder.state = try founder.state.revokingTicket(ticket, by: founder.key, now: Self.now)
-        #expect(founder.state.epoch == 1, "nobody had used it, as far as it knows")
+        #expect(founder.state.epoch == 1, "the ticket was unused as far as the founder knows")
         let merge = try second.state.merging(founder.state.roster.ordered)
         #expect(merge.left == [guest.id])
         // The guest has the key.
@@ -206,7 +206,7 @@ import Timing
     }
 
     @Test
-    func `a revocation that puts a member out makes a new epoch in the same write`() throws {
+    func `a revocation that excludes a member creates a new epoch in the same write`() throws {
         var founder = try Member.founder()
         let guest = try Self.importing(Self.export(&founder), 5)
         founder.state = try founder.state.merging(guest.state.roster.ordered).state
@@ -217,7 +217,7 @@ import Timing
     }
 
     @Test
-    func `a device that came by a file knows whether it was one of two, or came in vain`() throws {
+    func `a device that used a file knows whether another used it too, or whether it was closed`() throws {
         var founder = try Member.founder()
         #expect(founder.state.standing(of: founder.id) == .member)
         let file = try Self.export(&founder)

@@ -3,7 +3,7 @@ import HandoffCrypto
 import HandoffModel
 import Testing
 
-/// Devices that were let in by pairing, and may not know it.
+/// Devices that were admitted by pairing and may not know it.
 @Suite struct UnfinishedTests {
     private func paired() throws -> (founder: Member, guest: PublicKey, id: DeviceID) {
         var founder = try Member.founder()
@@ -21,22 +21,22 @@ import Testing
     }
 
     @Test
-    func `the file keeps it`() throws {
+    func `the file preserves unfinished devices`() throws {
         let (founder, _, id) = try paired()
         #expect(try AccountState(decoding: founder.state.encoded()).unfinished == [id])
     }
 
     @Test
-    func `whoever is no member any more is not unfinished either`() throws {
+    func `a device that is no longer a member is no longer unfinished`() throws {
         let (founder, _, id) = try paired()
         let removed = try founder.state.removing(id, keeping: [], by: founder.key, now: Member.start)
         #expect(removed.unfinished.isEmpty)
-        let heard = try founder.state.merging(removed.roster.ordered)
-        #expect(heard.state.unfinished.isEmpty)
+        let merged = try founder.state.merging(removed.roster.ordered)
+        #expect(merged.state.unfinished.isEmpty)
     }
 
     @Test
-    func `who has left is known by its own word only`() throws {
+    func `only a device's own statement makes it left`() throws {
         var (founder, _, id) = try paired()
         #expect(!founder.state.hasLeft(founder.id))
         founder.state = try founder.state.removing(id, keeping: [], by: founder.key, now: Member.start)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test
-    func `who let a device in is told: by itself, by a file, nobody for the founder`() throws {
+    func `the admitter of a device is known: directly, by a file, or none for the founder`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         let other = try guest.pair(2)

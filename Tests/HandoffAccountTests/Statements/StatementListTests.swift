@@ -3,14 +3,14 @@ import Testing
 
 @Suite struct StatementListTests {
     @Test
-    func `a list survives encoding in its order`() throws {
+    func `encoding preserves a list in its order`() throws {
         let statements = try TestAccount().oneOfEach()
         #expect(try StatementList.decode(StatementList.encode(statements)) == statements)
         #expect(try StatementList.decode([]).isEmpty)
     }
 
     @Test
-    func `a list that is cut inside a statement is refused`() throws {
+    func `a list that is truncated inside a statement is rejected`() throws {
         let statements = try TestAccount().oneOfEach()
         let bytes = StatementList.encode(statements)
         var ends: Set<Int> = [0]
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test
-    func `a length that promises more than there is, is refused`() {
+    func `a length beyond the end is rejected`() {
         #expect(throws: StatementError.layout) { try StatementList.decode([0xFF, 0xFF, 1]) }
         #expect(throws: StatementError.layout) { try StatementList.decode([0, 0]) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StatementTests {
     @Test
-    func `every kind survives encoding, with its id, and is genuine`() throws {
+    func `encoding preserves every kind and its id, and it is genuine`() throws {
         for statement in try TestAccount().oneOfEach() {
             let read = try Statement(decoding: statement.encoded)
             #expect(read.id == statement.id)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test
-    func `a statement that ends early or goes on is refused`() throws {
+    func `a statement that is truncated or too long is rejected`() throws {
         for statement in try TestAccount().oneOfEach() {
             let bytes = statement.encoded
             for count in bytes.indices {
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test
-    func `no bit can be changed: the layout or the signature is wrong then`() throws {
+    func `any changed bit makes the layout or the signature wrong`() throws {
         for statement in try TestAccount().oneOfEach() {
             for index in statement.encoded.indices {
                 var bytes = statement.encoded
@@ -40,11 +40,11 @@ import Testing
     }
 
     @Test
-    func `random bytes are refused or read, and never trap`() throws {
+    func `random bytes are rejected or read, and never trap`() throws {
         var random = SplitMix(seed: 1)
         for round in 0..<20_000 {
             var bytes = random.bytes(Int.random(in: 0..<220, using: &random))
-            // A right kind in most rounds, so that the fields are reached.
+            // A valid kind in most rounds, so that the fields are reached.
             let kinds: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 128, 255]
             if !bytes.isEmpty, round % 4 != 0 { bytes[0] = kinds.randomElement(using: &random) ?? 1 }
             if let statement = try? Statement(decoding: bytes) {
@@ -71,14 +71,14 @@ import Testing
         #expect(throws: StatementError.layout) { try Statement(decoding: bytes) }
     }
 
-    @Test func `the fields of a reserved kind have 512 bytes at most`() throws {
+    @Test func `the fields of a reserved kind have at most 512 bytes`() throws {
         #expect(throws: StatementError.layout) {
             try TestAccount().sign(.reserved(kind: 128, fields: [UInt8](repeating: 0, count: 513)), by: 0)
         }
     }
 
     @Test
-    func `a removal lists each kept key once, in order, and no more than an account can know`() throws {
+    func `a removal lists each kept key once, in order, and at most as many as an account can know`() throws {
         let account = try TestAccount()
         let keys = (0..<300).map { Fingerprint(hashing: [UInt8($0 % 256), UInt8($0 / 256)]) }.sorted()
         let subject = keys[0]
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test
-    func `a name is bytes: composed and decomposed are two`() throws {
+    func `a name is bytes: composed and decomposed forms differ`() throws {
         let account = try TestAccount()
         let composed = try account.name(0, "\u{e9}", 1, by: 0)
         let decomposed = try account.name(0, "e\u{301}", 1, by: 0)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test
-    func `invalid UTF-8 in a name is refused, not repaired`() throws {
+    func `invalid UTF-8 in a name is rejected, not repaired`() throws {
         var bytes = try TestAccount().name(0, "abc", 1, by: 0).encoded
         bytes[bytes.count - Statement.signatureCount - 1] = 0xFF
         #expect(throws: StatementError.layout) { try Statement(decoding: bytes) }
@@ -126,9 +126,9 @@ import Testing
         let other = try Statement.sign(
             .found(nonce: [UInt8](repeating: 9, count: 16)), accountID: account.id, with: TestKeys.key(0))
         #expect(!other.isGenuine)
-        let stranger = try Statement.sign(
+        let foreign = try Statement.sign(
             .found(nonce: [UInt8](repeating: 7, count: 16)), accountID: account.id, with: TestKeys.key(1))
-        #expect(!stranger.isGenuine)
+        #expect(!foreign.isGenuine)
     }
 
     @Test

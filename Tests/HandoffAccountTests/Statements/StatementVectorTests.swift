@@ -3,7 +3,7 @@ import HandoffCrypto
 import HandoffModel
 import Testing
 
-/// The numbers of docs/protocol.md, "Roster and epochs", which another program computes.
+/// The values of docs/protocol.md, "Roster and epochs", which another program computes.
 @Suite struct StatementVectorTests {
     let account: TestAccount
     let vectors: ProtocolVectors
@@ -22,7 +22,7 @@ import Testing
 
     @Test
     func `statements have the bytes of the vectors, signatures included`() throws {
-        // Its record names the removed of an account in which nobody is.
+        // Its record names the removed devices of an account without removals.
         let statements = try account.oneOfEach()
         let names = ["found", "add", "ticket", "use", "remove", "name", "epoch"]
         for (name, statement) in zip(names, statements) {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test
-    func `the roster and the removed have the digests of the vectors`() throws {
+    func `the roster and the removed devices have the digests of the vectors`() throws {
         let roster = try account.roster(account.oneOfEach())
         #expect(try roster.digest == vectors["digest"])
         #expect(try roster.view.removedDigest.bytes == vectors["removed1"])

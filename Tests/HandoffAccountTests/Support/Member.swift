@@ -2,14 +2,15 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// A device with its key and its state of one account, that does what the daemon does between devices.
+/// A device with its key and its state of one account. Performs the daemon's exchanges between
+/// devices.
 struct Member {
     let key: SigningKey
     var state: AccountState
 
     var id: DeviceID { DeviceID(key.publicKey) }
 
-    /// Seconds since 1970 that tests begin at.
+    /// Start of the tests, in seconds since 1970.
     static let start: UInt64 = 1_000_000
 
     /// The founder, with key 0.
@@ -28,7 +29,7 @@ struct Member {
         return Member(key: guest, state: joined)
     }
 
-    /// Both send all their statements, then whoever can hands over the key.
+    /// Both send all their statements, then the one that has the current key sends it.
     mutating func meet(_ other: inout Member) throws {
         let (left, right) = (state.roster.ordered, other.state.roster.ordered)
         state = try state.merging(right).state

@@ -2,7 +2,8 @@ import FoundationEssentials
 import HandoffModel
 import Testing
 
-/// The numbers of docs/protocol-vectors.json, which another implementation computes and which docs/protocol.md shows.
+/// The values of docs/protocol-vectors.json, which another implementation computes and
+/// docs/protocol.md shows.
 struct ProtocolVectors {
     private let values: [String: [UInt8]]
 
@@ -13,7 +14,7 @@ struct ProtocolVectors {
         values = try texts.mapValues { try #require(Hex.decode($0)) }
     }
 
-    /// The cases of membership by name, each with its statements and what follows from them.
+    /// The cases of membership by name, each with its statements and the expected results.
     static func membership() throws -> [String: [String: String]] {
         try groups().membership
     }
@@ -34,7 +35,7 @@ struct ProtocolVectors {
     /// The names of all values.
     var names: Set<String> { Set(values.keys) }
 
-    /// A value that has to be there.
+    /// A required value.
     subscript(_ name: String) -> [UInt8] {
         get throws { try #require(values[name], "no vector \(name)") }
     }

@@ -1,4 +1,5 @@
-/// A generator of repeatable pseudo-random numbers, so that a failing run can be run again by its seed.
+/// A generator of repeatable pseudo-random numbers, so that a failing run can be repeated from its
+/// seed.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
@@ -14,7 +15,7 @@ struct SplitMix: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// A number from 0 up to but excluding 1.
     mutating func fraction() -> Double {
         Double.random(in: 0..<1, using: &self)
     }

@@ -2,7 +2,8 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// An account whose founder has key 0, and statements of which every device may sign any, allowed or not.
+/// An account whose founder has key 0. Any device can sign any statement, whether or not the rules
+/// permit it.
 struct TestAccount {
     let founding: Statement
 
@@ -64,7 +65,7 @@ struct TestAccount {
         return try sign(.epoch(n: n, removedDigest: view.removedDigest, keyCommitment: commitment), by: signer)
     }
 
-    /// One statement of every kind, the signers known.
+    /// One statement of every kind, with known signers.
     func oneOfEach() throws -> [Statement] {
         [
             founding, try add(1, by: 0), try ticket(100, by: 0), try use(100, for: 2),
@@ -75,7 +76,7 @@ struct TestAccount {
 }
 
 extension RosterView {
-    /// The numbers, of the first 40 keys, of live devices.
+    /// The key numbers of live devices among the first 40 keys.
     func liveNumbers() throws -> [Int] {
         try (0..<40).filter { isLive(try TestKeys.device($0)) }
     }

@@ -2,7 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// Keys that are the same in every run: key `i` has the seed `i` in four bytes, repeated.
+/// Keys that are equal in every run: key `i` has the seed `i` in four bytes, repeated.
 enum TestKeys {
     private static let pool: [SigningKey] = (0..<256).compactMap { try? make($0) }
     private static let devices: [DeviceID] = pool.map { DeviceID($0.publicKey) }

@@ -13,7 +13,7 @@ import Testing
         _ = try desk.call(.createAccount)
         let file = try desk.exportAccount(passphrase: "open sesame")
 
-        for (passphrase, word) in [("", "is needed"), ("open sesam", "cannot be opened")] {
+        for (passphrase, word) in [("", "enter the passphrase"), ("open sesam", "cannot be opened")] {
             let answer = try couch.offerAccountFile(file, passphrase: passphrase)
             #expect(answer["error"]?.string == ControlErrorName.wrongPassphrase.rawValue)
             #expect(answer["message"]?.string?.contains(word) == true, "\(answer)")

@@ -5,7 +5,7 @@ struct PairingFrameDecoderTests {
     private static let all = Set(PairingFrameKind.allCases)
 
     @Test(arguments: PairingFrameKind.allCases)
-    func `a frame of any length that its kind allows is read, in any cuts`(_ kind: PairingFrameKind) throws {
+    func `a frame of any length that its kind allows is read in any pieces`(_ kind: PairingFrameKind) throws {
         for count in Set([kind.bodyCount.lowerBound, min(kind.bodyCount.upperBound, 4_000)]) {
             let frame = PairingFrame(kind, [UInt8](repeating: 9, count: count))
             for cut in [1, 3, 7, 5_000] {
@@ -22,7 +22,7 @@ struct PairingFrameDecoderTests {
     }
 
     @Test(arguments: PairingFrameKind.allCases)
-    func `other lengths are refused before the body comes`(_ kind: PairingFrameKind) {
+    func `other lengths are rejected before the body arrives`(_ kind: PairingFrameKind) {
         for count in [kind.bodyCount.lowerBound - 1, kind.bodyCount.upperBound + 1] {
             var decoder = PairingFrameDecoder(kinds: [kind])
             let length = UInt32(count + 1)
@@ -31,7 +31,7 @@ struct PairingFrameDecoderTests {
         }
     }
 
-    @Test func `a length above all is refused without the kind`() {
+    @Test func `a length above the maximum is rejected without the kind`() {
         var decoder = PairingFrameDecoder(kinds: [.salt, .refusal])
         decoder.append([0, 0, 0, 18])
         #expect(throws: PairingViolation.length(18)) { try decoder.next() }
@@ -46,20 +46,20 @@ struct PairingFrameDecoderTests {
     @Test(
         arguments: UInt8.min...UInt8.max
     )
-    func `kinds that the state does not take, and kinds that do not exist, are refused`(_ code: UInt8) {
+    func `kinds that the state does not accept, and unknown kinds, are rejected`(_ code: UInt8) {
         var decoder = PairingFrameDecoder(kinds: [.account])
         guard code != PairingFrameKind.account.rawValue else { return }
         decoder.append([0, 0, 0, 60, code])
         #expect(throws: PairingViolation.unexpected(kind: code)) { try decoder.next() }
     }
 
-    @Test func `nothing is taken when nothing is allowed`() {
+    @Test func `nothing is accepted if nothing is allowed`() {
         var decoder = PairingFrameDecoder(kinds: [])
         decoder.append([0, 0, 0, 2])
         #expect(throws: PairingViolation.length(2)) { try decoder.next() }
     }
 
-    @Test func `what has arrived is judged by the state in which it is taken`() throws {
+    @Test func `received bytes are checked against the state in which they are read`() throws {
         var decoder = PairingFrameDecoder(kinds: [.confirmA])
         let first = PairingFrame(.confirmA, [UInt8](repeating: 1, count: 32))
         decoder.append(first.encoded + PairingFrame(.stored, [UInt8](repeating: 2, count: 16)).encoded)

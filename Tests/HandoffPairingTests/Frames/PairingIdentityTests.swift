@@ -9,7 +9,7 @@ struct PairingIdentityTests {
         (String(repeating: "あ", count: 30), String(repeating: "あ", count: 21)),
         (String(repeating: "🏠", count: 17), String(repeating: "🏠", count: 16)),
     ])
-    func `a name is cut between characters`(_ name: String, _ fitting: String) {
+    func `a name is truncated between characters`(_ name: String, _ fitting: String) {
         #expect(PairingIdentity.fitting(name) == fitting)
         #expect(PairingIdentity.fitting(name).utf8.count <= PairingIdentity.maxName)
     }

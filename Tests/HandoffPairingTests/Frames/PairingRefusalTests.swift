@@ -14,12 +14,12 @@ struct PairingRefusalTests {
     }
 
     @Test(arguments: [0, 11, 12, 255] as [UInt8])
-    func `reasons of later versions are read as failed`(_ code: UInt8) {
+    func `reasons of later versions become failed`(_ code: UInt8) {
         #expect(PairingRefusal(body: [code]) == .failed)
     }
 
     @Test(arguments: [[], [4], [4, 1], [4, 1, 2, 3], [1, 0], [1, 0, 0], [0, 0]] as [[UInt8]])
-    func `other lengths are refused`(_ body: [UInt8]) {
+    func `other lengths are rejected`(_ body: [UInt8]) {
         #expect(PairingRefusal(body: body) == nil)
     }
 }

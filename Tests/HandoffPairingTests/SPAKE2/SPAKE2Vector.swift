@@ -1,7 +1,7 @@
 import Testing
 
-/// The test vectors of RFC 9382 appendix B for P256-SHA256-HKDF-SHA256-HMAC; byte strings in hexadecimal. Their
-/// additional data is empty.
+/// The test vectors of RFC 9382 appendix B for P256-SHA256-HKDF-SHA256-HMAC. Byte strings are in
+/// hexadecimal. The additional data is empty.
 struct SPAKE2Vector: Sendable, CustomTestStringConvertible {
     let a: String
     let b: String

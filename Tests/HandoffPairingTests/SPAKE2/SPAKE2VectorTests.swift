@@ -3,7 +3,7 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-/// SPAKE2 does what RFC 9382 says.
+/// SPAKE2 conforms to RFC 9382.
 @Suite struct SPAKE2VectorTests {
     @Test(arguments: SPAKE2Vector.all)
     func `both sides send the shares of the vector`(_ vector: SPAKE2Vector) throws {
@@ -24,7 +24,8 @@ import Testing
         #expect(ofB.isConfirmed(by: ofA.confirmation))
     }
 
-    /// K and the keys between are never shown by the implementation; this computes them from its parts.
+    /// The implementation never reveals K and the intermediate keys; this computes them from its
+    /// parts.
     @Test(arguments: SPAKE2Vector.all)
     func `the parts give K, Ka, KcA and KcB of the vector`(_ vector: SPAKE2Vector) throws {
         let (a, b) = try sides(vector)

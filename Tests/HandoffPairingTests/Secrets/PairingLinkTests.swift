@@ -5,7 +5,7 @@ import Testing
 struct PairingLinkTests {
     private static let secret = "aeaqcaibaeaqcaibaeaqcaibae"
 
-    @Test func `a link reads as it was written`() throws {
+    @Test func `a link is read back as written`() throws {
         let places = ["192.0.2.1:24863", "[fe80::1%eth0]:24863", "host.local:1", "[2001:db8::1]:65535"]
         let link = try PairingLink(candidates: places)
         let read = try #require(PairingLink(link.text))
@@ -15,7 +15,7 @@ struct PairingLinkTests {
         #expect(PairingLink(" \(link.text)\r\n") == link)
     }
 
-    @Test func `the form is fixed`() {
+    @Test func `the format is fixed`() {
         let link = PairingSamples.link()
         #expect(link.text == "handoff:pair/1/\(Self.secret)/192.0.2.1:24863")
     }
@@ -41,11 +41,11 @@ struct PairingLinkTests {
         "handoff:pair/1/\(secret)/" + String(repeating: "a", count: 500) + ":1",
         String(repeating: " ", count: 100_000),
     ])
-    func `all else is refused`(_ text: String) {
+    func `everything else is rejected`(_ text: String) {
         #expect(PairingLink(text) == nil)
     }
 
-    @Test func `only what fits is named`() throws {
+    @Test func `candidates that do not fit are omitted`() throws {
         let long = String(repeating: "a", count: 200)
         let link = try PairingLink(candidates: ["no port", "\(long):1", "\(long):2", "\(long):3", "b:1", "b:1"])
         #expect(link.candidates == ["\(long):1", "\(long):2", "b:1"])
@@ -54,7 +54,7 @@ struct PairingLinkTests {
         #expect(try PairingLink(candidates: (1...20).map { "b:\($0)" }).candidates.count == 8)
     }
 
-    @Test func `a token opens for its record alone`() throws {
+    @Test func `a token opens only for its record`() throws {
         let link = PairingSamples.link()
         let record: [UInt8] = [0x16, 3, 1, 0, 4, 1, 2, 3, 4]
         let token = try #require(link.token(clientHello: record))
@@ -66,14 +66,14 @@ struct PairingLinkTests {
         #expect(!PairingSamples.link(2).isValid(token, clientHello: record))
     }
 
-    @Test func `a token never begins like a record`() {
+    @Test func `a token never starts like a record`() {
         let link = PairingSamples.link()
         let tokens = (0..<2_000).map { link.token(clientHello: [0x16, UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
         #expect(tokens.contains(nil))
         #expect(!tokens.contains { $0?.first == PairingLink.handshakeRecord })
     }
 
-    @Test func `nothing prints a link`() {
+    @Test func `a link is never printed`() {
         let link = PairingSamples.link()
         var dumped = ""
         dump(link, to: &dumped)

@@ -24,12 +24,12 @@ import Testing
         PairedAccount(epoch: epoch, accountKey: key ?? self.key, statements: account.roster.encoded())
     }
 
-    @Test func `the right one is taken`() throws {
+    @Test func `the right account is accepted`() throws {
         let state = try paired(account).state(for: joiner, inviter: inviter, now: 0)
         #expect(state.isCurrent && state.view.isLive(joiner))
     }
 
-    @Test func `one that does not admit it is refused`() throws {
+    @Test func `an account that does not admit the joiner is rejected`() throws {
         let other = try PairingSamples.account(admitting: false)
         let key = try #require(other.accountKey)
         #expect(throws: AccountError.notLive(joiner)) {
@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test func `an inviter that is no member is refused`() throws {
-        let stranger = PairingPeer(publicKey: try PairingSamples.key(0xC3).publicKey, name: "first")
-        #expect(throws: AccountError.notLive(stranger.device)) {
-            try paired(account).state(for: joiner, inviter: stranger, now: 0)
+    @Test func `an inviter that is not a member is rejected`() throws {
+        let unknown = PairingPeer(publicKey: try PairingSamples.key(0xC3).publicKey, name: "first")
+        #expect(throws: AccountError.notLive(unknown.device)) {
+            try paired(account).state(for: joiner, inviter: unknown, now: 0)
         }
     }
 
-    @Test func `another key or epoch is refused`() throws {
+    @Test func `another key or epoch is rejected`() throws {
         let other = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
         #expect(throws: AccountError.wrongKey) {
             try paired(account, key: other).state(for: joiner, inviter: inviter, now: 0)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `statements that are not genuine are refused`() throws {
+    @Test func `statements that are not genuine are rejected`() throws {
         var statements = account.roster.encoded()
         statements[statements.count - 1] ^= 1
         let paired = PairedAccount(epoch: 1, accountKey: key, statements: statements)

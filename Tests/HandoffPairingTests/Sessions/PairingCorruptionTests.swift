@@ -1,7 +1,7 @@
 import HandoffPairing
 import Testing
 
-/// A changed byte anywhere ends in no account.
+/// A changed byte in any message prevents the transfer of the account.
 @Suite struct PairingCorruptionTests {
     @Test(arguments: 0..<9)
     func `of each message`(_ number: Int) throws {
@@ -20,12 +20,13 @@ import Testing
             }
             let (isStored, isReceived, guesses) = (pair.isStored, pair.received != nil, pair.wrongGuesses)
             #expect(!isStored, "byte \(position)")
-            // Only the word that the account is stored comes after it.
+            // Only the confirmation that the account is stored follows it.
             if kind != PairingFrameKind.stored.rawValue {
                 #expect(!isReceived, "byte \(position)")
             }
             if guesses > 0 {
-                // What an onlooker changes before the proof makes an honest joiner look like a guesser, but only there.
+                // An attacker that changes bytes before the proof can make an honest joiner look
+                // like a guesser. Later changes cannot.
                 #expect(kind <= PairingFrameKind.confirmA.rawValue)
             }
         }

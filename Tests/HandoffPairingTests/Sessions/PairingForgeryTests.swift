@@ -2,7 +2,7 @@ import HandoffCrypto
 import HandoffPairing
 import Testing
 
-/// What whoever knows the code can send, beyond what a joiner says: identities that are not its own, and worse.
+/// Messages that a peer with the code can send but a joiner does not, such as foreign identities.
 @Suite struct PairingForgeryTests {
     private static let identities = SPAKE2Identities(
         a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
@@ -17,9 +17,7 @@ import Testing
     }
 
     @Test
-    func `a share that fits one code alone tells nobody whether it is the right one, but by a guess that counts`()
-        throws
-    {
+    func `a share that fits a single code reveals whether it is right only by a guess that counts`() throws {
         let share = try PairingSamples.blindAlone(.a, password(), Self.identities)
         var inviter = try SessionPair().inviter
         _ = inviter.start()
@@ -30,7 +28,7 @@ import Testing
     }
 
     @Test
-    func `a false inviter's share that fits one code alone is answered with a proof that counts`() throws {
+    func `an impostor's share that fits a single code is answered with a proof that counts`() throws {
         let share = try PairingSamples.blindAlone(.b, password(), Self.identities)
         var joiner = try SessionPair().joiner
         _ = joiner.received(PairingFrame(.salt, try PairingSamples.salt().bytes).encoded)
@@ -40,7 +38,7 @@ import Testing
         #expect(joiner.hasUnansweredProof)
     }
 
-    /// The other side, by hand: an inviter that has taken the proof, and the seal of whoever gave it.
+    /// A hand-written joiner: an inviter that has accepted the proof, and the joiner's seal.
     private func proved() throws -> (inviter: InviterSession, seal: PairingSeal) {
         let exchange = try SPAKE2(role: .a, password: password(), identities: Self.identities)
         var inviter = try SessionPair().inviter
@@ -71,29 +69,29 @@ import Testing
         return inviter.received(try seal.seal(.identity, plaintext).encoded)
     }
 
-    @Test func `the own identity is taken`() throws {
+    @Test func `the device's own identity is accepted`() throws {
         let key = try PairingSamples.joinerKey()
         let actions = try outcome(try identity(key: key))
         #expect(actions.last == .joiner(PairingPeer(publicKey: key.publicKey, name: "second")))
     }
 
-    @Test func `another device's key is refused`() throws {
+    @Test func `another device's key is rejected`() throws {
         let victim = try PairingSamples.key(0xC3)
         let forged = try identity(key: victim, signer: PairingSamples.joinerKey())
         #expect(try outcome(forged) == [.ended(.violation(.identity))])
     }
 
-    @Test func `an identity of another connection is refused`() throws {
+    @Test func `an identity of another connection is rejected`() throws {
         let replayed = try identity(key: PairingSamples.joinerKey(), exporter: PairingSamples.otherExporter)
         #expect(try outcome(replayed) == [.ended(.violation(.identity))])
     }
 
-    @Test func `the identity of the other role is refused`() throws {
+    @Test func `the identity of the other role is rejected`() throws {
         let swapped = try identity(key: PairingSamples.joinerKey(), role: 1)
         #expect(try outcome(swapped) == [.ended(.violation(.identity))])
     }
 
-    @Test func `a signature for another purpose is refused`() throws {
+    @Test func `a signature for another purpose is rejected`() throws {
         let other = try identity(key: PairingSamples.joinerKey(), domain: "handoff/1 statement")
         #expect(try outcome(other) == [.ended(.violation(.identity))])
     }
@@ -101,31 +99,31 @@ import Testing
     @Test(arguments: [
         [], [UInt8](repeating: 0x61, count: 65), [0xFF], [0xC3], [0xED, 0xA0, 0x80],
     ])
-    func `names without bytes, too long or not UTF-8 are refused`(_ name: [UInt8]) throws {
-        // An empty name is too short as a frame already, unless it is filled up.
+    func `names that are empty, too long or not UTF-8 are rejected`(_ name: [UInt8]) throws {
+        // A frame with an empty name is too short unless it is padded.
         let plaintext = try identity(key: PairingSamples.joinerKey(), name: name) + (name.isEmpty ? [0] : [])
         #expect(try outcome(plaintext) == [.ended(.violation(.identity))])
     }
 
     @Test(arguments: [1, 64])
-    func `a name of 1 and of 64 bytes is taken`(_ count: Int) throws {
+    func `names of 1 and of 64 bytes are accepted`(_ count: Int) throws {
         let name = [UInt8](repeating: 0x61, count: count)
         #expect(try outcome(identity(key: PairingSamples.joinerKey(), name: name)).count == 2)
     }
 
-    @Test func `bytes behind the signature are refused`() throws {
+    @Test func `bytes after the signature are rejected`() throws {
         let longer = try identity(key: PairingSamples.joinerKey()) + [0]
         #expect(try outcome(longer) == [.ended(.violation(.identity))])
     }
 
-    @Test func `a key of another algorithm is refused`() throws {
+    @Test func `a key of another algorithm is rejected`() throws {
         var other = try identity(key: PairingSamples.joinerKey())
-        other[8] = 0x6F  // Ed448 has 1.3.101.113, X448 .111
+        other[8] = 0x6F  // Ed448 is 1.3.101.113, X448 .111
         #expect(try outcome(other) == [.ended(.violation(.identity))])
     }
 
     @Test(arguments: 0..<4)
-    func `a word of another kind, counter, direction or key does not open`(_ fault: Int) throws {
+    func `a frame of another kind, counter, direction or key does not open`(_ fault: Int) throws {
         var (inviter, seal) = try proved()
         let plaintext = try identity(key: PairingSamples.joinerKey())
         switch fault {
@@ -144,7 +142,7 @@ import Testing
     }
 
     @Test
-    func `a seal opens what the other direction sealed, once, in order, for one exporter`() throws {
+    func `a seal opens frames of the other direction, once, in order, for one exporter`() throws {
         let shared = SecretBytes(copying: [UInt8](repeating: 1, count: 16))
         func make(_ role: PairingRole, _ exporter: [UInt8] = PairingSamples.exporter) throws -> PairingSeal {
             try PairingSeal(sharedKey: shared, exporter: exporter, role: role)

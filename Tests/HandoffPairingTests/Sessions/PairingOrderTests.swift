@@ -1,9 +1,10 @@
 import HandoffPairing
 import Testing
 
-/// Anything but the next frame ends a session.
+/// Any frame but the next expected one ends a session.
 @Suite struct PairingOrderTests {
-    /// What each side takes before message `number` of a whole session arrives; nil for refusals only.
+    /// The kind that each side accepts before message `number` of a whole session arrives; nil for
+    /// refusals only.
     private static let next: [(inviter: PairingFrameKind?, joiner: PairingFrameKind?)] = [
         (.shareA, .salt), (.shareA, nil), (.confirmA, .shareB), (.confirmA, .confirmB), (.identity, .confirmB),
         (.identity, .identity), (.stored, .identity), (.stored, .account), (.stored, nil),
@@ -54,15 +55,15 @@ import Testing
             var another = joiner
             guard !another.isEnded else { continue }
             guard case .ended(.violation(.length(length))) = another.received(bytes).first else {
-                Issue.record("the joiner took \(length)")
+                Issue.record("the joiner accepted \(length)")
                 continue
             }
         }
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6])
-    func `by coming before it may`(_ number: Int) throws {
-        // Each message twice: the second one is not what its receiver waits for then.
+    func `by arriving too early`(_ number: Int) throws {
+        // Each message twice: the second is not what its receiver expects then.
         var pair = try SessionPair()
         try pair.run { $0.number == number ? $0.bytes + $0.bytes : $0.bytes }
         #expect(pair.received == nil && !pair.isStored)
@@ -76,7 +77,7 @@ import Testing
 
     @Test(arguments: [5, 6, 7, 8])
     func `by not being sealed as the next one`(_ number: Int) throws {
-        // A sealed frame of this session in the place of a later one, with the kind that is due.
+        // A sealed frame of this session in place of a later one, with the expected kind.
         var pair = try SessionPair()
         var first: [UInt8] = []
         try pair.run { message in

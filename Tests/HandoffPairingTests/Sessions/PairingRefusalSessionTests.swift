@@ -1,12 +1,12 @@
 import HandoffPairing
 import Testing
 
-/// Either side can refuse at any time, and the other hears why.
+/// Either side can refuse at any time, and the other receives the reason.
 @Suite struct PairingRefusalSessionTests {
     static let reasons = PairingRefusalTests.all.map(\.0)
 
     @Test(arguments: reasons)
-    func `the window refuses to look at a guess`(_ reason: PairingRefusal) throws {
+    func `the window refuses to verify a guess`(_ reason: PairingRefusal) throws {
         var pair = try SessionPair()
         pair.judgement = reason
         try pair.run()
@@ -34,12 +34,12 @@ import Testing
         if !inviter.isEnded {
             var other = joiner
             guard case .send(let bytes) = inviter.refuse(.failed).first else {
-                Issue.record("nothing was said")
+                Issue.record("nothing was sent")
                 return
             }
             if !other.isEnded {
                 guard case .ended(.refusedByPeer(.failed)) = other.received(bytes).last else {
-                    Issue.record("the joiner did not hear it")
+                    Issue.record("the joiner did not receive it")
                     return
                 }
             }
@@ -51,7 +51,7 @@ import Testing
         inviter = whole.snapshots[number].inviter
         if !joiner.isEnded {
             guard case .send(let bytes) = joiner.cancel().first else {
-                Issue.record("nothing was said")
+                Issue.record("nothing was sent")
                 return
             }
             if !inviter.isEnded {
@@ -62,26 +62,27 @@ import Testing
     }
 
     @Test
-    func `a refusal that cannot be read ends as well`() throws {
+    func `an invalid refusal also ends the session`() throws {
         var inviter = try SessionPair().inviter
         _ = inviter.start()
         #expect(inviter.received([0, 0, 0, 2, 9, 4]) == [.ended(.violation(.layout))])
     }
 
     @Test(arguments: 0..<9)
-    func `the joiner knows when whoever answers has had a guess at its code`(_ number: Int) throws {
+    func `the joiner knows when the peer has had a guess at its code`(_ number: Int) throws {
         var whole = try SessionPair()
         try whole.run()
         var joiner = whole.snapshots[number].joiner
-        // From the answer to share B (message 2) until the inviter's own proof (message 4) has arrived.
+        // From the answer to share B (message 2) until the inviter's own proof (message 4) has
+        // arrived.
         let isOpen = number == 3 || number == 4
         #expect(joiner.hasUnansweredProof == isOpen)
         _ = joiner.received(PairingFrame(.refusal, PairingRefusal.busy(seconds: 1).body).encoded)
-        #expect(joiner.hasUnansweredProof == isOpen, "a refusal takes nothing back")
+        #expect(joiner.hasUnansweredProof == isOpen, "a refusal changed it")
     }
 
     @Test
-    func `a wrong proof of the inviter leaves the joiner's unanswered`() throws {
+    func `a wrong proof of the inviter leaves the joiner's proof unanswered`() throws {
         var pair = try SessionPair()
         try pair.run { message in
             guard message.bytes[4] == PairingFrameKind.confirmB.rawValue else { return message.bytes }

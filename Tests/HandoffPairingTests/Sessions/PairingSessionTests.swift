@@ -7,7 +7,7 @@ import Testing
 /// Two devices pair.
 @Suite struct PairingSessionTests {
     @Test(arguments: [0, 1, 2, 5, 64, 1_000])
-    func `in whatever pieces the bytes come`(_ cut: Int) throws {
+    func `with bytes in any pieces`(_ cut: Int) throws {
         var pair = try SessionPair()
         pair.cut = cut
         try pair.run()
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test
-    func `not with another code: the inviter counts a guess, and has shown nothing`() throws {
+    func `not with another code: the inviter counts a guess and has revealed nothing`() throws {
         var pair = try SessionPair(joinerPassword: PairingSamples.password(2))
         try pair.run()
         #expect(pair.wrongGuesses == 1)
@@ -57,12 +57,13 @@ import Testing
         #expect(pair.inviterEnds == [.refused(.wrongCode)])
         #expect(pair.joinerEnds == [.refusedByPeer(.wrongCode)])
         #expect(pair.asked == nil && pair.inviterSeen == nil && pair.received == nil)
-        // Salt, shares, a wrong proof and a refusal: no confirmation, so that a guess can be tested here alone.
+        // Salt, shares, a wrong proof and a refusal, but no confirmation. A guess can therefore be
+        // tested only here.
         #expect(pair.messages.map(\.bytes[4]) == [1, 2, 3, 4, 9])
     }
 
     @Test
-    func `not with a salt that was changed on the way`() throws {
+    func `not with a salt that was modified in transit`() throws {
         let link = PairingSamples.link()
         let other = try #require(PairingSalt(bytes: [UInt8](repeating: 1, count: 16)))
         let password = try #require(try PairingPassword(link: link, salt: other))
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test
-    func `not when someone with a TLS connection to each stands in between`() throws {
+    func `not with a man in the middle that has a TLS connection to each`() throws {
         var pair = try SessionPair(joinerExporter: PairingSamples.otherExporter)
         try pair.run()
         #expect(pair.wrongGuesses == 1)
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test
-    func `not with an inviter that shows a proof without knowing the code`() throws {
+    func `not with an inviter that sends a proof without knowing the code`() throws {
         var pair = try SessionPair()
         try pair.run { message in
             guard message.bytes[4] == PairingFrameKind.confirmB.rawValue else { return message.bytes }
@@ -93,8 +94,8 @@ import Testing
     }
 
     @Test
-    func `not with an echo: shares and proofs that are sent back prove nothing`() throws {
-        // The joiner talks to someone who only repeats what it says.
+    func `not with an echo: reflected shares and proofs prove nothing`() throws {
+        // The joiner's peer only repeats its messages.
         var joiner = JoinerSession(
             exporter: PairingSamples.exporter, identity: try PairingSamples.joinerKey(), name: "second")
         _ = joiner.received(PairingFrame(.salt, try PairingSamples.salt().bytes).encoded)
@@ -105,7 +106,8 @@ import Testing
             Issue.record("\(end)")
             return
         }
-        // The inviter hears its own share as the joiner's; no proof of its own comes before it has judged.
+        // The inviter receives a share of its own role, and sends no proof before it has verified
+        // the joiner's.
         var inviter = try SessionPair().inviter
         _ = inviter.start()
         let own = try PairingSamples.scalar(3)
@@ -125,14 +127,14 @@ import Testing
     }
 
     @Test(arguments: [PairingFrameKind.shareA, .shareB])
-    func `not when a share is no point`(_ kind: PairingFrameKind) throws {
+    func `not when a share is not a point`(_ kind: PairingFrameKind) throws {
         var pair = try SessionPair()
         try pair.run { message in
             guard message.bytes[4] == kind.rawValue else { return message.bytes }
             return PairingFrame(kind, [4] + [UInt8](repeating: 0, count: 64)).encoded
         }
         #expect((kind == .shareA ? pair.inviterEnds : pair.joinerEnds) == [.violation(.share)])
-        #expect(pair.wrongGuesses == 0, "garbage is no guess")
+        #expect(pair.wrongGuesses == 0, "garbage counted as a guess")
     }
 
     private func sent(_ actions: [JoinerAction]) -> [UInt8]? {

@@ -2,20 +2,23 @@ import HandoffCrypto
 import HandoffPairing
 import Testing
 
-/// What someone learns who has recorded a whole pairing, even with TLS taken away, and tries all codes at home: nothing.
+/// An attacker who has recorded a whole pairing, even without TLS, and tries all codes offline,
+/// learns nothing.
 ///
-/// The recording has the salt, pA = x·G + w·M, pB = y·G + w·N, both confirmations and the sealed frames. For every candidate
-/// w' there is exactly one x' with pA = x'·G + w'·M and one y' with pB = y'·G + w'·N, since G generates the whole group: so
-/// the shares fit each code equally well. Confirmations and seals are keyed by a hash over K = x·y·G, which for a candidate
-/// would be x'·y'·G: to compute it from X' = pA - w'·M and Y' = pB - w'·N is the computational Diffie-Hellman problem, for
-/// the right code as for all others. Without x or y no candidate can be tested, so 10^8 codes are as good as 2^128.
+/// The recording has the salt, pA = x·G + w·M, pB = y·G + w·N, both confirmations and the sealed
+/// frames. For every candidate w' there is exactly one x' with pA = x'·G + w'·M and one y' with pB
+/// = y'·G + w'·N, because G generates the whole group. The shares therefore fit each code equally
+/// well. Confirmations and seals are keyed by a hash over K = x·y·G, which for a candidate would be
+/// x'·y'·G. Computing it from X' = pA - w'·M and Y' = pB - w'·N is the computational Diffie-Hellman
+/// problem, for the right code as for all others. Without x or y no candidate can be tested, so
+/// 10^8 codes are as good as 2^128.
 ///
-/// No test can show that a problem is hard. These show what the argument rests on: that the shares exclude no candidate, that
-/// nothing that an onlooker can compute from a candidate verifies, with the right code no more than with others, and that a
-/// private scalar is what makes the difference.
+/// No test can show that a problem is hard. These tests show the premises of the argument: the
+/// shares exclude no candidate, nothing computable from a candidate verifies, whether or not it is
+/// the right code, and only a private scalar makes the difference.
 @Suite struct PairingTranscriptTests {
     private static let right = "12345678"
-    /// A sample of the codes, the right one among them.
+    /// A sample of the codes, including the right one.
     private static let candidates = [right, "12345679", "00000000", "99999999", "87654321"]
 
     private let salt: PairingSalt
@@ -45,7 +48,7 @@ import Testing
         try #require(messages[kind]?.first)
     }
 
-    /// w of a code, computed as docs/protocol.md says.
+    /// w of a code, computed as in docs/protocol.md.
     private func w(_ code: String) throws -> P256Scalar {
         let wide = try Scrypt(n: 1 << 16, r: 8, p: 1).derive(
             from: SecretBytes(copying: Array(code.utf8)), salt: Array("handoff/1 pair".utf8) + salt.bytes,
@@ -53,7 +56,8 @@ import Testing
         return try #require(try P256Scalar(reducing: wide))
     }
 
-    /// What RFC 9382 derives from a guessed K: whether it explains the confirmations or opens a sealed frame.
+    /// Applies RFC 9382 to a guessed K. Returns whether it explains the confirmations or opens a
+    /// sealed frame.
     private func explains(_ k: [UInt8], _ w: P256Scalar) throws -> Bool {
         var transcript: [UInt8] = []
         let shares = (try first(.shareA), try first(.shareB))
@@ -69,7 +73,7 @@ import Testing
             sharedKey: SecretBytes(copying: hash.prefix(16)), exporter: PairingSamples.exporter, role: .inviter)
         let isOpened = seal.open(PairingFrame(.identity, try first(.identity))) != nil
         let confirms = [try ofA == first(.confirmA), try ofB == first(.confirmB), isOpened]
-        #expect(Set(confirms).count == 1, "what is known of one is known of all")
+        #expect(Set(confirms).count == 1, "only some of them verify")
         return confirms.contains(true)
     }
 
@@ -78,13 +82,14 @@ import Testing
         let (m, n) = try blinds(try w(code))
         let a = try #require(P256Point(uncompressed: try first(.shareA))).minus(m)
         let b = try #require(P256Point(uncompressed: try first(.shareB))).minus(n)
-        // Both are points of the group other than infinity, as multiples of G are: nothing is excluded.
+        // Both are points of the group other than infinity, as multiples of G are, so nothing is
+        // excluded.
         #expect(P256Point(uncompressed: a.uncompressed) != nil)
         #expect(P256Point(uncompressed: b.uncompressed) != nil)
     }
 
     @Test(arguments: candidates)
-    func `nothing that an onlooker can compute verifies, with no candidate`(_ code: String) throws {
+    func `nothing computable by an observer verifies, with any candidate`(_ code: String) throws {
         let w = try w(code)
         let (m, n) = try blinds(w)
         let shareA = try #require(P256Point(uncompressed: try first(.shareA)))
@@ -99,13 +104,13 @@ import Testing
     }
 
     @Test(arguments: candidates)
-    func `a private scalar is what tells the right code from the others`(_ code: String) throws {
+    func `only a private scalar distinguishes the right code from the others`(_ code: String) throws {
         let w = try w(code)
         let b = try #require(P256Point(uncompressed: try first(.shareB))).minus(try blinds(w).n)
         #expect(try explains(b.times(x).uncompressed, w) == (code == Self.right))
     }
 
-    /// w times M and w times N, got from shares whose scalar is 1.
+    /// w times M and w times N, computed from shares whose scalar is 1.
     private func blinds(_ w: P256Scalar) throws -> (m: P256Point, n: P256Point) {
         let one = try #require(try P256Scalar(reducing: SecretBytes(copying: [1])))
         let generator = try P256Point(generatorTimes: one)

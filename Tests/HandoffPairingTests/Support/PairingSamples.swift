@@ -4,7 +4,7 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-/// Fixed values for pairing, the same in every run.
+/// Fixed values for pairing, equal in every run.
 enum PairingSamples {
     static let exporter: [UInt8] = Array(0x40...0x5F)
     static let otherExporter: [UInt8] = Array(0x41...0x60)
@@ -20,7 +20,7 @@ enum PairingSamples {
         try #require(PairingSalt(bytes: Array(0x70...0x7F)))
     }
 
-    /// Links make passwords without scrypt, so most tests use them; `number` tells one from another.
+    /// Links give passwords without scrypt, so most tests use them. `number` distinguishes them.
     static func link(_ number: UInt8 = 1) -> PairingLink {
         PairingLink(
             secret: SecretBytes(copying: [UInt8](repeating: number, count: 16)), candidates: ["192.0.2.1:24863"])
@@ -34,7 +34,7 @@ enum PairingSamples {
         try #require(try P256Scalar(reducing: SecretBytes(copying: [UInt8](repeating: byte, count: 32))))
     }
 
-    /// The share of a private scalar 0, which leaves infinity: M or N times the password alone.
+    /// The share of a private scalar 0, which gives infinity: M or N times only the password.
     static func blindAlone(
         _ role: SPAKE2Role, _ password: P256Scalar, _ identities: SPAKE2Identities
     ) throws -> [UInt8] {

@@ -3,28 +3,28 @@ import HandoffCrypto
 import HandoffPairing
 import Testing
 
-/// An inviter and a joiner that talk to each other, and the drivers of both.
+/// A connected inviter and joiner, and the drivers of both.
 struct SessionPair {
-    /// A message on its way: changed, left out, or followed by others at will.
+    /// A message in transit. Tests can change it, omit it, or append others.
     struct Message: Sendable {
         let sender: PairingRole
-        /// How many came before it, of both senders.
+        /// The number of earlier messages of both senders.
         let number: Int
         let bytes: [UInt8]
     }
 
     var inviter: InviterSession
     var joiner: JoinerSession
-    /// What the inviter's user says.
+    /// The answer of the inviter's user; nil to agree.
     var answer: PairingRefusal?
-    /// What the inviter's window says to a guess.
+    /// The window's refusal of a guess; nil to verify it.
     var judgement: PairingRefusal?
-    /// What the joiner's user has; the inviter's is number 1.
+    /// The link that the joiner's user has. The inviter's is number 1.
     var joinerLink: PairingLink
-    /// What the joiner uses instead of its link.
+    /// The password that the joiner uses instead of its link.
     var joinerPassword: PairingPassword?
     let account: AccountState
-    /// How long the pieces are in which bytes arrive; 0 for whole messages.
+    /// Length of the pieces in which bytes arrive; 0 for whole messages.
     var cut = 0
 
     private(set) var inviterEnds: [PairingEnd] = []
@@ -36,7 +36,7 @@ struct SessionPair {
     private(set) var inviterSeen: PairingPeer?
     private(set) var received: PairedAccount?
     private(set) var messages: [Message] = []
-    /// Both sessions as they were before each message arrived.
+    /// Both sessions before each message arrived.
     private(set) var snapshots: [(inviter: InviterSession, joiner: JoinerSession)] = []
 
     init(
@@ -55,7 +55,8 @@ struct SessionPair {
         self.account = try account ?? PairingSamples.account()
     }
 
-    /// Runs until neither has anything to say; `change` gets each message and gives what arrives instead.
+    /// Runs until neither sends anything. `change` receives each message and returns the bytes that
+    /// arrive instead.
     mutating func run(change: (Message) -> [UInt8] = { $0.bytes }) throws {
         var queue: [(sender: PairingRole, bytes: [UInt8])] = []
         try perform(inviter.start(), &queue)
@@ -127,6 +128,6 @@ struct SessionPair {
 }
 
 extension SessionPair: CustomTestStringConvertible {
-    /// Short, as a failed expectation shows it.
+    /// A short description for failed expectations.
     var testDescription: String { "inviter \(inviterEnds), joiner \(joinerEnds)" }
 }

@@ -1,7 +1,8 @@
 import HandoffPairing
 import Testing
 
-/// What a window gave to a new session; fails the test when it took none. A macro could not call what changes the window.
+/// Requires that a window accepted a new session. Needed because a macro cannot call mutating
+/// methods of the window.
 func taken(
     _ place: (id: PairingWindow.SessionID, evicted: PairingWindow.SessionID?)?
 ) throws -> (id: PairingWindow.SessionID, evicted: PairingWindow.SessionID?) {

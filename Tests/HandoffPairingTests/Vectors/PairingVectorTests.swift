@@ -4,7 +4,7 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-/// Computes the worked example of pairing in docs/protocol.md, and compares it with what stands there.
+/// Computes the worked example of pairing in docs/protocol.md and compares it with the document.
 struct PairingVectorTests {
     private let vectors: [String: [UInt8]]
 
@@ -12,7 +12,8 @@ struct PairingVectorTests {
         vectors = try Self.readVectors()
     }
 
-    /// The group `pairing` of docs/protocol-vectors.json, which the reference peer computes and the page shows.
+    /// The group `pairing` of docs/protocol-vectors.json, which the reference peer computes and the
+    /// document shows.
     private static func readVectors() throws -> [String: [UInt8]] {
         struct Groups: Decodable {
             let pairing: [String: String]
@@ -69,7 +70,7 @@ struct PairingVectorTests {
         expect("transferKey", transfer.exposedCopy())
     }
 
-    /// The sessions themselves, with the scalars of the example: every frame as it stands there.
+    /// Runs the sessions with the scalars of the example and compares every frame.
     @Test func `frames`() throws {
         let code = try #require(PairingCode(String(decoding: try given("code"), as: UTF8.self)))
         let salt = try #require(PairingSalt(bytes: try given("pairSalt")))

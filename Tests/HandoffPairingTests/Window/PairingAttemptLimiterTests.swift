@@ -3,11 +3,11 @@ import HandoffProtocol
 import Testing
 import Timing
 
-/// Codes are tried as the window reports them: by its first wrong guess.
+/// A window reports a code as tried with its first wrong guess.
 struct PairingAttemptLimiterTests {
     private static let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 
-    /// Opens a window and tries its code wrongly, once; false when it has no digits.
+    /// Opens a window and makes one wrong guess at its code. Returns false if it has no digits.
     private func tryCode(_ attempts: inout PairingAttemptLimiter, at now: MonotonicInstant) throws -> Bool {
         var window = PairingWindow(attempts: attempts, now: now)
         guard window.offersDigits else { return false }
@@ -25,7 +25,7 @@ struct PairingAttemptLimiterTests {
         #expect(tried == [0, 10, 20, 600] + (2...12).map { $0 * 600 })
     }
 
-    @Test func `a rest gives back three and no more`() throws {
+    @Test func `a pause restores three codes and no more`() throws {
         var attempts = PairingAttemptLimiter()
         for _ in 0..<4 { _ = try tryCode(&attempts, at: Self.start) }
         let later = Self.start + .seconds(100_000)
@@ -33,7 +33,7 @@ struct PairingAttemptLimiterTests {
         #expect(results == [true, true, true, false, false])
     }
 
-    @Test func `windows that nobody tries cost nothing`() throws {
+    @Test func `windows without guesses cost nothing`() throws {
         let attempts = PairingAttemptLimiter()
         for second in 0..<1_000 {
             let window = PairingWindow(attempts: attempts, now: Self.start + .seconds(second))
@@ -54,7 +54,7 @@ struct PairingAttemptLimiterTests {
         #expect(results == [true, true, false])
     }
 
-    @Test func `it tells when digits come back`() throws {
+    @Test func `it reports when digits are available again`() throws {
         var attempts = PairingAttemptLimiter()
         #expect(attempts.nextDigits <= Self.start)
         for _ in 0..<3 { _ = try tryCode(&attempts, at: Self.start) }

@@ -3,9 +3,9 @@ import HandoffProtocol
 import Testing
 import Timing
 
-/// Whatever an attacker does to a pairing window.
+/// A pairing window under arbitrary attacks.
 @Suite struct PairingWindowPropertyTests {
-    /// A generator whose runs can be repeated (SplitMix64).
+    /// A generator with repeatable runs (SplitMix64).
     private struct Dice {
         var state: UInt64
 
@@ -20,9 +20,9 @@ import Timing
 
     private static let start = MonotonicInstant(nanoseconds: 1)
 
-    /// Many sources, many sessions at once, all of which guess wrongly whenever they can.
+    /// Many sources and concurrent sessions, all of which guess wrongly whenever possible.
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `at most five wrong guesses are looked at, whatever the order`(_ seed: UInt64) throws {
+    func `at most five wrong guesses are verified, in any order`(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
         var attempts = PairingAttemptLimiter()
         var window = PairingWindow(attempts: attempts, now: Self.start)
@@ -44,7 +44,7 @@ import Timing
                     _ = window.ended(id, now: now)
                     break
                 }
-                // Before the verdict all others try as well.
+                // Before the verdict, all others also try.
                 for other in sessions { #expect(window.judge(other, now: now) != nil) }
                 if dice.roll(4) == 0 {
                     #expect(window.ended(id, now: now) == .none)
@@ -67,9 +67,9 @@ import Timing
         }
     }
 
-    /// Everything but a wrong proof: connections, silence, broken frames, tokens that are not known.
+    /// Everything but a wrong proof: connections, silence, broken frames, unknown tokens.
     @Test(arguments: 0..<100 as Range<UInt64>)
-    func `garbage costs no guess and no pause, and an honest device gets in`(_ seed: UInt64) throws {
+    func `garbage costs no guess and no pause, and an honest device is admitted`(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
         var window = PairingWindow(attempts: PairingAttemptLimiter(), now: Self.start)
         var now = Self.start
@@ -83,7 +83,7 @@ import Timing
             }
         }
         #expect(window.guessesLeft == PairingWindow.maxGuesses)
-        // The honest device, from an address of its own, while the flood goes on.
+        // The honest device connects from its own address while the flood continues.
         let (id, _) = try taken(window.accept(from: PairingSource(host: [192, 0, 2, 1]), now: now))
         for _ in 0..<100 {
             _ = window.accept(from: PairingSource(host: [10, 0, 0, 1]), now: now)

@@ -31,7 +31,7 @@ import Timing
         return window.wrongGuess(id, now: at(seconds), attempts: &attempts)
     }
 
-    /// A session that is asked about.
+    /// A session that the user is asked about.
     private mutating func ask(at seconds: Double) throws -> PairingWindow.SessionID {
         let id = try accept(at: seconds)
         #expect(window.refusal(starting: id, now: at(seconds)) == nil)
@@ -41,7 +41,7 @@ import Timing
         return id
     }
 
-    @Test mutating func `a right guess opens`() throws {
+    @Test mutating func `a right guess leads to the transfer`() throws {
         let id = try ask(at: 1)
         #expect(window.agreed(to: id, now: at(100)) == true)
         #expect(window.ended(id, now: at(101)) == .over)
@@ -55,9 +55,9 @@ import Timing
         for (left, pause) in zip([4, 3, 2, 1], [1, 2, 4, 8]) {
             #expect(try guessWrong(at: now) == .wrongCode)
             #expect(window.guessesLeft == left)
-            #expect(try guessWrong(at: now) == .busy(seconds: UInt16(pause)), "not looked at")
+            #expect(try guessWrong(at: now) == .busy(seconds: UInt16(pause)), "it was verified")
             #expect(try guessWrong(at: now + 0.5) == .busy(seconds: UInt16(pause)), "rounded up")
-            #expect(window.guessesLeft == left, "and not counted")
+            #expect(window.guessesLeft == left, "it was counted")
             let id = try accept(at: now + Double(pause) - 0.01)
             #expect(window.refusal(starting: id, now: at(now + Double(pause) - 0.01)) == .busy(seconds: 1))
             now += Double(pause)
@@ -67,10 +67,10 @@ import Timing
         #expect(try guessWrong(at: now) == .codeEnded)
         #expect(window.guessesLeft == 0)
         #expect(try guessWrong(at: now + 100) == .codeEnded)
-        #expect(!window.isOver, "the link goes on")
+        #expect(!window.isOver, "the window closed for the link")
     }
 
-    @Test mutating func `the link goes on when the code has ended`() throws {
+    @Test mutating func `the link remains valid when the code has ended`() throws {
         for second in [0.0, 10, 20, 30, 40] { _ = try guessWrong(at: second) }
         let id = try accept(at: 41)
         #expect(window.refusal(starting: id, now: at(41)) == .codeEnded)
@@ -80,14 +80,14 @@ import Timing
         window.rightGuess(id, now: at(41))
     }
 
-    @Test mutating func `a pause does not hold up the link`() throws {
+    @Test mutating func `a pause does not delay the link`() throws {
         _ = try guessWrong(at: 0)
         let id = try accept(at: 0.1)
         #expect(window.useToken([1], of: id).isTaken == true)
         #expect(window.judge(id, now: at(0.1)) == nil)
     }
 
-    @Test mutating func `a wrong guess by link is none`() throws {
+    @Test mutating func `a wrong guess by link is not counted`() throws {
         for number in 0..<20 {
             let id = try accept(at: 1)
             #expect(window.useToken([UInt8(number)], of: id).isTaken == true)
@@ -98,7 +98,7 @@ import Timing
         #expect(attempts == PairingAttemptLimiter())
     }
 
-    @Test mutating func `a token opens once`() throws {
+    @Test mutating func `a token is accepted once`() throws {
         let first = try accept(at: 0)
         let second = try accept(at: 0)
         #expect(window.useToken([1, 2, 3], of: first).isTaken == true)
@@ -106,7 +106,7 @@ import Timing
         #expect(window.useToken([4], of: 99).isTaken == false)
     }
 
-    @Test mutating func `without digits only the link opens`() throws {
+    @Test mutating func `without digits only the link is accepted`() throws {
         for _ in 0..<3 {
             window = PairingWindow(attempts: attempts, now: Self.start)
             _ = try guessWrong(at: 0)
@@ -120,7 +120,7 @@ import Timing
     }
 
     @Test
-    mutating func `nobody else is judged while one is asked about; if that one goes, the window goes on`() throws {
+    mutating func `no other session is verified while the user is asked; if it ends, the window continues`() throws {
         let waiting = try accept(at: 0)
         let asked = try ask(at: 1)
         #expect(window.judge(waiting, now: at(1)) == .busy(seconds: PairingWindow.busySeconds))
@@ -133,7 +133,7 @@ import Timing
         #expect(window.agreed(to: asked, now: at(5)) == false)
     }
 
-    @Test mutating func `who proves the code and then is silent holds it for five seconds`() throws {
+    @Test mutating func `a device that proves the code and then is silent blocks others for five seconds`() throws {
         let id = try accept(at: 0)
         #expect(window.judge(id, now: at(1)) == nil)
         window.rightGuess(id, now: at(1))
@@ -162,12 +162,12 @@ import Timing
         #expect(window.expire(now: at(400)) == [])
     }
 
-    @Test mutating func `a proof after its end is not looked at`() throws {
+    @Test mutating func `a proof after the end is not verified`() throws {
         let id = try accept(at: 179)
         #expect(window.judge(id, now: at(180)) == .windowClosed)
     }
 
-    @Test mutating func `the user has a minute longer`() throws {
+    @Test mutating func `the user has one more minute`() throws {
         let id = try ask(at: 179)
         #expect(window.expire(now: at(180)) == [])
         #expect(window.accept(from: Self.honest, now: at(181)) == nil)
@@ -179,13 +179,13 @@ import Timing
         #expect(window.expire(now: at(240)) == [.closed(id), .over])
     }
 
-    @Test mutating func `who goes after the end takes the window with it`() throws {
+    @Test mutating func `a session that ends after the window's time ends the window`() throws {
         let id = try ask(at: 179)
         _ = window.expire(now: at(180))
         #expect(window.ended(id, now: at(181)) == .over)
     }
 
-    @Test mutating func `the handover has half a minute`() throws {
+    @Test mutating func `the transfer has half a minute`() throws {
         let id = try ask(at: 1)
         #expect(window.agreed(to: id, now: at(170)) == true)
         #expect(window.nextDeadline == at(200))
@@ -194,7 +194,7 @@ import Timing
         #expect(window.isOver)
     }
 
-    @Test mutating func `closing names all who are there`() throws {
+    @Test mutating func `closing returns all remaining sessions`() throws {
         let asked = try ask(at: 0)
         let other = try accept(at: 1)
         let left = window.close()
@@ -205,7 +205,7 @@ import Timing
     }
 
     @Test
-    mutating func `the oldest of the busiest source pays for a new session`() throws {
+    mutating func `a new session evicts the oldest of the busiest source`() throws {
         let good = try accept(at: 0)
         let bad = try (0..<3).map { try accept(Self.hostile, at: 0.1 * Double($0 + 1)) }
         let fifth = try taken(window.accept(from: Self.hostile, now: at(1)))
@@ -217,7 +217,7 @@ import Timing
     }
 
     @Test
-    mutating func `a flood of one source never closes the session of another, and none by link`() throws {
+    mutating func `a flood of one source never closes the session of another source, or one by link`() throws {
         let good = try accept(at: 0)
         let byLink = try accept(Self.hostile, at: 0)
         #expect(window.useToken([1], of: byLink).isTaken == true)
@@ -235,7 +235,7 @@ import Timing
         let linkLocal: [UInt8] = [0xFE, 0x80, 0, 0, 0, 0, 0, 0]
         let (one, two): ([UInt8], [UInt8]) = ([0, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 2])
         #expect(PairingSource(host: network + one) == PairingSource(host: network + two))
-        // Every host of a link has the same network there, so that it says nothing.
+        // Link-local addresses all have the same prefix, so it does not identify a device.
         #expect(PairingSource(host: linkLocal + one) != PairingSource(host: linkLocal + two))
         #expect(PairingSource(host: [1, 2, 3, 4]) != PairingSource(host: [1, 2, 3, 5]))
     }
