@@ -40,7 +40,7 @@ enum PartLock {
         } catch .wouldBlock {
             throw TransferFailure(.busy, "\(action): another program is receiving the same content")
         } catch .notPermitted {
-            throw TransferFailure(.unreadable, "\(action): it was not created by Handoff for this user; delete it first")
+            throw TransferFailure(.unreadable, "\(action): it was not created by Handoff for you; delete it first")
         } catch {
             throw .system(action, error)
         }

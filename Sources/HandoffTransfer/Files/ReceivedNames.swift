@@ -76,7 +76,7 @@ struct ReceivedNames {
         let warning =
             "it contains a repository, whose configuration and hooks could run commands; "
             + "rename these files back only if you trust the sender"
-        return renames.lines("the file system rejects a name: ")
+        return renames.lines("the file system refuses a name: ")
             + (metadata.isEmpty ? [] : [warning]) + metadata.lines("")
     }
 }
