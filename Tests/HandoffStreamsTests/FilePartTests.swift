@@ -164,7 +164,7 @@ import Testing
         let events = fixture.pass(.receive, 0, 1000, try TestFile.regular().passed)
         try fixture.far.send(FarSide.frame(.data(999), pattern(999)) + FarSide.frame(.end))
         let event = try events.last()
-        #expect(event == .failed(999, "the other side ended before, after 999 bytes of its direction"))
+        #expect(event == .failed(999, "the other side ended its direction early, after 999 bytes"))
         #expect(try fixture.app.rest() == [])
         fixture.app.endWriting()
         #expect(try fixture.far.word() == .end)

@@ -26,7 +26,7 @@ import Testing
         _ = try fixture.events.next()
         fixture.handle.close()
         #expect(try fixture.far.ending() == .cut)
-        #expect(try fixture.ended().end == .gone("the ticket was not taken"))
+        #expect(try fixture.ended().end == .gone("the ticket was rejected"))
         try fixture.awaitRelease()
     }
 
@@ -80,7 +80,7 @@ import Testing
         let report = try fixture.ended()
         #expect(report.sent == (hasEnded ? 0 : 2))
         guard case .gone(let cause) = report.end else { throw Errno.invalidArgument }
-        #expect(cause.hasPrefix("the other side said nothing, and may not have taken the stream: "))
+        #expect(cause.hasPrefix("the other side did not reply, and may not have accepted the stream: "))
         #expect(try fixture.app.rest() == [])
         try fixture.awaitRelease()
     }
@@ -107,7 +107,7 @@ import Testing
         fixture.settle()
         #expect(fixture.events.waiting == [])
         fixture.clock.advance(by: .milliseconds(1))
-        #expect(try fixture.ended().end == .gone("the other side showed no ticket in time"))
+        #expect(try fixture.ended().end == .gone("the other side did not send a ticket in time"))
         try fixture.awaitRelease()
     }
 

@@ -65,7 +65,7 @@ import Testing
         #expect(try MemoryApp(fixture, position: 1).outcome == .positionPassed(2))
         let app = try MemoryApp(fixture, position: 2)
         #expect(app.outcome == .shared(received: 0))
-        #expect(try MemoryApp(fixture, position: 2).outcome == .failed("it shares memory already"))
+        #expect(try MemoryApp(fixture, position: 2).outcome == .failed("it already shares memory"))
         try app.write([7])
         #expect(try fixture.far.data(1) == [7])
     }

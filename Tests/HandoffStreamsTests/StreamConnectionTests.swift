@@ -106,7 +106,7 @@ import Testing
     func `a word without meaning ends it`(word: UInt32) throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(FarSide.frame(.data(2), [5, 6]) + FarSide.bytes(word))
-        #expect(try fixture.ended().end == .gone("the other side broke the protocol"))
+        #expect(try fixture.ended().end == .gone("the other side violated the protocol"))
         #expect(try fixture.app.rest() == [5, 6])
         try fixture.awaitRelease()
     }
@@ -115,7 +115,7 @@ import Testing
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         try fixture.far.send(word, [1])
-        #expect(try fixture.ended().end == .gone("the other side broke the protocol"))
+        #expect(try fixture.ended().end == .gone("the other side violated the protocol"))
         try fixture.awaitRelease()
     }
 
