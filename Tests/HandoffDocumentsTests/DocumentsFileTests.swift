@@ -41,8 +41,8 @@ import Testing
         #expect(problems.count == 9)
         #expect(
             problems.map { $0.prefix { $0 != " " } } == [1, 2, 3, 4, 6, 7, 8, 9, 10].map { "documents.conf:\($0):" })
-        #expect(problems[2].contains("unknown key 'rot'; allowed are: root, checkouts"))
-        #expect(problems[4].contains("used before (line 5)"))
+        #expect(problems[2].contains("unknown key 'rot'; allowed keys: root, checkouts"))
+        #expect(problems[4].contains("already used in line 5"))
     }
 
     @Test func `without a home tilde is a mistake`() {
