@@ -72,20 +72,20 @@ import Testing
     }
 
     @Test(arguments: [
-        (["start"], "unexpected word 'start': handoffd takes options only"),
-        (["-"], "unexpected word '-': handoffd takes options only"),
+        (["start"], "unexpected argument 'start': handoffd accepts only options"),
+        (["-"], "unexpected argument '-': handoffd accepts only options"),
         (["--discover", "avahi"], "unknown option '--discover', did you mean '--discovery'?"),
         (["--prot=5"], "unknown option '--prot', did you mean '--port'?"),
         (["-p"], "unknown option '-p'"),
         (["--socket"], "option --socket needs a value: a path"),
-        (["--socket="], "option --socket needs a path that is not empty"),
+        (["--socket="], "option --socket needs a non-empty path"),
         (["--socket", "a", "--socket", "b"], "option --socket was given twice"),
         (["--port", "1", "--port=2"], "option --port was given twice"),
         (["--help=yes"], "option --help takes no value"),
         (["--port"], "option --port needs a value: 'default', 0 for any free port, or a number from 1 to 65535"),
         (
             ["--port", "x"],
-            "option --port: 'x' is no value of port: allowed is 'default', 0 for any free port, or a number from 1 to 65535"
+            "option --port: 'x' is not valid for port: expected 'default', 0 for any free port, or a number from 1 to 65535"
         ),
     ])
     func `wrong usage is named, with what is allowed`(_ words: [String], _ message: String) {

@@ -36,12 +36,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a b", 1, "allowed are 'key = value'"), ("\n\nport", 3, "cannot read this line"),
-        ("= 5", 1, "cannot read this line"), ("[network\nport = 1", 1, "cannot read this line"),
+        ("a b", 1, "expected 'key = value'"), ("\n\nport", 3, "invalid line"),
+        ("= 5", 1, "invalid line"), ("[network\nport = 1", 1, "invalid line"),
         ("[net]\n", 1, "unknown section 'net'"), ("[netwrok]\n", 1, "did you mean 'network'?"),
         ("prot = 5", 1, "did you mean 'port'?"), ("loglevel = info", 1, "did you mean 'log-level'?"),
-        ("\nPORT = 5", 2, "did you mean 'port'?"), ("zzzzzz = 5", 1, "allowed are: name, discovery, port"),
-        ("port = 1\nname = a\nport = 2", 3, "port was set before (/x/handoffd.conf:1)"),
+        ("\nPORT = 5", 2, "did you mean 'port'?"), ("zzzzzz = 5", 1, "allowed keys: name, discovery, port"),
+        ("port = 1\nname = a\nport = 2", 3, "port is already set (/x/handoffd.conf:1)"),
         ("port = 1\u{0}", 1, "control character"), ("name = a\u{1B}[31m", 1, "control character"),
         (String(repeating: "#", count: 1025), 1, "longer than 1024 bytes"),
     ])
@@ -57,7 +57,7 @@ import Testing
             let message = try #require(failure(Array("\n\(start)".utf8) + bytes + [0x0A]))
             #expect(
                 message
-                    == "\(Self.path):2: the line is not valid UTF-8: allowed is UTF-8 text without control characters")
+                    == "\(Self.path):2: the line is not valid UTF-8: expected UTF-8 text without control characters")
         }
     }
 
@@ -65,10 +65,10 @@ import Testing
     func `a file beyond the limit is refused before it is read into lines`() throws {
         let largest = [UInt8](repeating: 0x0A, count: ConfigurationFile.byteLimit)
         #expect(failure(largest) == nil)
-        #expect(failure(largest + [0x0A]) == "\(Self.path): the file is too large: allowed are 64 KiB")
+        #expect(failure(largest + [0x0A]) == "\(Self.path): the file is too large: the maximum is 64 KiB")
         #expect(
             failure([UInt8](repeating: 0x23, count: 1 << 20))
-                == "\(Self.path): the file is too large: allowed are 64 KiB")
+                == "\(Self.path): the file is too large: the maximum is 64 KiB")
     }
 
     @Test

@@ -96,14 +96,14 @@ import Testing
     func `an error says where the value came from, and what is allowed`() {
         let file = ["/etc/handoff/handoffd.conf": "\nport = http"]
         #expect(
-            failure(loader(file)) == "/etc/handoff/handoffd.conf:2: 'http' is no value of port: allowed is 'default', "
+            failure(loader(file)) == "/etc/handoff/handoffd.conf:2: 'http' is not valid for port: expected 'default', "
                 + "0 for any free port, or a number from 1 to 65535")
         #expect(
             failure(loader(["/etc/handoff/handoffd.conf": "titles = yes # of course"]))?
-                .hasSuffix("(a comment needs a line of its own)") == true)
+                .hasSuffix("(a comment must be on its own line)") == true)
         #expect(
             failure(loader([:], environment: ["HANDOFFD_TITLES": "1"]))
-                == "environment variable HANDOFFD_TITLES: '1' is no value of titles: allowed is 'yes' or 'no'")
+                == "environment variable HANDOFFD_TITLES: '1' is not valid for titles: expected 'yes' or 'no'")
         #expect(
             failure(loader([:], environment: ["HANDOFFD_LOGLEVEL": "info"]))?
                 .hasPrefix(

@@ -20,12 +20,12 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `what is no regular file is refused, without waiting`() throws {
-        #expect(failure("/") == "/: cannot read the file: it is no regular file")
-        #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is no regular file")
+        #expect(failure("/") == "/: cannot read the file: it is not a regular file")
+        #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is not a regular file")
         let pipe = "/tmp/handoff-test-\(getpid())-pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         defer { unlink(pipe) }
-        #expect(failure(pipe) == "\(pipe): cannot read the file: it is no regular file")
+        #expect(failure(pipe) == "\(pipe): cannot read the file: it is not a regular file")
     }
 
     @Test

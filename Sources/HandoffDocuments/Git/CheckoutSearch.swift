@@ -7,7 +7,7 @@ enum CheckoutSearch {
     /// cost.
     static let maxFolders = 20_000
 
-    /// Returns the nearest checkout that contains a document. For a submodule, returns the
+    /// Returns the nearest checkout that contains a document. For a submodule, prefers the
     /// containing checkout.
     /// - Parameters:
     ///   - path: the document, with links resolved.

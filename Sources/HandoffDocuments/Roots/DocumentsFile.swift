@@ -130,7 +130,7 @@ package enum DocumentsFile {
             let path = value.dropFirst(name.count).drop { $0 == " " || $0 == "\t" }
             guard SharedRoots.isName(String(name)) else {
                 throw LineError(
-                    "'\(shown(String(name)))' is not a valid root name: expected 1 to 64 letters, digits, '.', '_' or '-'"
+                    "'\(shown(String(name)))' is not a root name: expected 1 to 64 letters, digits, '.', '_' or '-'"
                 )
             }
             guard let folder = SharedRoots.Folder(name: String(name), path: try folder(String(path), home: home)) else {
