@@ -25,7 +25,7 @@ final class StreamEnding {
             loop.later { [weak self] in self?.finish(failure) }
             return
         }
-        // The other direction may be the only one that has ended. This ends the stream.
+        // If only the other direction has ended, ending this one ends the stream.
         stream.endWriting()
         timer = loop.timer(after: Self.timeout) { [weak self] in self?.finish(failure) }
         stream.awaitEnd { [weak self] result in

@@ -24,7 +24,7 @@ package struct FilePart: Sendable {
         /// The part was rejected, or reading or writing failed after this many bytes. The latter
         /// ends the stream.
         case failed(Int64, String)
-        /// The stream ended early, after this many bytes.
+        /// The stream ended before the part did, after this many bytes.
         case over(Int64, StreamReport)
     }
 

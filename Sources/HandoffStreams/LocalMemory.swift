@@ -55,6 +55,7 @@ package struct PassedMemory: Sendable {
 
     /// Bytes of the app's direction written to the socket before those in the memory.
     package var position: UInt64
+    /// The mapped memory.
     package var memory: StreamMemory
     /// The app's bell for room, a unix stream socket.
     package var roomBell: HandedDescriptor

@@ -33,7 +33,7 @@ extension StreamConnection {
                 .failed(
                     0,
                     error == .wouldBlock
-                        ? "too many files are being read or written, or closed; those of this app may hang" : "\(error)"
+                        ? "too many files are being read, written or closed; some of this app may hang" : "\(error)"
                 ))
         }
         pump()

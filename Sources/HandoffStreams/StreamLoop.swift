@@ -16,7 +16,7 @@ package final class StreamLoop: Sendable {
     static let maxChunk = 512 * 1024
     /// The same for a stream whose app shares memory.
     private static let maxSharedChunk = 512 * 1024
-    /// The approximate memory of all streams of a loop in each direction, excluding one chunk each.
+    /// The maximum memory of all streams of a loop in each direction, give or take a chunk each.
     private static let budget = 64 * 1024 * 1024
     private static let minChunk = 16 * 1024
     /// The time for which memory for bulk data is kept while nothing moves.

@@ -39,7 +39,7 @@ package struct TransferFailure: Error, Hashable, Sendable {
             switch self {
             case .busy: "another program there is receiving the same content"
             case .cancelled: "it was cancelled there"
-            case .changed: "it was changed there while it was sent"
+            case .changed: "it changed there while it was being sent"
             case .exists: "something there already has that name"
             case .failed: "it failed there"
             case .full: "there is not enough space there"

@@ -277,7 +277,7 @@ package final class PartFolder {
     private func count(_ components: [[UInt8]]) throws(TransferFailure) {
         memory = components.reduce(memory &+ 128) { $0 &+ $1.count &+ 48 }
         guard memory <= limits.memory else {
-            throw TransferFailure(.tooLarge, "the folder contains too many folders with too long names")
+            throw TransferFailure(.tooLarge, "the folder contains too many folders with long names")
         }
     }
 

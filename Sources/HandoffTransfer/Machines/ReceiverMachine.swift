@@ -197,7 +197,7 @@ package struct ReceiverMachine: Sendable {
             guard start.offset >= part.end else { throw .malformed("a part of the content is sent twice") }
             // Each part must advance in the file. The last one is empty if the file ends with a
             // hole.
-            guard start.length != 0 || start.offset == part.size else { throw .malformed("a part without a byte") }
+            guard start.length != 0 || start.offset == part.size else { throw .malformed("an empty part") }
             return try begin(start, of: part.size)
         case (.waitingForComplete, .complete(let omissions)):
             self.omissions = omissions

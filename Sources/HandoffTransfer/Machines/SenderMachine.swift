@@ -185,7 +185,7 @@ package struct SenderMachine: Sendable {
             state = .hashingPrefix(have)
             return pending.append(.hashEntries(have))
         }
-        guard let size = header.size, have.offset <= size else { throw .malformed("it has more than the content") }
+        guard let size = header.size, have.offset <= size else { throw .malformed("it claims to have too much") }
         state = .hashingPrefix(have)
         pending.append(.hashPrefix(length: have.offset))
     }
@@ -203,7 +203,7 @@ package struct SenderMachine: Sendable {
 
     private mutating func start(at offset: Int64, length: Int64?) {
         guard let start = TransferStart(offset: offset, length: length) else {
-            return fail(.malformed("it has more than the content"))
+            return fail(.malformed("it claims to have too much"))
         }
         state = .waitingForGo(start)
         send(.start(start))
