@@ -114,7 +114,9 @@ package struct TarParser: Sendable {
         }
         guard case .header = state else { throw .malformed("data after the end of the folder archive") }
         guard block.isValid else { throw .malformed("a header of the folder's archive is damaged") }
-        guard let size = block.number(TarBlock.Field.size) else { throw .malformed("a bad size in the folder's archive") }
+        guard let size = block.number(TarBlock.Field.size) else {
+            throw .malformed("an invalid size in the folder's archive")
+        }
         switch block.kind {
         case TarBlock.Kind.extended:
             guard extended == nil else { throw .malformed("two extended headers in the folder's archive") }
@@ -151,10 +153,10 @@ package struct TarParser: Sendable {
         let kind: TarEntry.Kind = block.kind == TarBlock.Kind.folder ? .folder : .file
         let size = extended?.size ?? size
         guard (0...TransferLimits.size).contains(size), kind == .file || size == 0 else {
-            throw .malformed("a bad size in the folder's archive")
+            throw .malformed("an invalid size in the folder's archive")
         }
         guard let mode = block.number(TarBlock.Field.mode), let own = block.number(TarBlock.Field.modified) else {
-            throw .malformed("a bad mode or time in the folder's archive")
+            throw .malformed("an invalid mode or time in the folder's archive")
         }
         return TarEntry(
             kind: kind, components: try Self.components(extended?.path ?? block.path, kind: kind), size: size,
