@@ -76,7 +76,7 @@ package struct SharedRoots: Equatable, Sendable {
     }
 }
 
-// MARK: - From here to other devices
+// MARK: - To other devices
 
 extension SharedRoots {
     /// Returns the URL that denotes a file on other devices, relative to the most specific shared
@@ -103,7 +103,7 @@ extension SharedRoots {
     }
 }
 
-// MARK: - From other devices to here
+// MARK: - From other devices
 
 extension SharedRoots {
     /// The reason why a document of another device has no local path.

@@ -131,8 +131,8 @@ package enum FileName {
         return cut(String(scalars), to: TransferLimits.portableName - 7)
     }
 
-    /// Returns the name with a number before its extension, for a name that is taken: `report
-    /// (2).pdf`. Shortens a name that is too long.
+    /// Returns the name with a number before its extension, for a name that is taken, such as
+    /// `report (2).pdf`. Shortens a name that is too long.
     /// - Parameter isFolder: true for a folder, whose name has no extension.
     package static func numbered(_ name: String, _ number: Int, isFolder: Bool) -> String {
         let (stem, end) = isFolder ? (name, "") : split(name)
@@ -167,7 +167,7 @@ package enum FileName {
 
     /// Returns the name under which incomplete content is kept: hidden, in the same folder, and
     /// always the same for the same content of the same sender. It contains enough of the digest
-    /// that no sender can find content whose part has the name of another's.
+    /// that no sender can find content whose part has the name of another part.
     /// - Parameter key: identifies the content.
     static func part(of name: String, key: [UInt8]) -> String {
         let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(16))) + partSuffix

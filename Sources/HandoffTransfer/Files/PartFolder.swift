@@ -88,7 +88,7 @@ package final class PartFolder {
     package func makeArchive() throws(TransferFailure) -> FolderArchive? {
         guard header.id != nil, (try? FolderTree.names(in: root.raw).isEmpty) == false else { return nil }
         do throws(Errno) {
-            return FolderArchive(TarWriter(try root.duplicate(), path: path), behind: nil)
+            return FolderArchive(TarWriter(try root.duplicate(), path: path), after: nil)
         } catch {
             throw .system("cannot read \(path)", error)
         }

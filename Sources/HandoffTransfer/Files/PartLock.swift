@@ -49,7 +49,7 @@ enum PartLock {
 
     /// Returns the owner that the file system gives to new files. On mounted memory sticks and
     /// network disks, all files have one owner.
-    private static func ownerOfNewFiles(beside name: String, in folder: OpenFolder) throws(Errno) -> UInt32 {
+    private static func ownerOfNewFiles(nextTo name: String, in folder: OpenFolder) throws(Errno) -> UInt32 {
         let number = folder.raw
         let probe = (name + "-probe").systemPath
         let flags = O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -78,7 +78,7 @@ enum PartLock {
         let raw = descriptor.raw
         try SystemCall.retrying { fstat(raw, &status) }
         guard status.st_mode & S_IFMT == kind, kind == S_IFDIR || status.st_nlink <= 1 else { return .foreign }
-        if status.st_uid != geteuid(), try status.st_uid != ownerOfNewFiles(beside: name, in: folder) {
+        if status.st_uid != geteuid(), try status.st_uid != ownerOfNewFiles(nextTo: name, in: folder) {
             return .foreign
         }
         do throws(Errno) {

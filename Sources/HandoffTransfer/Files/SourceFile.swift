@@ -113,7 +113,7 @@ package final class SourceFile: Sendable {
         behind beginning: FolderArchive.Beginning = .init()
     ) throws(TransferFailure) -> FolderArchive {
         do throws(Errno) {
-            return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), behind: beginning)
+            return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), after: beginning)
         } catch {
             throw .system("cannot send \(path)", error)
         }

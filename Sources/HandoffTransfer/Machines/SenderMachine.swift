@@ -101,7 +101,7 @@ package struct SenderMachine: Sendable {
     package mutating func bytesSent() {
         guard case .sendingBytes(let start, let length) = state else { return }
         sent &+= length
-        proceed(behind: start, length)
+        proceed(after: start, length)
     }
 
     /// Reports that `confirm` found the source unchanged.
@@ -214,13 +214,13 @@ package struct SenderMachine: Sendable {
             state = .sendingContent
             return pending.append(.readContent(from: start.offset))
         }
-        guard length > 0 else { return proceed(behind: start, 0) }
+        guard length > 0 else { return proceed(after: start, 0) }
         state = .sendingBytes(start, length: length)
         pending.append(.sendBytes(position: sent, offset: start.offset, length: length))
     }
 
     /// Continues after a part with the next part or the end.
-    private mutating func proceed(behind start: TransferStart, _ length: Int64) {
+    private mutating func proceed(after start: TransferStart, _ length: Int64) {
         let reached = start.offset &+ length
         guard let size = header.size, reached < size else { return confirm() }
         find(from: reached, isFirst: false)

@@ -45,7 +45,7 @@ package final class FolderArchive {
     private(set) var repositories = RepositoryMetadata()
 
     /// - Parameter wanted: the part that another device has; nil means everything on this device.
-    init(_ writer: TarWriter, behind wanted: Beginning?) {
+    init(_ writer: TarWriter, after wanted: Beginning?) {
         self.writer = writer
         self.wanted = wanted
         if wanted?.entries == 0 { complete() }
