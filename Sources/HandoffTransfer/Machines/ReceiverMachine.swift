@@ -6,10 +6,10 @@
 package struct ReceiverMachine: Sendable {
     /// The route of content of known size to its destination.
     package enum Route: Sendable {
-        /// The daemon writes it to a passed file. For files.
+        /// The daemon writes it to a passed file. Used for files.
         case passed
-        /// It arrives in the stream and is output by `write`. For standard output, which cannot be
-        /// read back.
+        /// It arrives in the stream and is output by `write`. Used for standard output, which
+        /// cannot be read back.
         case inline
     }
 
@@ -106,7 +106,7 @@ package struct ReceiverMachine: Sendable {
         guard !hasReceivedAll else { return }
         guard case .receivingBytes = state else { return input.append(bytes) }
         // The daemon may deliver the bytes after the file before it reports that the file is
-        // written. Only as many are kept as are valid at this point.
+        // written. At most one frame is kept, because bytes after `complete` are ignored.
         input.append(bytes.prefix(max(0, TransferLimits.frame + 4 - input.buffered)))
     }
 
