@@ -86,9 +86,9 @@ package struct ConfigurationLoader: Sendable {
     package static func overlay(
         _ entries: [ConfigurationEntry], on configuration: inout Configuration
     ) throws(ConfigurationError) {
-        var begun: Set<ConfigurationKey> = []
+        var seen: Set<ConfigurationKey> = []
         for entry in entries {
-            if begun.insert(entry.key).inserted { entry.key.reset(in: &configuration) }
+            if seen.insert(entry.key).inserted { entry.key.reset(in: &configuration) }
             guard entry.key.apply(entry.value, to: &configuration) else { throw .invalidValue(entry) }
         }
     }

@@ -9,7 +9,7 @@ extension StreamConnection {
         if case .open = state, !deliver() { return }
         reading: while true {
             switch state {
-            case .awaitingTicket(let begun): guard takeTicket(after: begun) else { break reading }
+            case .awaitingTicket(let partial): guard takeTicket(after: partial) else { break reading }
             case .open:
                 guard local != nil, !incoming.isWaiting, incoming.reset == nil else { break reading }
                 guard hasLocalRoom else {
@@ -25,10 +25,10 @@ extension StreamConnection {
     }
 
     /// Reads more of a ticket. Returns true if there may be more to read.
-    private func takeTicket(after begun: [UInt8]) -> Bool {
-        let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - begun.count)])
+    private func takeTicket(after partial: [UInt8]) -> Bool {
+        let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - partial.count)])
         guard case .bytes(let count) = read(into: room) else { return false }
-        let ticket = begun + room[..<count]
+        let ticket = partial + room[..<count]
         guard ticket.count == Self.ticketSize else {
             state = .awaitingTicket(ticket)
             return true

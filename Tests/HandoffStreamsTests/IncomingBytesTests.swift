@@ -69,8 +69,8 @@ struct IncomingBytesTests {
         var rest = story.wire[...]
         while !rest.isEmpty, isWhole, incoming.reset == nil {
             // Byte by byte only where that is fast.
-            let most = story.wire.count > 5000 ? max(cut, 100) : cut
-            var piece = Array(rest.prefix(Int.random(in: 1...most, using: &random)))
+            let limit = story.wire.count > 5000 ? max(cut, 100) : cut
+            var piece = Array(rest.prefix(Int.random(in: 1...limit, using: &random)))
             rest = rest.dropFirst(piece.count)
             piece.withUnsafeMutableBytes { bytes in
                 let outcome = incoming.parse(bytes)

@@ -224,11 +224,11 @@ private func sender(at step: Int) throws -> SenderMachine {
     {
         let failure = TransferFailure(reason, "cannot receive /home/ada/letter.odt")
         let bytes = TransferFrame.error(failure).encoded()
-        guard case .error(let told) = try TransferFrame(decoding: bytes.dropFirst(4)) else {
+        guard case .error(let reported) = try TransferFrame(decoding: bytes.dropFirst(4)) else {
             Issue.record("no error")
             return
         }
-        #expect(told.reason == reason && told.isReported && !told.message.isEmpty)
-        #expect(!told.message.contains("ada"))
+        #expect(reported.reason == reason && reported.isReported && !reported.message.isEmpty)
+        #expect(!reported.message.contains("ada"))
     }
 }

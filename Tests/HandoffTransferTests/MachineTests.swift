@@ -341,11 +341,11 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         }
         for case .send(let bytes) in chunk + end { actions += receiver.after { $0.received(bytes) } }
         #expect(actions.contains(.write([1])))
-        guard let heard = ending(actions) else {
+        guard let reported = ending(actions) else {
             Issue.record("it goes on: \(actions)")
             return
         }
-        #expect(heard.reason == .changed && heard.isReported)
+        #expect(reported.reason == .changed && reported.isReported)
     }
 
     @Test(arguments: 0..<6)

@@ -27,7 +27,7 @@ package final class PartFolder {
     /// The reason why the name differs from the sender's, if it does.
     var nameReason: String?
     /// True if the part cannot be used by a later attempt.
-    private var isSpoiled = false
+    private var isUnusable = false
     /// Entries that exist and are announced again, in reverse order.
     private var kept: [TarEntry] = []
 
@@ -78,7 +78,7 @@ package final class PartFolder {
 
     deinit {
         let isEmpty = (try? FolderTree.names(in: root.raw).isEmpty) ?? false
-        if isSpoiled || isEmpty || header.id == nil { discard() }
+        if isUnusable || isEmpty || header.id == nil { discard() }
         // See `PartFile.deinit`.
         _ = flock(root.raw, LOCK_UN)
     }
@@ -132,7 +132,7 @@ package final class PartFolder {
             }
         } catch {
             // An archive that is never accepted leaves nothing behind.
-            isSpoiled = [.unsafe, .tooLarge, .malformed].contains(error.reason)
+            isUnusable = [.unsafe, .tooLarge, .malformed].contains(error.reason)
             throw error
         }
     }

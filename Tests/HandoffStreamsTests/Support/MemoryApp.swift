@@ -86,10 +86,10 @@ final class MemoryApp {
         Bell.ring(fixture.app.raw)
     }
 
-    private func some(_ most: Int) throws -> [UInt8] {
+    private func some(_ limit: Int) throws -> [UInt8] {
         while true {
             var rings = false
-            let bytes = try [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+            let bytes = try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
                 (count, rings) = try reader.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
             if rings { Bell.ring(fixture.app.raw) }
@@ -97,7 +97,7 @@ final class MemoryApp {
             if try reader.isAtEnd() { return [] }
             guard try reader.wait() else { continue }
             // The data ends with the stream.
-            if try fixture.app.readSome(64).isEmpty { return try reader.hasBytes() ? some(most) : [] }
+            if try fixture.app.readSome(64).isEmpty { return try reader.hasBytes() ? some(limit) : [] }
         }
     }
 }

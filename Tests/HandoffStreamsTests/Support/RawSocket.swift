@@ -82,11 +82,11 @@ final class RawSocket {
     }
 
     /// Reads once, at most this many bytes. Returns none at the end of the stream.
-    func readSome(_ most: Int = 1 << 16, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: most)
+    func readSome(_ limit: Int = 1 << 16, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: limit)
         while true {
             try wait(POLLIN, sourceLocation)
-            let count = recv(raw, &buffer, most, Int32(MSG_DONTWAIT))
+            let count = recv(raw, &buffer, limit, Int32(MSG_DONTWAIT))
             if count >= 0 { return Array(buffer[..<count]) }
             guard errno == EAGAIN else { throw Errno.current }
         }
