@@ -1,10 +1,10 @@
-# A thin front to the scripts, for those who know make.
+# Make targets that call the scripts.
 #
 #   make                        builds handoffd and handoffctl
-#   make install                into /usr/local; with PREFIX=, DESTDIR= and SYSCONFDIR= elsewhere
-#   make uninstall              removes that again; changed settings stay
-#   make deb                    a Debian package in .build/deb
-#   make check                  the quick gate (scripts/test is the whole one)
+#   make install                installs into /usr/local; PREFIX=, DESTDIR= and SYSCONFDIR= change that
+#   make uninstall              uninstalls, keeping changed settings
+#   make deb                    builds a Debian package in .build/deb
+#   make check                  runs the quick gate (scripts/test is the full one)
 
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
@@ -17,7 +17,7 @@ export PREFIX SYSCONFDIR BROWSERDIR DESTDIR
 all:
 	@scripts/build
 
-# Does not build, so that 'sudo make install' leaves nothing of root's in the checkout.
+# Does not build, so that 'sudo make install' leaves no files of root in the checkout.
 install:
 	@scripts/install
 

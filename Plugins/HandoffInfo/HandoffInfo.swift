@@ -1,7 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Brings the Info.plist of a program to where HandoffKit finds it, beside the program, and makes a handler file of it.
+/// Copies a program's Info.plist next to the program, where HandoffKit finds it, and generates a
+/// handler file from it.
 @main
 struct HandoffInfo: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -10,13 +11,13 @@ struct HandoffInfo: BuildToolPlugin {
             Diagnostics.error("\(target.name) has no Info.plist in \(target.directoryURL.path)")
             return []
         }
-        // What is made and is no source becomes a resource of the target.
+        // Generated files that are not sources become resources of the target.
         let outputs = ["Handoff-Info.plist", "Handoff-handler.json"].map {
             context.pluginWorkDirectoryURL.appending(path: $0)
         }
         return [
             .buildCommand(
-                displayName: "Handoff: what \(target.name) continues",
+                displayName: "Handoff: generating the handler file of \(target.name)",
                 executable: try context.tool(named: "handoff-info").url,
                 arguments: [info.path, target.name] + outputs.map(\.path), inputFiles: [info], outputFiles: outputs)
         ]

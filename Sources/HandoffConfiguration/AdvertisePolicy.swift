@@ -1,12 +1,13 @@
-/// What is advertised of the activities here; the raw values are the words of the configuration file.
+/// The advertised part of this device's activities. The raw values are used in the configuration
+/// file.
 package enum AdvertisePolicy: String, Sendable, CaseIterable {
-    /// Activities are announced by multicast DNS and by datagrams to each known device.
+    /// Announce activities by multicast DNS and by datagrams to each known device.
     case all
 
-    /// The multicast record says only that a device is here and never changes with what its user does; activities are
-    /// told to known devices alone.
+    /// Announce only the presence of a device in the multicast record, which never changes with the
+    /// user's activities. Send activities only to known devices.
     case beaconOnly = "beacon-only"
 
-    /// Nothing is advertised.
+    /// Advertise nothing.
     case off
 }

@@ -1,6 +1,6 @@
-/// What handoffd was told on its command line.
+/// The parsed command line of handoffd.
 package struct CommandLineOptions: Sendable, Equatable {
-    /// The configuration file to read instead of the usual ones.
+    /// The configuration file to read instead of the default ones.
     package var configurationFile: String?
 
     /// The folder for keys and state.
@@ -12,10 +12,10 @@ package struct CommandLineOptions: Sendable, Equatable {
     /// The path of the app socket.
     package var appSocket: String?
 
-    /// Whether the user's desktop is of interest: apps that are installed, notifications, sessions.
+    /// True if the daemon uses the desktop: installed apps, notifications and sessions.
     package var hasDesktop = true
 
-    /// The settings, which are stronger than environment and files; their values have been judged.
+    /// The settings, which override the environment and files. Their values have been validated.
     package var settings: [ConfigurationEntry] = []
 
     package init() {}

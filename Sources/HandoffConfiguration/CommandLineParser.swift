@@ -1,6 +1,6 @@
 import LoopIO
 
-/// Reads handoffd's command line.
+/// Parses handoffd's command line.
 package enum CommandLineParser {
     /// An option that takes a value.
     private enum Option: CaseIterable {
@@ -15,7 +15,7 @@ package enum CommandLineParser {
         case name
         case logLevel
 
-        /// The option as it is typed.
+        /// The option as typed.
         var word: String {
             switch self {
             case .config: "--config"
@@ -31,7 +31,7 @@ package enum CommandLineParser {
             }
         }
 
-        /// The setting that the option is, unless it is a path.
+        /// The corresponding setting; nil for a path.
         var key: ConfigurationKey? {
             switch self {
             case .config, .stateDirectory, .socket, .appSocket: nil
@@ -45,11 +45,11 @@ package enum CommandLineParser {
         }
     }
 
-    /// The options without a value.
     private static let noDesktop = "--no-desktop"
     private static let checkConfiguration = "--check-config"
 
-    /// What the words after the program's name ask for. Of `--help` and `--version` the first wins over all else.
+    /// Parses the arguments. The first `--help` or `--version` takes precedence over all other
+    /// arguments.
     package static func parse(_ words: [String]) throws(OptionError) -> CommandLineRequest {
         for word in words {
             if word == "--help" || word == "-h" { return .help }
@@ -66,7 +66,8 @@ package enum CommandLineParser {
             guard !isCheck else { throw .repeatedOption(word) }
             isCheck = true
         }
-        // Judged here, so that a mistake on the command line is an error of usage and not of configuration.
+        // Validated here, so that an invalid value is reported as a usage error, not a
+        // configuration error.
         var scratch = Configuration()
         do {
             try ConfigurationLoader.overlay(options.settings, on: &scratch)
@@ -76,7 +77,7 @@ package enum CommandLineParser {
         return isCheck ? .check(options) : .run(options)
     }
 
-    /// Takes one option, `--option VALUE` or `--option=VALUE`.
+    /// Parses one option, `--option VALUE` or `--option=VALUE`.
     private static func take(
         _ word: String, _ rest: inout ArraySlice<String>, into options: inout CommandLineOptions
     ) throws(OptionError) {

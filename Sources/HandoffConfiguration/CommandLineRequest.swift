@@ -1,14 +1,14 @@
-/// What the caller of handoffd wants.
+/// The requested action of handoffd.
 package enum CommandLineRequest: Sendable, Equatable {
-    /// To run the daemon.
+    /// Run the daemon.
     case run(CommandLineOptions)
 
-    /// To read configuration and policy, and report what is wrong with them.
+    /// Check configuration and policy, and report the first error.
     case check(CommandLineOptions)
 
-    /// To see the options; exit code 0.
+    /// Print the options; exit code 0.
     case help
 
-    /// To see the version; exit code 0.
+    /// Print the version; exit code 0.
     case version
 }

@@ -3,70 +3,72 @@ package import HandoffModel
 package import HandoffProtocol
 package import LoopIO
 
-/// What a person can set about the daemon. The initial values are the defaults.
+/// The settings of the daemon. The initial values are the defaults.
 ///
-/// Where the same setting is given several times, the strongest holds: command line, environment, the user's file,
-/// the system's file, default.
+/// If a setting is given several times, the source with the highest precedence wins: command line,
+/// environment, the user's file, the system's file, default.
 package struct Configuration: Sendable, Equatable {
-    /// The name by which the other devices show this one, at most 64 bytes of UTF-8; nil: the machine's own name.
+    /// The name shown on other devices, at most 64 bytes of UTF-8; nil means the machine's name.
     package var name: String?
 
-    /// How the other devices are found.
+    /// The discovery method.
     package var discovery: DiscoveryChoice = .auto
 
-    /// Where the daemon listens, for TCP and UDP alike.
+    /// The port of the daemon, for TCP and UDP.
     package var port: PortChoice = .standard
 
-    /// The only local address to listen on; nil: all.
+    /// The local address to listen on; nil means all.
     package var address: IPAddress?
 
-    /// The only interfaces to be found on; empty: all but loopback.
+    /// The interfaces on which this device is discoverable; empty means all except loopback.
     package var interfaces: [String] = []
 
-    /// In which networks this device is found.
+    /// The networks in which this device is discoverable.
     package var networks: NetworkPolicy = .all
 
-    /// What the other devices are told about the activities here, and how.
+    /// The advertised part of activities on this device, and the method.
     package var advertise: AdvertisePolicy = .all
 
-    /// Whether titles of activities are part of what is advertised.
+    /// True if advertisements include the titles of activities.
     package var titles = true
 
-    /// Devices to be called at a fixed address, beside those that are found.
+    /// Devices to connect to at a fixed address, in addition to those discovered.
     package var peers: [StaticAddress] = []
 
-    /// The greatest payload of an activity published here, in bytes of its encoded form.
+    /// The maximum payload of an activity published here, in bytes of its encoded form.
     package var payloadLimit = Limits.payloadDefault
 
-    /// How long an app may take to save before its last saved state is sent.
+    /// The time limit for an app to save. When it expires, the last saved state is sent.
     package var saveAnswer: Duration = .seconds(1)
 
-    /// How often an app with unsaved changes is asked to save while its activity is current.
+    /// The interval at which an app with unsaved changes is asked to save while its activity is
+    /// current.
     package var refresh: Duration = .seconds(15)
 
-    /// How long an activity without an expiration date is offered after its app last said something of it; nil: for ever.
+    /// The time for which an activity without expiration date is offered after its last update;
+    /// nil means permanently.
     package var activityLifetime: Duration? = .seconds(86_400)
 
-    /// How long what another device offers is believed without being renewed.
+    /// The time for which offers of other devices remain valid without being renewed.
     package var receiverLifetime: Duration = .seconds(600)
 
-    /// How long after a lock, and without a user, activities are still advertised.
+    /// The delays after which a locked or idle session stops advertising activities.
     package var sessionDelays = SessionDelays()
 
-    /// Whether the desktop shows what the other devices offer.
+    /// True if the desktop shows offers of other devices.
     package var notifications = true
 
-    /// The least important messages that are logged.
+    /// The lowest level of logged messages.
     package var logLevel: LogLevel = .notice
 
-    /// The rate at which reserved values are sent; not a setting of users: `HANDOFF_GREASE=always` is for tests.
+    /// The rate at which reserved values are sent. Not a user setting: `HANDOFF_GREASE=always` is
+    /// for tests.
     package var grease = Grease.Rate.never
 
-    /// The defaults.
     package init() {}
 
-    /// The settings that have changed since another configuration was read, and that only the next start of a daemon takes up:
-    /// its name, and what its sockets and its discovery are made of.
+    /// Returns the settings that differ from an earlier configuration and only take effect when the
+    /// daemon restarts: the name, and those of sockets and discovery.
     package func settingsForNextStart(since former: Configuration) -> [ConfigurationKey] {
         [
             name == former.name ? nil : .name, discovery == former.discovery ? nil : .discovery,

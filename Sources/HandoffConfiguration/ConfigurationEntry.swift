@@ -1,14 +1,14 @@
-/// One setting as it was given, and where, so that an error can point at it.
+/// A setting with its source, for error messages.
 package struct ConfigurationEntry: Sendable, Equatable {
-    /// The place that a setting was read from.
+    /// The source of a setting.
     package enum Origin: Sendable, Equatable, CustomStringConvertible {
         /// A line of a file, counted from 1.
         case file(path: String, line: Int)
 
-        /// A variable of the environment.
+        /// An environment variable.
         case variable(String)
 
-        /// An option of the command line, with its dashes.
+        /// A command-line option, with its dashes.
         case option(String)
 
         package var description: String {
@@ -20,13 +20,11 @@ package struct ConfigurationEntry: Sendable, Equatable {
         }
     }
 
-    /// The setting.
     package let key: ConfigurationKey
 
-    /// The value without surrounding spaces; empty means the default.
+    /// The value without surrounding spaces. Empty means the default.
     package let value: String
 
-    /// Where it was given.
     package let origin: Origin
 
     package init(key: ConfigurationKey, value: String, origin: Origin) {

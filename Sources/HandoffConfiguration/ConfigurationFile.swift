@@ -1,19 +1,19 @@
 import HandoffModel
 
-/// The configuration file's form: lines of `key = value`, `# comment`, `[section]`, or nothing.
+/// The format of configuration files: lines of `key = value`, `# comment`, `[section]`, or nothing.
 package enum ConfigurationFile {
-    /// The greatest file, in bytes: many times the longest sensible one, and small enough to be read at once.
+    /// The maximum size of a file in bytes, far above any sensible size.
     package static let byteLimit = 64 * 1024
 
-    /// The greatest line, in bytes.
+    /// The maximum length of a line in bytes.
     package static let lineByteLimit = 1024
 
-    /// The headings that may stand above settings. They are for the reader's eye: a key means the same under each.
+    /// The allowed headings. They are optional and do not change the meaning of keys.
     package static let sections = ["device", "network", "activities", "log"]
 
-    /// Reads the settings of a file in their order. Values are not judged here.
+    /// Parses the settings of a file, in order. Does not validate values.
     ///
-    /// - Parameter path: what errors call the file.
+    /// - Parameter path: the path in error messages.
     package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> [ConfigurationEntry] {
         var entries: [ConfigurationEntry] = []
         var first: [ConfigurationKey: ConfigurationEntry] = [:]
@@ -32,21 +32,21 @@ package enum ConfigurationFile {
         return entries
     }
 
-    /// A setting of a file whose key and value nobody has judged yet.
+    /// A setting whose key and value have not been validated.
     struct Line: Equatable {
-        /// The word before the equals sign.
+        /// The key.
         let word: String
         /// The value without surrounding spaces.
         let value: String
-        /// The line, counted from 1.
+        /// The line number, counted from 1.
         let number: Int
     }
 
-    /// The settings of any file of this form, in their order.
+    /// Returns the settings of a file of this format, in order.
     ///
     /// - Parameters:
-    ///   - path: what errors call the file.
-    ///   - sections: the headings that may stand in it.
+    ///   - path: the path in error messages.
+    ///   - sections: the allowed headings.
     static func lines(
         _ bytes: [UInt8], path: String, sections: [String]
     ) throws(ConfigurationError) -> [Line] {
@@ -60,7 +60,7 @@ package enum ConfigurationFile {
         return lines
     }
 
-    /// The setting of a line; nil for a comment, a heading and an empty line.
+    /// Parses a line. Returns nil for a comment, a heading or an empty line.
     private static func setting(
         _ bytes: ArraySlice<UInt8>, path: String, number: Int, sections: [String]
     ) throws(ConfigurationError) -> Line? {
@@ -69,7 +69,7 @@ package enum ConfigurationFile {
             throw .notText(path: path, line: number, what: "the line is longer than \(lineByteLimit) bytes")
         }
         guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw .notText(path: path, line: number, what: "the line holds a control character")
+            throw .notText(path: path, line: number, what: "the line contains a control character")
         }
         guard let text = String(validating: line, as: UTF8.self) else {
             throw .notText(path: path, line: number, what: "the line is not valid UTF-8")

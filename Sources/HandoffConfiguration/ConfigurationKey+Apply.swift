@@ -4,12 +4,12 @@ import HandoffProtocol
 import LoopIO
 
 extension ConfigurationKey {
-    /// The greatest name of a device, in bytes: what fits the account's statement about it.
+    /// The maximum bytes of a device name, limited by the account's statement about it.
     static let nameByteLimit = 64
 
-    /// Sets this setting from text; an empty text is the default again.
+    /// Sets this setting from text. An empty text restores the default.
     ///
-    /// - Returns: false when the text is not an allowed value; then nothing was changed.
+    /// - Returns: false if the value is not allowed. The configuration is unchanged in that case.
     package func apply(_ text: String, to configuration: inout Configuration) -> Bool {
         guard !text.isEmpty else {
             reset(in: &configuration)
@@ -45,7 +45,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// Takes the setting back to its default.
+    /// Restores the default of the setting.
     package func reset(in configuration: inout Configuration) {
         let defaults = Configuration()
         switch self {
@@ -88,7 +88,7 @@ extension ConfigurationKey {
         return true
     }
 
-    /// A delay, or `never`.
+    /// Sets a delay from a duration or `never`.
     private static func setDelay(
         _ place: inout Duration?, _ text: String, in range: ClosedRange<Duration> = .zero ... .seconds(86_400)
     ) -> Bool {

@@ -1,6 +1,6 @@
 import HandoffLog
 
-/// A setting; the raw value is its word in the file.
+/// A setting. The raw value is its key in the file.
 package enum ConfigurationKey: String, Sendable, CaseIterable {
     case name
     case discovery
@@ -21,21 +21,21 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case notifications
     case logLevel = "log-level"
 
-    /// Whether the setting may be given several times, each adding to the last.
+    /// True if the setting may be given several times. Each adds a value.
     package var isRepeatable: Bool {
         self == .interface || self == .peer
     }
 
-    /// The variable of the environment that carries this setting, such as `HANDOFFD_LOG_LEVEL`.
+    /// The environment variable of this setting, such as `HANDOFFD_LOG_LEVEL`.
     package var variable: String {
         Self.variablePrefix
             + String(rawValue.uppercased().map { character in character == "-" ? "_" : character })
     }
 
-    /// What the variables of all settings begin with.
+    /// The prefix of all variables of settings.
     package static let variablePrefix = "HANDOFFD_"
 
-    /// The values that are allowed, in words that end an error message.
+    /// The allowed values, as the end of an error message.
     package var allowed: String {
         switch self {
         case .name: "1 to 64 bytes of text without control characters"

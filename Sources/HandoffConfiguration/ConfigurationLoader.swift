@@ -1,23 +1,24 @@
 import HandoffProtocol
 import LoopIO
 
-/// Puts a configuration together from the command line, the environment and the files.
+/// Assembles a configuration from the command line, the environment and the files.
 package struct ConfigurationLoader: Sendable {
-    /// Reads a file: nil when there is none. At most one byte over `ConfigurationFile.byteLimit` need be read.
+    /// Reads a file. Returns nil if it does not exist, and at most one byte more than
+    /// `ConfigurationFile.byteLimit`.
     package typealias Reader = @Sendable (_ path: String) throws(ConfigurationError) -> [UInt8]?
 
-    /// The file named on the command line, which must exist; nil: the user's and the system's, where they exist.
+    /// The file named on the command line, which must exist; nil means the user's and the system's
+    /// files, if they exist.
     package let file: String?
 
-    /// The settings of the command line, which are stronger than all others.
+    /// The settings of the command line, which take precedence over all others.
     package let options: [ConfigurationEntry]
 
-    /// The environment of the process.
     package let environment: [String: String]
 
     private let read: Reader
 
-    /// A loader that can be used again, when the files may have changed.
+    /// Creates a loader. It can be used repeatedly, because files may change.
     package init(
         file: String?, options: [ConfigurationEntry], environment: [String: String],
         read: @escaping Reader = ConfigurationReader.read
@@ -28,7 +29,8 @@ package struct ConfigurationLoader: Sendable {
         self.read = read
     }
 
-    /// The configuration as it is now. Throws at the first thing that is wrong; then nothing of it should be used.
+    /// Loads the current configuration. Throws at the first error. Nothing of the configuration
+    /// should then be used.
     package func load() throws(ConfigurationError) -> Configuration {
         var configuration = Configuration()
         for path in paths {
@@ -44,11 +46,11 @@ package struct ConfigurationLoader: Sendable {
         return configuration
     }
 
-    /// The files that are read, the weakest first.
+    /// The files to read, in ascending order of precedence.
     package var paths: [String] {
         if let file { return [file] }
         var paths = [Self.systemFile]
-        // A relative XDG path is to be ignored (XDG Base Directory Specification).
+        // A relative XDG path must be ignored (XDG Base Directory Specification).
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             paths.append("\(folder)/\(Self.userFile)")
         } else if let home = environment["HOME"], home.hasPrefix("/") {
@@ -60,10 +62,10 @@ package struct ConfigurationLoader: Sendable {
     /// The file for all users of the machine.
     package static let systemFile = "/etc/handoff/handoffd.conf"
 
-    /// The user's own file, below the folder for configuration.
+    /// The user's file, relative to the configuration folder.
     package static let userFile = "handoff/handoffd.conf"
 
-    /// The settings of the environment, in the order of the keys. Lists are separated by commas.
+    /// Returns the settings of the environment, ordered by key. Lists are separated by commas.
     private func variables() throws(ConfigurationError) -> [ConfigurationEntry] {
         let known = Set(ConfigurationKey.allCases.map(\.variable))
         let unknown = environment.keys.filter { $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0) }
@@ -79,13 +81,14 @@ package struct ConfigurationLoader: Sendable {
         return entries
     }
 
-    /// Lays settings of one source over those of weaker ones. A list replaces the weaker list.
+    /// Applies the settings of one source over those of lower precedence. A list replaces the
+    /// previous list.
     package static func overlay(
         _ entries: [ConfigurationEntry], on configuration: inout Configuration
     ) throws(ConfigurationError) {
-        var begun: Set<ConfigurationKey> = []
+        var seen: Set<ConfigurationKey> = []
         for entry in entries {
-            if begun.insert(entry.key).inserted { entry.key.reset(in: &configuration) }
+            if seen.insert(entry.key).inserted { entry.key.reset(in: &configuration) }
             guard entry.key.apply(entry.value, to: &configuration) else { throw .invalidValue(entry) }
         }
     }

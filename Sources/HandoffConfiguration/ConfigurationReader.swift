@@ -1,13 +1,14 @@
 import Glibc
 import LoopIO
 
-/// Reads configuration files. Blocks for as long as the file system does: to be used at start and on SIGHUP only.
+/// Reads configuration files. Blocks while the file system does, so use it only at start and on
+/// SIGHUP.
 package enum ConfigurationReader {
-    /// The bytes of a file, up to one more than is allowed; nil when there is no such file. Throws for anything that
-    /// is there and cannot be read, and for what is no regular file, so that a pipe cannot hold up the start.
+    /// Returns the bytes of a file, up to one more than allowed, or nil if it does not exist.
+    /// Throws if it cannot be read or is not a regular file, so that a pipe cannot delay the start.
     package static func read(_ path: String) throws(ConfigurationError) -> [UInt8]? {
-        guard !path.utf8.contains(0) else { throw .unreadableFile(path: path, reason: "the path holds a NUL byte") }
-        // Not blocking, for the case that the path is a pipe without a writer.
+        guard !path.utf8.contains(0) else { throw .unreadableFile(path: path, reason: "the path contains a NUL byte") }
+        // Non-blocking, in case the path is a pipe without a writer.
         let file = unsafe open(path.systemPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             let code = errno
@@ -18,7 +19,7 @@ package enum ConfigurationReader {
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { throw .unreadableFile(path: path, reason: text(of: errno)) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw .unreadableFile(path: path, reason: "it is no regular file")
+            throw .unreadableFile(path: path, reason: "it is not a regular file")
         }
         return try contents(of: file, path: path)
     }

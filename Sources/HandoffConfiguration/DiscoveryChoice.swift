@@ -1,14 +1,14 @@
-/// How the other devices are to be found; the raw values are the words of the configuration file.
+/// The method of discovering other devices. The raw values are used in the configuration file.
 package enum DiscoveryChoice: String, Sendable, CaseIterable {
-    /// The system's Avahi where it runs or can be started, the embedded responder elsewhere.
+    /// Use the system's Avahi if it runs or can be started, and the embedded responder otherwise.
     case auto
 
-    /// Only the system's avahi-daemon.
+    /// Use only the system's avahi-daemon.
     case avahi
 
-    /// Only the responder inside the daemon.
+    /// Use only the daemon's own responder.
     case embedded
 
-    /// Only the peers that are configured or were added by hand.
+    /// Use only peers that are configured or were added manually.
     case `static`
 }

@@ -1,8 +1,9 @@
-/// In which networks this device is found; the raw values are the words of the configuration file.
+/// The networks in which this device is discoverable. The raw values are used in the configuration
+/// file.
 package enum NetworkPolicy: String, Sendable, CaseIterable {
-    /// In all.
+    /// All networks.
     case all
 
-    /// Only in those that the user has said to be known.
+    /// Only networks that the user has marked as known.
     case known
 }

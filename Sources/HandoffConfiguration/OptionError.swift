@@ -1,6 +1,7 @@
-/// Why a command line was refused: exit code 2. The description names the word, and what is allowed.
+/// An error in the command line: exit code 2. The description names the argument and the allowed
+/// values.
 package struct OptionError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong with which option.
+    /// The option and its error.
     package let message: String
 
     package var description: String { message + " (see handoffd --help)" }
@@ -12,7 +13,7 @@ package struct OptionError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     static func unexpectedWord(_ word: String) -> OptionError {
-        OptionError(message: "unexpected word '\(ConfigurationError.shown(word))': handoffd takes options only")
+        OptionError(message: "unexpected argument '\(ConfigurationError.shown(word))': handoffd accepts only options")
     }
 
     static func missingValue(_ option: String, value: String) -> OptionError {
@@ -28,7 +29,7 @@ package struct OptionError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     static func emptyPath(_ option: String) -> OptionError {
-        OptionError(message: "option \(option) needs a path that is not empty")
+        OptionError(message: "option \(option) needs a non-empty path")
     }
 
     static func invalidValue(_ error: ConfigurationError) -> OptionError {

@@ -1,26 +1,26 @@
 package import HandoffControl
 package import HandoffModel
 
-/// What the administrator of the machine forbids, above everything that the user sets. Plain values.
+/// The restrictions of the machine's administrator, which override all settings of the user.
 ///
-/// Of several files each can only forbid more: none can allow what another forbids.
+/// Several files are combined. Each can add restrictions, but none can lift those of another.
 package struct Policy: Sendable, Equatable {
-    /// Directions that are forbidden, and the line that says so.
+    /// The forbidden directions, and the line that forbids each.
     private var directions: [SwitchDirection: String] = [:]
     private var types: [(pattern: TypePattern, place: String)] = []
     private var apps: [String: String] = [:]
     private var devices: [DeviceID: String] = [:]
 
-    /// The most single things that are forbidden, of each kind.
-    static let most = 4096
+    /// The maximum number of forbidden items of each kind.
+    static let maxItems = 4096
 
-    /// A type, or the beginning of types.
+    /// A type, or a prefix of types.
     struct TypePattern: Equatable, Sendable {
-        /// The bytes that a type has, or begins with.
+        /// The bytes of the type or prefix.
         let bytes: [UInt8]
         let isPrefix: Bool
 
-        /// Nil for a text that is neither.
+        /// Returns nil for an invalid text.
         init?(_ text: String) {
             isPrefix = text.hasSuffix("*")
             bytes = Array(isPrefix ? text.utf8.dropLast() : text.utf8[...])
@@ -33,43 +33,42 @@ package struct Policy: Sendable, Equatable {
         }
     }
 
-    /// Nothing is forbidden.
     package init() {}
 
-    /// Where a direction is forbidden for all; nil where it is not.
+    /// Returns the place that forbids a direction entirely, or nil.
     package func forbids(_ direction: SwitchDirection) -> String? { directions[direction] }
 
-    /// Where a type is forbidden, both ways.
+    /// Returns the place that forbids a type in both directions, or nil.
     package func forbids(_ type: ActivityType) -> String? { types.first { $0.pattern.fits(type) }?.place }
 
-    /// The apps that are forbidden, by their ids.
+    /// The ids of the forbidden apps.
     package var forbiddenApps: [String] { apps.keys.sorted() }
 
-    /// Where an app is forbidden, both ways, by its id.
+    /// Returns the place that forbids the app with this id in both directions, or nil.
     package func forbids(app: String) -> String? { apps[app] }
 
-    /// Where a device is forbidden, both ways.
+    /// Returns the place that forbids a device in both directions, or nil.
     package func forbids(_ device: DeviceID) -> String? { devices[device] }
 
-    /// The devices that are forbidden.
+    /// The forbidden devices.
     package var forbiddenDevices: Set<DeviceID> { Set(devices.keys) }
 
-    /// Takes one more line.
+    /// Adds one line.
     ///
-    /// - Parameter place: file and line, for whoever is told that something is forbidden.
-    /// - Returns: false when the value is not allowed, or there are too many.
+    /// - Parameter place: file and line, reported when something is forbidden.
+    /// - Returns: false if the value is not allowed, or there are too many items.
     mutating func add(_ key: PolicyKey, _ value: String, place: String) -> Bool {
         switch key {
         case .advertise: return forbid(.advertise, value, place)
         case .receive: return forbid(.receive, value, place)
         case .forbidType:
-            guard types.count < Self.most, let pattern = TypePattern(value) else { return false }
+            guard types.count < Self.maxItems, let pattern = TypePattern(value) else { return false }
             types.append((pattern, place))
         case .forbidApp:
-            guard apps.count < Self.most, (1...255).contains(value.utf8.count) else { return false }
+            guard apps.count < Self.maxItems, (1...255).contains(value.utf8.count) else { return false }
             apps[value] = apps[value] ?? place
         case .forbidDevice:
-            guard devices.count < Self.most, let device = DeviceID(hex: value) else { return false }
+            guard devices.count < Self.maxItems, let device = DeviceID(hex: value) else { return false }
             devices[device] = devices[device] ?? place
         }
         return true

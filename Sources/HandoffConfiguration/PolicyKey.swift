@@ -1,4 +1,4 @@
-/// A key of a policy; the raw value is its word in the file.
+/// A key of a policy. The raw value is its name in the file.
 package enum PolicyKey: String, Sendable, CaseIterable {
     case advertise
     case receive
@@ -6,11 +6,11 @@ package enum PolicyKey: String, Sendable, CaseIterable {
     case forbidApp = "forbid-app"
     case forbidDevice = "forbid-device"
 
-    /// The values that are allowed, in words that end an error message.
+    /// The allowed values, as the end of an error message.
     var allowed: String {
         switch self {
         case .advertise, .receive: "'yes' or 'no'"
-        case .forbidType: "an activity type, or the beginning of one with '*' at its end"
+        case .forbidType: "an activity type, or a prefix of one followed by '*'"
         case .forbidApp: "the id of an app, 1 to 255 bytes"
         case .forbidDevice: "the whole id of a device, 64 hexadecimal digits"
         }

@@ -1,25 +1,24 @@
 internal import Glibc
 internal import LoopIO
 
-/// Reads the administrator's policy: all `*.conf` of a folder, in the order of their names. Blocks for as long as the
-/// file system does: to be used at start and on SIGHUP only.
+/// Reads the administrator's policy: all `*.conf` files of a folder, in name order. Blocks while
+/// the file system does, so use it only at start and on SIGHUP.
 package struct PolicyLoader: Sendable {
-    /// The folder, which belongs to the administrator.
     package static let systemFolder = "/etc/handoff/policy.d"
-    /// The most files that are read.
+    /// The maximum number of files.
     static let maxFiles = 256
 
     private let folder: String
 
-    /// A loader that can be used again, when the files may have changed.
+    /// Creates a loader. It can be used repeatedly, because files may change.
     package init(folder: String = PolicyLoader.systemFolder) {
         self.folder = folder
     }
 
-    /// The policy as it is now; that of no folder forbids nothing.
+    /// Loads the current policy. If the folder does not exist, nothing is forbidden.
     ///
-    /// - Throws: at the first thing that is wrong. Then nobody knows what the administrator wants to forbid, so that what
-    ///   was read before has to stay in force, and without that nothing may begin.
+    /// - Throws: at the first error. The administrator's intent is then unknown: a policy that was
+    ///   loaded earlier must stay in force, and without one, nothing may start.
     package func load() throws(ConfigurationError) -> Policy {
         var policy = Policy()
         for name in try names() {
@@ -30,7 +29,7 @@ package struct PolicyLoader: Sendable {
         return policy
     }
 
-    /// Adds what a file forbids.
+    /// Adds the restrictions of a file.
     package static func add(
         _ bytes: [UInt8], path: String, to policy: inout Policy
     ) throws(ConfigurationError) {
@@ -44,10 +43,11 @@ package struct PolicyLoader: Sendable {
         }
     }
 
-    /// The headings that may stand in a policy, for the reader's eye.
+    /// The allowed headings, which are optional.
     private static let sections = ["switches", "forbidden"]
 
-    /// The names that end with `.conf` (opendir(3)); those that begin with a dot are left out, as editors leave them.
+    /// Returns the names that end with `.conf` (opendir(3)). Omits hidden ones, which editors
+    /// create.
     private func names() throws(ConfigurationError) -> [String] {
         errno = 0
         // Safe: the folder is closed at the end, and the entry is copied before the next call.

@@ -1,11 +1,11 @@
-/// The port that the daemon listens on, for TCP and UDP alike.
+/// The port on which the daemon listens, for TCP and UDP.
 package enum PortChoice: Sendable, Equatable {
-    /// The default port, or one of the nine after it when other users of the machine have taken it, or any.
+    /// The default port, one of the nine after it if other users of the machine occupy it, or any.
     case standard
 
-    /// A free port that the kernel chooses.
+    /// A free port chosen by the kernel.
     case any
 
-    /// This port and no other: when it is taken, the daemon does not start.
+    /// Only this port. The daemon does not start if it is occupied.
     case fixed(UInt16)
 }

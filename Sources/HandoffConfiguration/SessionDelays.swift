@@ -1,8 +1,8 @@
-/// How long what is advertised outlives its user's presence; nil: for ever.
+/// The delays after which advertising stops when the user has left; nil means never.
 package struct SessionDelays: Sendable, Equatable {
-    /// After all screens were locked.
+    /// The delay after all screens have been locked.
     package var lock: Duration?
-    /// After all of them fell idle.
+    /// The delay after all screens have become idle.
     package var idle: Duration?
 
     package init(lock: Duration? = .seconds(8), idle: Duration? = .seconds(120)) {

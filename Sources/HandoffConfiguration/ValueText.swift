@@ -1,6 +1,6 @@
-/// Reads the values of settings. Every function answers nil for text that is not of its form, or out of range.
+/// Parses the values of settings. Each function returns nil for invalid or out-of-range text.
 package enum ValueText {
-    /// A decimal number without sign, in `range`.
+    /// Parses a decimal number without sign, in `range`.
     package static func integer(_ bytes: some Collection<UInt8>, in range: ClosedRange<Int>) -> Int? {
         guard !bytes.isEmpty else { return nil }
         var value = 0
@@ -14,7 +14,7 @@ package enum ValueText {
         return range.contains(value) ? value : nil
     }
 
-    /// `yes` or `no`.
+    /// Parses `yes` or `no`.
     package static func truth(_ text: String) -> Bool? {
         switch text {
         case "yes": true
@@ -23,7 +23,7 @@ package enum ValueText {
         }
     }
 
-    /// A time with its unit, such as `500 ms`, `15 s`, `10 min` or `1 h`, in `range`.
+    /// Parses a duration with its unit, such as `500 ms`, `15 s`, `10 min` or `1 h`, in `range`.
     package static func duration(_ text: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (count, unit) = countAndUnit(text) else { return nil }
         let milliseconds: Int
@@ -40,7 +40,7 @@ package enum ValueText {
         return range.contains(duration) ? duration : nil
     }
 
-    /// A number of bytes, such as `65536`, `64 KiB` or `1 MiB`, in `range`.
+    /// Parses a number of bytes, such as `65536`, `64 KiB` or `1 MiB`, in `range`.
     package static func byteCount(_ text: String, in range: ClosedRange<Int>) -> Int? {
         guard let (count, unit) = countAndUnit(text) else { return nil }
         let size: Int
@@ -54,7 +54,7 @@ package enum ValueText {
         return !overflow && range.contains(total) ? total : nil
     }
 
-    /// A name for people: 1 to `limit` bytes, no control characters, no space at either end.
+    /// Validates a display name: 1 to `limit` bytes, no control characters, no space at either end.
     package static func displayName(_ text: String, limit: Int) -> String? {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .lineSeparator
@@ -64,7 +64,8 @@ package enum ValueText {
         return text
     }
 
-    /// The name of a network interface: 1 to 15 bytes (IFNAMSIZ less one), as the kernel accepts them.
+    /// Validates the name of a network interface: 1 to 15 bytes (IFNAMSIZ less one), as the kernel
+    /// accepts them.
     package static func interfaceName(_ text: String) -> String? {
         let isName = text.utf8.allSatisfy { byte in
             (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ":")
@@ -72,7 +73,7 @@ package enum ValueText {
         return isName && (1...15).contains(text.utf8.count) && text != "." && text != ".." ? text : nil
     }
 
-    /// Splits `12 min` or `12min` into its number and its unit; the unit may be empty.
+    /// Splits `12 min` or `12min` into number and unit. The unit may be empty.
     private static func countAndUnit(_ text: String) -> (count: Int, unit: String)? {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard let count = integer(digits, in: 0...Int.max) else { return nil }

@@ -1,25 +1,24 @@
 package import HandoffModel
 
-/// The files that the `userInfo` of one activity names, and what travels in their place. A plain value: who asks the file
-/// system gives the answers to `learned`.
+/// The files named in the `userInfo` of one activity, and the URLs sent in their place. The table
+/// does not access the file system. The caller does, and passes the results to `learned`.
 package struct DocumentTable: Sendable {
-    /// What is known of a file.
+    /// The known facts about a file.
     package struct Answer: Sendable, Equatable {
-        /// What travels, without a number.
+        /// The URL to send, without a number.
         package let url: DocumentURL
-        /// The path by which it can be read now; nil when it cannot.
+        /// The path by which the file can currently be read; nil if it cannot.
         package let path: String?
 
-        /// An answer with these values.
         package init(url: DocumentURL, path: String?) {
             self.url = url
             self.path = path
         }
     }
 
-    /// Files of one activity that can be fetched; their numbers are used once.
+    /// The maximum number of files of one activity that can be fetched. Numbers are not reused.
     package static let maxOffered = 1024
-    /// Files of which anything is known; more travel as names that lead nowhere.
+    /// The maximum number of known files. Any others are sent as names only.
     package static let maxKnown = 4096
 
     private struct Entry {
@@ -31,10 +30,9 @@ package struct DocumentTable: Sendable {
     private var entries: [String: Entry] = [:]
     private var offered: [String] = []
 
-    /// Nothing is known.
     package init() {}
 
-    /// The files of a `userInfo` of which nothing is known, or nothing since `outdate`.
+    /// Returns the files of a `userInfo` that are not known, or not known since `outdate`.
     package func unknown(in userInfo: UserInfoValue) -> Set<String> {
         var unknown: Set<String> = []
         userInfo.forEachURL { text in
@@ -48,7 +46,7 @@ package struct DocumentTable: Sendable {
         return unknown
     }
 
-    /// Takes what is known of files. A file keeps the number that it had.
+    /// Stores facts about files. A file keeps its number.
     package mutating func learned(_ answers: [String: Answer]) {
         for (text, answer) in answers.sorted(by: { $0.key < $1.key }) {
             guard entries[text] != nil || entries.count < Self.maxKnown else { continue }
@@ -65,12 +63,13 @@ package struct DocumentTable: Sendable {
         }
     }
 
-    /// The app has saved: the files may have come, gone, or moved since they were asked for.
+    /// Marks all facts as outdated after the app has saved, because files may have been created,
+    /// deleted or moved.
     package mutating func outdate() {
         for text in entries.keys { entries[text]?.isFresh = false }
     }
 
-    /// The `userInfo` as it travels: without a path of this device.
+    /// Returns the `userInfo` to send to other devices, without local paths.
     package func travelling(_ userInfo: UserInfoValue) -> UserInfoValue {
         userInfo.replacingURLs { text in
             guard let file = FileURL(text) else { return nil }
@@ -83,7 +82,7 @@ package struct DocumentTable: Sendable {
         }
     }
 
-    /// Whether a `userInfo` names a file that can be fetched.
+    /// Returns true if a `userInfo` names a file that can be fetched.
     package func offersAny(in userInfo: UserInfoValue) -> Bool {
         guard !offered.isEmpty else { return false }
         var offers = false
@@ -93,14 +92,14 @@ package struct DocumentTable: Sendable {
         return offers
     }
 
-    /// The path of a file that was offered under a number; nil for any other number.
+    /// Returns the path of the file offered under a number, or nil for an unknown number.
     package func path(_ fetch: Int) -> String? {
         offered.indices.contains(fetch) ? offered[fetch] : nil
     }
 }
 
 extension DocumentTable.Answer {
-    /// Asks the file system; blocks for as long as that does.
+    /// Examines a file. Blocks while the file system does.
     package init(of file: FileURL, roots: SharedRoots) {
         let kind = file.path.flatMap { FileTree.kind(of: $0) }
         let isReadable = file.path.map { FileTree.isReadable($0) } ?? false
@@ -109,15 +108,14 @@ extension DocumentTable.Answer {
     }
 }
 
-/// What the stream is for over which a document is fetched: `document/` and its number.
+/// The resource of a stream that transfers a document: `document/` and its number.
 package enum DocumentResource {
-    /// What all of them begin with.
     private static let prefix = "document/"
 
-    /// The resource of a document.
+    /// Returns the resource of a document.
     package static func resource(_ fetch: Int) -> StreamResource? { StreamResource(prefix + String(fetch)) }
 
-    /// The number of a document; nil for any other resource.
+    /// Returns the number of a document, or nil for any other resource.
     package static func number(_ resource: StreamResource) -> Int? {
         guard resource.text.hasPrefix(prefix) else { return nil }
         let digits = resource.text.dropFirst(prefix.count)

@@ -4,44 +4,45 @@ package import HandoffModel
 package import HandoffTransfer
 package import LoopIO
 
-/// Receives one content over one stream: what its `ReceiverMachine` wants is done here. Lives on the loop's thread; whoever
-/// made it keeps it until its last event, and then lets go of it, which gives up the part of the file.
+/// Receives one content over one stream by performing the actions of its `ReceiverMachine`. To be
+/// used on the loop's thread. The creator keeps it until its last event. Releasing it releases the
+/// part of the file.
 package final class ReceiverTransfer {
-    /// What happens to it.
+    /// The events of a transfer.
     package enum Event {
-        /// The content comes; `offset` bytes of it are there already.
+        /// The content starts to arrive. The first `offset` bytes already exist.
         case begun(TransferHeader, offset: Int64)
-        /// So much of the content is there.
+        /// The number of bytes of the content that exist now.
         case moved(Int64)
-        /// It is over. The last event.
+        /// The transfer has ended. The last event.
         case ended(Result<Received, TransferFailure>)
     }
 
-    /// What was received.
+    /// The result of a successful transfer.
     package struct Received {
-        /// Where it is; nil for standard output.
+        /// The path of the content; nil for standard output.
         package let path: String?
-        /// Bytes of the content; of a folder those of its files.
+        /// Bytes of the content; for a folder, the bytes of its files.
         package let bytes: Int64
-        /// The entries that the sender has left out: the content is not complete then.
+        /// The entries omitted by the sender. If there are any, the content is incomplete.
         package let omissions: TransferOmissions
-        /// Entries that arrived in another form than they were sent, such as under another name, and why; one line each.
+        /// Differences between the sent and the stored content, such as other names, with reasons.
+        /// One line each.
         package let remarks: [String]
     }
 
-    /// What is received, and where to.
+    /// The parameters of a transfer.
     package struct Options {
         let loop: EventLoop
-        /// Where the content goes.
+        /// The destination of the content.
         let destination: Destination
-        /// The device that sends.
+        /// The sending device.
         let sender: DeviceID
-        /// Throws when this is not the content that is wanted.
+        /// Throws if this content is not wanted.
         let accept: (TransferHeader) throws(TransferFailure) -> Void
-        /// Writes to standard output, on a thread that may wait.
+        /// Writes to standard output, on a thread that may block.
         let writeOutput: @Sendable ([UInt8]) throws -> Void
 
-        /// Options with these parts.
         package init(
             loop: EventLoop, destination: Destination, sender: DeviceID,
             accept: @escaping (TransferHeader) throws(TransferFailure) -> Void,
@@ -55,30 +56,32 @@ package final class ReceiverTransfer {
         }
     }
 
-    /// Where the content goes, once it was described.
+    /// The opened destination.
     private enum Place {
-        /// The state until then, and when it is over.
+        /// Not opened yet, or already released.
         case none
         case output(OutputPump)
         case file(PartFile)
         case folder(PartFolder)
     }
 
-    /// The data kept of a folder while it is compared, and once it is known to be the same.
+    /// The kept part of a folder, while it is compared and until `prepare`.
     private var archive: FolderArchive?
 
-    /// Who takes the bytes that follow what was agreed on.
+    /// The consumer of the next bytes of the stream.
     private enum Consumer {
-        /// The state while they are for the machine.
+        /// The machine.
         case machine
-        /// The state while the daemon was given the file, and has not said yet that it takes them; nothing comes before.
+        /// Not known yet: the file was passed to the daemon, which has not replied. No content
+        /// arrives before the reply.
         case undecided(length: Int64)
-        /// The state while this program writes them, since the daemon does not; so many are missing.
+        /// This program writes the remaining bytes to the file, because the daemon does not.
         case file(left: Int64)
     }
 
-    /// How long the other app may take to end its direction when all is done, and the daemon to have its last word.
-    private static let lastPatience = Duration.seconds(3)
+    /// The time limit for the other app to end its direction after success, and for the daemon's
+    /// final reply.
+    private static let endTimeout = Duration.seconds(3)
 
     private let stream: ContinuationStream
     private let options: Options
@@ -87,9 +90,9 @@ package final class ReceiverTransfer {
     private var isAdvancing = false
     private var place = Place.none
     private var consumer = Consumer.machine
-    /// Whether the daemon has the file, and its last word about it is missing.
+    /// True if the daemon has the file and its final reply is missing.
     private var isPassing = false
-    /// Whether the end of the other direction came before that word.
+    /// True if the end of the other direction arrived before that reply.
     private var isEndHeld = false
     private var hasher: FileHasher?
     private var ending: StreamEnding?
@@ -99,13 +102,13 @@ package final class ReceiverTransfer {
     private var moved: Int64 = 0
     private var path: String?
     private var remarks: [String] = []
-    /// Bytes of the files of a folder; nil for what is no folder.
+    /// Bytes of the files of a folder; nil for other content.
     private var folderBytes: Int64?
     private var hasBegun = false
     private var hasEndedOurs = false
     private var isOver = false
 
-    /// - Parameter report: gets what happens.
+    /// - Parameter report: receives the events.
     package init(_ stream: ContinuationStream, _ options: Options, _ report: @escaping (Event) -> Void) {
         self.stream = stream
         self.options = options
@@ -113,24 +116,24 @@ package final class ReceiverTransfer {
         machine = ReceiverMachine(route: options.destination.route)
     }
 
-    /// Begins.
+    /// Starts the transfer.
     package func start() {
         stream.onEnd = { [weak self] in self?.endReceived() }
         stream.onError = { [weak self] _ in
-            self?.advance { $0.lose(TransferFailure(.gone, "the daemon went away")) }
+            self?.advance { $0.lose(TransferFailure(.gone, "the connection to the daemon was lost")) }
         }
         stream.onRead = { [weak self] bytes in self?.received(bytes) }
     }
 
-    /// Calls it off, for this reason; the other device is told.
-    package func cancel(_ reason: TransferFailure = TransferFailure(.cancelled, "the receiver called it off")) {
+    /// Cancels the transfer for this reason and notifies the other device.
+    package func cancel(_ reason: TransferFailure = TransferFailure(.cancelled, "the receiver cancelled it")) {
         advance { $0.fail(reason) }
     }
 
-    /// True if nothing happens until the other device sends something.
+    /// True if nothing happens until the other device sends data.
     package var awaitsSender: Bool { machine.awaitsSender }
 
-    // MARK: - What comes
+    // MARK: - Input
 
     private func received(_ bytes: [UInt8]) {
         switch consumer {
@@ -153,16 +156,17 @@ package final class ReceiverTransfer {
 
     private func endReceived() {
         if isOver { return conclude(.success(())) }
-        // The daemon's word about the file comes on another connection, and may be later than what follows the file.
+        // The daemon's reply about the file arrives on another connection, possibly after the bytes
+        // that follow the file.
         guard !isPassing else {
             isEndHeld = true
-            timer = options.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
+            timer = options.loop.timer(after: Self.endTimeout) { [weak self] in self?.endNow() }
             return
         }
         advance { $0.endReceived() }
     }
 
-    /// Judges an end that was held back.
+    /// Handles an end that was held back.
     private func endNow() {
         timer = nil
         isPassing = false
@@ -170,12 +174,12 @@ package final class ReceiverTransfer {
         endReceived()
     }
 
-    // MARK: - What the machine wants
+    // MARK: - Actions
 
-    /// Tells the machine something, and does what it wants, one action after the other.
+    /// Passes input to the machine and performs the resulting actions in order.
     private func advance(_ input: (inout ReceiverMachine) -> Void) {
         input(&machine)
-        // An action that answers at once is in the middle of this already.
+        // An action that completes immediately calls this again. The outer call continues.
         guard !isAdvancing else { return }
         isAdvancing = true
         defer { isAdvancing = false }
@@ -227,7 +231,7 @@ package final class ReceiverTransfer {
             self.hasher = hasher
             hasher.digest(part.resumable, on: options.loop) { [weak self] result in
                 guard let self else { return }
-                // What cannot be read begins anew.
+                // If the part cannot be read, the transfer starts again.
                 let have = (try? result.get()).flatMap { TransferHave(offset: part.resumable, digest: $0) }
                 opened(have)
             }
@@ -241,7 +245,7 @@ package final class ReceiverTransfer {
         advance { $0.opened(have ?? .nothing) }
     }
 
-    /// Hashes one piece more of what is kept of a folder, and continues in a later turn.
+    /// Hashes the next piece of the kept part of a folder, and continues in a later turn.
     private func compareMore() {
         guard let archive, !isOver else { return }
         do throws(TransferFailure) {
@@ -250,7 +254,7 @@ package final class ReceiverTransfer {
             do throws(TransferFailure) {
                 digest = try archive.compare()
             } catch {
-                // A file that cannot be read is sent from its beginning.
+                // If a file cannot be read, the folder is sent from its beginning.
                 return opened(nil)
             }
             try options.destination.compare(archive.bytes - before)
@@ -272,12 +276,12 @@ package final class ReceiverTransfer {
         if case .folder(let part) = place {
             let kept = offset > 0 ? archive : nil
             try part.prepare(behind: kept)
-            // Entries are no measure of what is here.
+            // For a folder, the offset counts entries, not bytes.
             position = kept?.position ?? 0
             archive = nil
         }
         self.offset = position
-        // Behind a hole it goes on.
+        // The content continues after a hole.
         guard !hasBegun else { return moved(to: position) }
         hasBegun = true
         moved = position
@@ -320,7 +324,7 @@ package final class ReceiverTransfer {
         guard case .refused(let refusal) = error, case .undecided(let length) = consumer,
             refusals.contains(where: { $0.rawValue == refusal.name })
         else { return advance { $0.lose(TransferFailure(daemon: error, "cannot write \(part.path)")) } }
-        // The daemon cannot use this file, or not now: the bytes come over the connection.
+        // The daemon cannot use this file, or not now. The bytes arrive over the connection.
         consumer = .file(left: length)
         advance { $0.ready() }
     }
@@ -366,18 +370,19 @@ package final class ReceiverTransfer {
         advance { $0.finished() }
     }
 
-    /// Waits until the other app has ended its direction: closing before could take our last words away from it.
+    /// Waits until the other app has ended its direction. Closing earlier could discard the last
+    /// bytes sent to it.
     private func succeed() {
         isOver = true
         stream.onError = { [weak self] _ in self?.conclude(.success(())) }
-        timer = options.loop.timer(after: Self.lastPatience) { [weak self] in self?.conclude(.success(())) }
+        timer = options.loop.timer(after: Self.endTimeout) { [weak self] in self?.conclude(.success(())) }
         stream.resumeReading()
     }
 
     private func fail(_ failure: TransferFailure) {
         isOver = true
         hasher?.cancel()
-        // No other attempt could go on with it: the file has another id by now.
+        // No other attempt can continue it, because the file has another id by now.
         if failure.reason == .changed, failure.isReported {
             switch place {
             case .none, .output: break
@@ -393,12 +398,12 @@ package final class ReceiverTransfer {
     }
 
     private func conclude(_ result: Result<Void, TransferFailure>) {
-        // Dropped with the stream's handlers, so this is called once.
+        // Called once, because the handlers of the stream have been removed.
         timer = nil
-        if hasEndedOurs { stream.finish(within: Self.lastPatience) } else { stream.close() }
-        // More may have come than was reported last.
+        if hasEndedOurs { stream.finish(within: Self.endTimeout) } else { stream.close() }
+        // More bytes may have arrived since the last report.
         if case .failure = result, case .file(let part) = place, moved > 0 { moved(to: part.length) }
-        // Gives up the lock of the part.
+        // Releases the lock of the part.
         place = .none
         hasher = nil
         report(

@@ -3,25 +3,25 @@ import HandoffControl
 package import HandoffTransfer
 package import LoopIO
 
-/// Sends one content over one stream: what its `SenderMachine` wants is done here. Lives on the loop's thread; whoever made
-/// it keeps it until its last event.
+/// Sends one content over one stream by performing the actions of its `SenderMachine`. To be used
+/// on the loop's thread. The creator keeps it until its last event.
 package final class SenderTransfer {
-    /// What happens to it.
+    /// The events of a transfer.
     package enum Event {
-        /// The other device wants it; what is sent begins at this byte of the content.
+        /// The other device accepts the content. Sending starts at this byte of it.
         case begun(offset: Int64)
-        /// So much of the content is sent, with what the other device had before.
+        /// The number of bytes sent so far, including those that the other device already had.
         case moved(Int64)
-        /// Something was left out, and why.
+        /// An entry was omitted, for the stated reason.
         case note(String)
-        /// It is over: well, or why not. The last event.
+        /// The transfer has ended; nil means success. The last event.
         case ended(TransferFailure?)
     }
 
-    /// Bytes that are read from standard input at a time.
+    /// Bytes read from standard input at a time.
     private static let piece = 262_144
 
-    /// What is sent.
+    /// The source of the content.
     package let source: SourceFile
     private let stream: ContinuationStream
     private let loop: EventLoop
@@ -29,31 +29,32 @@ package final class SenderTransfer {
     private let report: (Event) -> Void
     private var machine: SenderMachine
     private var isAdvancing = false
-    /// Whether the stream takes more at once.
+    /// True if the stream accepts more bytes now.
     private var hasRoom = true
     private var hasher: FileHasher?
     private var archive: FolderArchive?
     private var reader: Worker?
     private var ending: StreamEnding?
-    /// Where the part begins that is sent.
+    /// The start of the part that is being sent.
     private var offset: Int64 = 0
-    /// How many bytes of the content have gone; of a folder those of its archive.
+    /// Bytes of the content sent so far; for a folder, bytes of its archive.
     private var moved: Int64 = 0
-    /// Bytes of the files of a folder, as far as it was read; nil for what is no folder.
+    /// Bytes of the files of a folder that have been read; nil for other content.
     private var folderBytes: Int64?
-    /// Bytes of what was sent, as its user counts them: of a folder those of its files.
+    /// Bytes sent, as users count them: for a folder, the bytes of its files.
     package var contentBytes: Int64 { folderBytes ?? moved }
-    /// The entries of a folder that were left out so far.
+    /// The entries of a folder omitted so far.
     package private(set) var omissions = TransferOmissions.none
     private var hasBegun = false
-    /// Whether content of unknown size is read.
+    /// True while content of unknown size is being read.
     private var isReading = false
     private var hasEndedOurs = false
     private var isOver = false
 
     /// - Parameters:
-    ///   - readInput: reads standard input, on a thread that may wait; nothing at its end.
-    ///   - report: gets what happens, never from inside a call.
+    ///   - readInput: reads standard input, on a thread that may block. Returns no bytes at its
+    ///     end.
+    ///   - report: receives the events, never during a call.
     package init(
         _ source: SourceFile, over stream: ContinuationStream, on loop: EventLoop,
         readInput: @escaping @Sendable (Int) throws -> [UInt8], _ report: @escaping (Event) -> Void
@@ -66,28 +67,28 @@ package final class SenderTransfer {
         machine = SenderMachine(header: source.header)
     }
 
-    /// Begins.
+    /// Starts the transfer.
     package func start() {
         stream.onEnd = { [weak self] in self?.advance { $0.endReceived() } }
         stream.onError = { [weak self] _ in
-            self?.advance { $0.lose(TransferFailure(.gone, "the daemon went away")) }
+            self?.advance { $0.lose(TransferFailure(.gone, "the connection to the daemon was lost")) }
         }
         stream.onDrained = { [weak self] in self?.readMore() }
         stream.onRead = { [weak self] bytes in self?.advance { $0.received(bytes) } }
         advance { $0.start() }
     }
 
-    /// Calls it off; the other device is told where it can be.
+    /// Cancels the transfer and notifies the other device if possible.
     package func cancel() {
-        advance { $0.fail(TransferFailure(.cancelled, "the sender called it off")) }
+        advance { $0.fail(TransferFailure(.cancelled, "the sender cancelled it")) }
     }
 
-    // MARK: - What the machine wants
+    // MARK: - Actions
 
-    /// Tells the machine something, and does what it wants, one action after the other.
+    /// Passes input to the machine and performs the resulting actions in order.
     private func advance(_ input: (inout SenderMachine) -> Void) {
         input(&machine)
-        // An action that answers at once is in the middle of this already.
+        // An action that completes immediately calls this again. The outer call continues.
         guard !isAdvancing else { return }
         isAdvancing = true
         defer { isAdvancing = false }
@@ -127,9 +128,9 @@ package final class SenderTransfer {
             self.offset = offset
             pass(position, length)
         case .confirm:
-            // The daemon has nothing to send when the other device has it all.
+            // Nothing was sent if the other device already has everything.
             if !hasBegun { begin(at: source.header.size ?? 0) }
-            // What is behind the last data is no work.
+            // A trailing hole need not be sent.
             if let size = source.header.size, moved < size {
                 moved = size
                 report(.moved(size))
@@ -177,7 +178,7 @@ package final class SenderTransfer {
                 advance { $0.bytesSent() }
             case .failure(let error):
                 var failure = TransferFailure(daemon: error, "cannot send \(source.path)")
-                // A file that became shorter ends too early for the daemon, which does not know why.
+                // If the file became shorter, the daemon reports an early end without knowing why.
                 do throws(TransferFailure) { try source.requireUnchanged() } catch { failure = error }
                 advance { $0.fail(failure) }
             }
@@ -186,7 +187,7 @@ package final class SenderTransfer {
 
     // MARK: - Folders and standard input
 
-    /// Hashes one piece more of the archive's beginning, and continues in a later turn.
+    /// Hashes the next piece of the archive's beginning, and continues in a later turn.
     private func compareMore() {
         guard let archive, !isOver else { return }
         do throws(TransferFailure) {
@@ -199,7 +200,7 @@ package final class SenderTransfer {
         }
     }
 
-    /// Reads one piece more, and comes back when there is room for another.
+    /// Reads the next piece. Continues when the stream accepts more.
     private func readMore() {
         guard isReading, !isOver else { return }
         if let archive {
@@ -235,7 +236,7 @@ package final class SenderTransfer {
         advance { $0.content(bytes) }
         moved += Int64(bytes.count)
         report(.moved(moved))
-        // In a later turn, so that everything else has its turn between two pieces.
+        // Runs in a later turn, so that other work can run between two pieces.
         if hasRoom { loop.later { [weak self] in self?.readMore() } }
     }
 
@@ -255,7 +256,7 @@ package final class SenderTransfer {
     }
 
     private func conclude(_ failure: TransferFailure?) {
-        // In the middle of a file only closing the stream can tell that it is over.
+        // In the middle of a file, only closing the stream signals the end.
         if hasEndedOurs { stream.finish() } else { stream.close() }
         archive = nil
         reader = nil

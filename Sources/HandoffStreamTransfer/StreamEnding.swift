@@ -4,16 +4,18 @@ import HandoffModel
 package import HandoffTransfer
 import LoopIO
 
-/// Finds out why a stream ended before its transfer did: the stream itself shows only an end, the daemon knows more.
+/// Finds out why a stream ended before its transfer did. The stream itself only ends; the daemon
+/// knows the reason.
 final class StreamEnding {
-    /// How long the daemon is asked. It answers at once for a stream that is over.
+    /// The time limit for the daemon's reply. For a stream that has ended, it replies immediately.
     private static let timeout = Duration.seconds(2)
 
     private var timer: LoopTimer?
     private var then: ((TransferFailure) -> Void)?
 
-    /// Asks, unless the failure says enough by itself.
-    /// - Parameter then: gets the failure in the daemon's words; called once, and never from inside this call.
+    /// Requests the reason, unless the failure already includes it.
+    /// - Parameter then: receives the failure with the daemon's reason. Called once, and never
+    ///   during this call.
     init(
         _ failure: TransferFailure, of stream: ContinuationStream, on loop: EventLoop,
         _ then: @escaping (TransferFailure) -> Void
@@ -23,14 +25,14 @@ final class StreamEnding {
             loop.later { [weak self] in self?.finish(failure) }
             return
         }
-        // A stream of which only the other direction has ended is over with ours.
+        // If only the other direction has ended, ending this one ends the stream.
         stream.endWriting()
         timer = loop.timer(after: Self.timeout) { [weak self] in self?.finish(failure) }
         stream.awaitEnd { [weak self] result in
             switch result {
             case .success(let reply): self?.finish(TransferFailure(end: reply.outcome, reply.message))
             case .failure(.lost), .failure(.notReachable), .failure(.foreign):
-                self?.finish(TransferFailure(.gone, "the daemon went away"))
+                self?.finish(TransferFailure(.gone, "the connection to the daemon was lost"))
             case .failure: self?.finish(failure)
             }
         }
@@ -45,7 +47,7 @@ final class StreamEnding {
 }
 
 extension TransferFailure {
-    /// A stream that ended too early. Reason `gone` means that trying again may help.
+    /// A stream that ended too early. The reason `gone` means that a retry may succeed.
     init(end outcome: StreamOutcome, _ message: String) {
         let early = "the other device ended the stream before the transfer was complete"
         let words = message.isEmpty ? early : VisibleText.escape(message)
@@ -54,18 +56,18 @@ extension TransferFailure {
         case .cancelled, .reset, .gone, .idle, .stopped: self.init(.gone, words)
         case .refused, .removed: self.init(.failed, words)
         case .failed:
-            self.init(.failed, "\(words): it became shorter while it was sent, or its disk reports an error; try again")
+            self.init(.failed, "\(words): it became shorter while it was being sent, or its disk failed; try again")
         }
     }
 
-    /// The daemon could not move a passed file.
-    /// - Parameter action: what was tried, such as `cannot send draft.txt`.
+    /// The daemon failed to move a passed file.
+    /// - Parameter action: the attempted operation, such as `cannot send draft.txt`.
     package init(daemon error: ClientError, _ action: String) {
         switch error {
         case .lost, .notReachable, .foreign:
-            self.init(.gone, "the daemon went away")
+            self.init(.gone, "the connection to the daemon was lost")
         case .badAnswer(let why):
-            self.init(.failed, "\(action): the daemon's answer makes no sense: \(why)")
+            self.init(.failed, "\(action): the daemon's reply is invalid: \(why)")
         case .refused(let refusal):
             if refusal.name == AppErrorName.streamEnded.rawValue,
                 let end = try? StreamEndedError(json: refusal.parameters)

@@ -1,9 +1,9 @@
 internal import Glibc
 package import LoopIO
 
-/// A part of one direction of a stream that is read from a passed file, or written to one, in place of the app's socket.
+/// A part of one direction of a stream that uses a passed file instead of the app's socket.
 package struct FilePart: Sendable {
-    /// Which direction it belongs to.
+    /// The direction of a part.
     package enum Direction: Sendable {
         /// To the other device.
         case send
@@ -11,30 +11,31 @@ package struct FilePart: Sendable {
         case receive
     }
 
-    /// What becomes of it; the last four end it, and nothing follows.
+    /// The progress of a part. The last four cases end it, and no more events follow.
     package enum Event: Sendable, Equatable {
-        /// So many bytes have moved so far: none when the part was taken, then a few times a second.
+        /// The number of bytes moved so far: 0 when the part is accepted, then a few times a
+        /// second.
         case moved(Int64)
         /// All bytes have moved.
         case done(Int64)
-        /// It was not taken: the direction is past its position, which is this.
+        /// The part was rejected: the direction is already past its position. The value is the
+        /// current position.
         case positionPassed(UInt64)
-        /// It was not taken, or reading or writing failed after so many bytes; by the latter the stream is over.
+        /// The part was rejected, or reading or writing failed after this many bytes. The latter
+        /// ends the stream.
         case failed(Int64, String)
-        /// The stream was over before, after so many bytes.
+        /// The stream ended before the part did, after this many bytes.
         case over(Int64, StreamReport)
     }
 
-    /// Which direction it belongs to.
     package var direction: Direction
-    /// Bytes of the direction before it.
+    /// The number of bytes of the direction before the part.
     package var position: UInt64
-    /// How many bytes; nil: to the file's end, or to the end of the direction.
+    /// The length in bytes; nil means up to the end of the file or of the direction.
     package var length: Int64?
-    /// The file, checked with `PassedFile.check(for:)`.
+    /// The file, checked by `PassedFile.check(for:)`.
     package var file: PassedFile
 
-    /// A part of a direction.
     package init(direction: Direction, position: UInt64, length: Int64?, file: PassedFile) {
         self.direction = direction
         self.position = position
@@ -43,16 +44,17 @@ package struct FilePart: Sendable {
     }
 }
 
-/// A part under way. On its stream's loop only; one that is dropped without an end reports nothing.
+/// A part in progress, to be used only on its stream's loop. One that is released early reports
+/// nothing.
 class RunningPart {
-    /// How often progress is reported.
+    /// The interval of progress reports.
     private static let interval = Duration.milliseconds(250)
 
-    /// Bytes of the direction before it.
+    /// The number of bytes of the direction before the part.
     let position: UInt64
-    /// How many bytes; nil: to the end.
+    /// The length in bytes; nil means up to the end.
     let length: Int64?
-    /// Bytes that were read, or given to be written.
+    /// The number of bytes read, or submitted for writing.
     fileprivate(set) var count: Int64 = 0
     private let report: (FilePart.Event) -> Void
     private var timer: LoopTimer?
@@ -64,23 +66,23 @@ class RunningPart {
         length = part.length
         self.report = report
         timer = loop.timer(after: Self.interval, accuracy: .milliseconds(50)) { [weak self] in self?.tick() }
-        // It has its place: an app that waits for this can let the other side send.
+        // The part is accepted. An app that waits for this can now let the other side send.
         report(.moved(0))
     }
 
-    /// How many bytes may still come, none above `limit`.
+    /// The number of bytes still expected, at most `limit`.
     func remaining(upTo limit: Int) -> Int {
         guard let length else { return limit }
         return min(limit, Int(clamping: length - count))
     }
 
-    /// Whether all bytes of a known length have come.
+    /// True if all bytes of a known length have been processed.
     var isComplete: Bool { count == length }
 
-    /// How many bytes have moved to or from the file.
+    /// The number of bytes moved to or from the file.
     var moved: Int64 { count }
 
-    /// Reports the end; once.
+    /// Reports the end. Only the first call has an effect.
     func end(_ event: FilePart.Event) {
         guard !hasEnded else { return }
         hasEnded = true
@@ -97,7 +99,7 @@ class RunningPart {
     }
 }
 
-/// A file whose bytes are sent.
+/// A file that is being sent.
 final class SendingPart: RunningPart {
     let reader: FileReader
 
@@ -106,13 +108,12 @@ final class SendingPart: RunningPart {
         super.init(part, on: loop, report: report)
     }
 
-    /// Bytes of the file were sent.
     func sent(_ count: Int) {
         self.count += Int64(count)
     }
 }
 
-/// A file to which arriving bytes are written.
+/// A file to which received bytes are written.
 final class ReceivingPart: RunningPart {
     let writer: FileWriter
     private var timeoutTimer: LoopTimer?
@@ -124,8 +125,8 @@ final class ReceivingPart: RunningPart {
 
     override var moved: Int64 { writer.written }
 
-    /// The stream is over: what came before is still written, but nobody waits for a slow reader of a pipe much longer.
-    /// Without this limit, a pipe that is not read would keep its call unanswered and its thread alive.
+    /// Writes what was received before the stream ended, within a time limit. Without the limit, a
+    /// pipe that is not read would leave its call without a reply and keep its thread alive.
     func finish(over report: StreamReport, within timeout: Duration, on loop: EventLoop) {
         writer.finish { [self] _ in
             end(.over(moved, report))
@@ -140,7 +141,7 @@ final class ReceivingPart: RunningPart {
         timeoutTimer = nil
     }
 
-    /// Gives bytes to be written. Returns how many were taken.
+    /// Submits bytes for writing. Returns the number accepted.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let wanted = remaining(upTo: bytes.count)
         guard wanted > 0 else { return 0 }

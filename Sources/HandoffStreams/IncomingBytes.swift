@@ -1,38 +1,39 @@
-/// Takes stream frames apart, and keeps what the app has not taken yet.
+/// A parser for stream frames, with a buffer for data that the app has not accepted.
 ///
-/// Frames may be cut in any way. Data of many small frames is gathered, so that it costs one system call and not one each.
+/// Frames may arrive in any pieces. The data of many small frames is joined, so that it takes one
+/// system call instead of one per frame.
 package struct IncomingBytes {
-    /// Pieces up to this size are moved behind the one before; larger ones are handed on where they are.
+    /// Pieces up to this size are moved to follow the previous one. Larger ones are delivered in
+    /// place.
     private static let smallPiece = 16 * 1024
 
-    /// Bytes of data that came so far.
+    /// Bytes of data received so far.
     package private(set) var count: UInt64 = 0
-    /// Bytes of data that were handed on so far.
+    /// Bytes of data delivered so far.
     package var delivered: UInt64 = 0
-    /// Whether the other side's direction has ended.
+    /// True if the other side has ended its direction.
     package private(set) var hasEnded = false
-    /// Whether the app was told of the end.
+    /// True if the app has been notified of the end.
     package private(set) var isEndDelivered = false
-    /// The reset that came.
+    /// The received reset, if any.
     package private(set) var reset: StreamReset?
-    /// Bytes of data that are to come before the next word.
+    /// Bytes of data expected before the next word.
     package private(set) var left = 0
     private var word: UInt32 = 0
     private var wordBytes = 0
     private var waiting: [UInt8] = []
     private var waitingStart = 0
 
-    /// Nothing has come.
     package init() {}
 
-    /// Whether bytes wait for the app.
+    /// True if bytes are buffered for the app.
     package var isWaiting: Bool { waitingStart < waiting.count }
 
-    /// Reads frames.
+    /// Parses frames.
     ///
-    /// - Parameter bytes: plaintext; the data in it is moved together.
-    /// - Returns: where the data is now, in order, in pieces as long as possible, and whether the other side kept to the
-    ///   protocol. After a reset the rest is not looked at.
+    /// - Parameter bytes: plaintext. The data in it is moved together.
+    /// - Returns: the ranges of the data, in order and as long as possible, and whether the input
+    ///   follows the protocol. Input after a reset is ignored.
     package mutating func parse(_ bytes: UnsafeMutableRawBufferPointer) -> (data: [Range<Int>], isWhole: Bool) {
         var data: [Range<Int>] = []
         var run = 0..<0
@@ -79,14 +80,15 @@ package struct IncomingBytes {
         return (data, true)
     }
 
-    /// So many bytes of data came and were handed on, and were never here; at most `left`.
+    /// Counts bytes of data that were received and delivered without being parsed here, at most
+    /// `left`.
     package mutating func pass(_ size: Int) {
         left -= size
         count &+= UInt64(size)
         delivered &+= UInt64(size)
     }
 
-    /// Keeps bytes until the app takes them.
+    /// Buffers bytes until the app accepts them.
     package mutating func wait(_ bytes: UnsafeRawBufferPointer) {
         if !isWaiting {
             waiting.removeAll(keepingCapacity: true)
@@ -95,7 +97,8 @@ package struct IncomingBytes {
         waiting += bytes
     }
 
-    /// Hands out all that waits, with its memory, and where it begins there; `putBack` follows.
+    /// Removes the buffer and returns it with the index of its first byte. Call `putBack`
+    /// afterwards.
     package mutating func takeWaiting() -> (bytes: [UInt8], start: Int) {
         let taken = (waiting, waitingStart)
         waiting = []
@@ -103,7 +106,7 @@ package struct IncomingBytes {
         return taken
     }
 
-    /// Takes back what was handed out, of which the app has taken all before `start`.
+    /// Restores the buffer, from which the app has accepted everything before `start`.
     package mutating func putBack(_ bytes: consuming [UInt8], from start: Int) {
         waiting = bytes
         waitingStart = start
@@ -112,14 +115,14 @@ package struct IncomingBytes {
         waitingStart = 0
     }
 
-    /// Whether the app is to be told now, and once, that nothing more comes.
+    /// Returns true once, when the app must be notified of the end.
     package mutating func takeEnd() -> Bool {
         guard hasEnded, !isEndDelivered, !isWaiting else { return false }
         isEndDelivered = true
         return true
     }
 
-    /// Gives memory back that is empty.
+    /// Releases the buffer's memory if it is empty.
     package mutating func releaseMemory() {
         if !isWaiting { waiting = [] }
     }

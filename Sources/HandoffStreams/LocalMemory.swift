@@ -1,20 +1,23 @@
 package import LoopIO
 
-/// Memory that an app shares with us for the bytes of a stream, and the bells of both sides.
+/// Memory that an app shares for the bytes of a stream, and the bells of both sides.
 ///
-/// The app rings by a byte on the stream's own socket, whichever direction it means. We ring for bytes there too, and for room at
-/// `roomBell`: an app may read and write on two threads, and each looks at its own.
+/// The app rings for either direction by a byte on the stream's own socket. This side rings there
+/// for bytes, and at `roomBell` for room, because an app may read and write on two threads, each of
+/// which waits at its own.
 ///
-/// Unchecked: one stream loop has it at a time, that of the connection to which the app's socket belongs.
+/// Unchecked: only one stream loop uses it at a time, the one whose connection owns the app's
+/// socket.
 final class LocalMemory: @unchecked Sendable {
-    /// Bytes of our direction that the app has written to the socket before, and that come first.
+    /// Bytes of the app's direction that it wrote to the socket earlier, and that precede those in
+    /// the memory.
     let position: UInt64
     /// From the app.
     var reader: RingReader
     /// To the app.
     var writer: RingWriter
     private var roomBell: Descriptor?
-    /// Who may have passed descriptors there.
+    /// The process that may have passed descriptors at `roomBell`.
     private let passer: DescriptorSource
 
     init(_ passed: PassedMemory) throws(Errno) {
@@ -27,36 +30,36 @@ final class LocalMemory: @unchecked Sendable {
     }
 
     deinit {
-        // We read nothing there, but there may be descriptors whose closing waits.
+        // Nothing is read there, but passed descriptors may be pending and delay closing.
         if let former = roomBell.take() { LocalSocket.close(former, from: passer) }
     }
 
-    /// Tells the app that there is room for more of its bytes.
+    /// Notifies the app that there is room for more bytes.
     func ringForRoom() {
         if let raw = roomBell?.raw { Bell.ring(raw) }
     }
 }
 
-/// What an app has passed to share memory for a stream.
+/// The parameters of an app's request to share memory for a stream.
 package struct PassedMemory: Sendable {
-    /// What becomes of it.
+    /// The result of the request.
     package enum Outcome: Sendable, Equatable {
-        /// It is in use. So many bytes of the other side were written to the socket before, and come first.
+        /// The memory is in use. The value is the number of bytes from the other side that were
+        /// written to the socket earlier and precede those in the memory.
         case shared(received: UInt64)
-        /// It was not taken: so many bytes of the app's direction have left already.
+        /// Rejected: this many bytes of the app's direction have already been sent.
         case positionPassed(UInt64)
-        /// It was not taken.
+        /// Rejected, for this reason.
         case failed(String)
     }
 
-    /// Bytes of the app's direction that it has written to the socket, before those in the memory.
+    /// Bytes of the app's direction written to the socket before those in the memory.
     package var position: UInt64
-    /// The memory, mapped.
+    /// The mapped memory.
     package var memory: StreamMemory
     /// The app's bell for room, a unix stream socket.
     package var roomBell: HandedDescriptor
 
-    /// Memory for a stream.
     package init(position: UInt64, memory: StreamMemory, roomBell: HandedDescriptor) {
         self.position = position
         self.memory = memory

@@ -1,7 +1,7 @@
-/// What a stream has sent.
+/// The state of the outgoing direction of a stream.
 struct OutgoingBytes {
-    /// Bytes of data so far.
+    /// Bytes of data sent so far.
     var count: UInt64 = 0
-    /// Whether the end of our direction was sent.
+    /// True if the end of the direction has been sent.
     var hasEnded = false
 }

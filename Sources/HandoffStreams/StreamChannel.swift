@@ -1,37 +1,39 @@
 package import HandoffTLS
 package import LoopIO
 
-/// A connection whose TLS handshake is done, on its way from the loop that made it to the loop of its stream.
+/// A connection that has completed its TLS handshake, in transit from the loop that created it to
+/// the loop of its stream.
 ///
-/// Unchecked: whoever makes it uses neither part any more, and both are only touched on the loop of the stream then.
+/// Unchecked: the creator no longer uses either part, so both are accessed only on the stream's
+/// loop.
 package final class StreamChannel: @unchecked Sendable {
     private var descriptor: Descriptor?
     let session: TLSSession
 
     /// - Parameters:
     ///   - descriptor: the connected TCP socket.
-    ///   - session: TLS over it, open, with all that came fed into it.
+    ///   - session: the open TLS session over it, into which all received bytes have been fed.
     package init(_ descriptor: consuming Descriptor, session: TLSSession) {
         self.descriptor = .some(descriptor)
         self.session = session
     }
 
-    /// The socket; once.
+    /// Returns the socket. Throws on the second call.
     func takeDescriptor() throws(Errno) -> Descriptor {
         guard let descriptor = descriptor.take() else { throw .invalidArgument }
         return descriptor
     }
 }
 
-/// A descriptor on its way to another thread, where it is taken once; it closes what nobody took.
+/// A descriptor in transit to another thread, which takes it once. An unused descriptor is closed.
 package final class HandedDescriptor: Equatable, Sendable {
     private let descriptor: Locked<Descriptor?>
-    /// Who passes descriptors at its other end.
+    /// The process that passes descriptors at the other end.
     let passer: DescriptorSource
-    /// The memory that goes with it.
+    /// The shared memory that belongs to it, if any.
     let memory: LocalMemory?
 
-    /// Takes a descriptor over.
+    /// Takes ownership of a descriptor.
     package convenience init(_ descriptor: consuming Descriptor, passer: DescriptorSource = .unnamed) {
         self.init(descriptor, passer: passer, memory: nil)
     }
@@ -48,7 +50,7 @@ package final class HandedDescriptor: Equatable, Sendable {
 
     package static func == (left: HandedDescriptor, right: HandedDescriptor) -> Bool { left === right }
 
-    /// The descriptor; once.
+    /// Returns the descriptor on the first call, and nil afterwards.
     package func take() -> Descriptor? {
         descriptor.withLock { $0.take() }
     }

@@ -1,8 +1,8 @@
 internal import LoopIO
 
-/// Files in the place of the app's socket, for a part of either direction.
+/// Files that replace the app's socket for a part of either direction.
 extension StreamConnection {
-    /// Puts a file in the place of the app's socket for a part of a direction.
+    /// Replaces the app's socket with a file for a part of a direction.
     func pass(_ part: FilePart, report: @escaping (FilePart.Event) -> Void) {
         guard case .open = state, local != nil else { return report(.failed(0, "the stream is not open")) }
         let loop = streamLoop.loop
@@ -25,21 +25,21 @@ extension StreamConnection {
                 running.writer.onRoom = { [weak self] in self?.pump() }
                 running.writer.onFailed = { [weak self] in self?.receivingFailed("\($0)") }
                 receiving = running
-                // Of nothing it is complete at once, when its place is reached.
-                takeUpReceiving()
+                // An empty part is complete as soon as its position is reached.
+                releaseCompletePart()
             }
         } catch {
             return report(
                 .failed(
                     0,
                     error == .wouldBlock
-                        ? "too many files are being read or written, or closed; those of this app may hang" : "\(error)"
+                        ? "too many files are being read, written or closed; some of this app may hang" : "\(error)"
                 ))
         }
         pump()
     }
 
-    /// Files get what was received for them; then their owners learn that the stream is over.
+    /// Lets files receive the remaining data, then reports the end of the stream to their owners.
     func endParts(_ report: StreamReport) {
         if let part = sending {
             part.reader.cancel()

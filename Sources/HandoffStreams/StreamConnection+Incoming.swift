@@ -2,14 +2,14 @@ internal import Glibc
 internal import HandoffTLS
 internal import LoopIO
 
-/// From the other device: TLS to words, words to bytes of the app or of a file.
+/// The incoming direction: from TLS to words, and from words to bytes for the app or a file.
 extension StreamConnection {
     func takeIncoming() {
         isHeldForRoom = false
         if case .open = state, !deliver() { return }
         reading: while true {
             switch state {
-            case .awaitingTicket(let begun): guard takeTicket(after: begun) else { break reading }
+            case .awaitingTicket(let partial): guard takeTicket(after: partial) else { break reading }
             case .open:
                 guard local != nil, !incoming.isWaiting, incoming.reset == nil else { break reading }
                 guard hasLocalRoom else {
@@ -24,11 +24,11 @@ extension StreamConnection {
         }
     }
 
-    /// Reads a ticket, of which a part is here. Returns whether there may be more.
-    private func takeTicket(after begun: [UInt8]) -> Bool {
-        let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - begun.count)])
+    /// Reads more of a ticket. Returns true if there may be more to read.
+    private func takeTicket(after partial: [UInt8]) -> Bool {
+        let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - partial.count)])
         guard case .bytes(let count) = read(into: room) else { return false }
-        let ticket = begun + room[..<count]
+        let ticket = partial + room[..<count]
         guard ticket.count == Self.ticketSize else {
             state = .awaitingTicket(ticket)
             return true
@@ -38,10 +38,11 @@ extension StreamConnection {
         return false
     }
 
-    /// Decrypts what is here and hands it to the app. Returns whether there may be more.
+    /// Decrypts available data and passes it to the app. Returns true if there may be more.
     private func takeFrames() -> Bool {
         if let memory, receiving == nil, incoming.left >= Self.frontSize { return takeData(into: memory) }
-        // With memory only the next word and small data after it; large data goes where the app finds it.
+        // With shared memory, reads only the next word and small data after it. Large data is
+        // decrypted directly into the memory.
         let room = memory == nil ? streamLoop.scratch[...] : streamLoop.scratch[..<Self.frontSize]
         guard case .bytes(let count) = read(into: UnsafeMutableRawBufferPointer(rebasing: room)) else { return false }
         moved()
@@ -51,18 +52,19 @@ extension StreamConnection {
             guard give(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[range])) else { return false }
         }
         if incoming.reset != nil {
-            // An app that closed after its last byte has sent all that it had: that is given before the stream is over.
+            // An app that closed after its last byte has sent everything. Deliver that before
+            // ending the stream.
             if incoming.hasEnded { _ = deliver() }
             return false
         }
         guard isWhole else {
-            end(.gone("the other side broke the protocol"))
+            end(.gone("the other side violated the protocol"))
             return false
         }
         return deliver()
     }
 
-    /// Reads plaintext; notices the end.
+    /// Reads plaintext and detects the end of the session.
     func read(into room: UnsafeMutableRawBufferPointer) -> TLSReadCount {
         do throws(TLSError) {
             let outcome = try session.read(into: room)
@@ -74,7 +76,7 @@ extension StreamConnection {
         }
     }
 
-    /// Gives bytes to the app; what it does not take waits. Returns false when the app is gone.
+    /// Passes bytes to the app and buffers the rest. Returns false if the app has closed its end.
     private func give(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !incoming.isWaiting else {
             incoming.wait(bytes)
@@ -85,12 +87,13 @@ extension StreamConnection {
         return true
     }
 
-    /// Whether what arrives now goes to a file.
+    /// True if the next received bytes go to a file.
     var isReceivingFile: Bool {
         receiving.map { incoming.delivered >= $0.position } ?? false
     }
 
-    /// Puts bytes where they belong. Returns how many were taken, or nil when the stream is over by that.
+    /// Passes bytes to the file or the app. Returns the number accepted, or nil if the stream has
+    /// ended.
     private func put(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var done = 0
         while done < bytes.count {
@@ -109,14 +112,14 @@ extension StreamConnection {
             }
             incoming.delivered &+= UInt64(taken)
             done += taken
-            takeUpReceiving()
+            releaseCompletePart()
             if taken < wanted { break }
         }
         return done
     }
 
-    /// Lets go of a file that has got all that is its own.
-    func takeUpReceiving() {
+    /// Releases a file that has received all of its bytes.
+    func releaseCompletePart() {
         guard isReceivingFile, let part = receiving, part.isComplete else { return }
         receiving = nil
         finish(part)
@@ -141,7 +144,8 @@ extension StreamConnection {
         reset(.failed)
     }
 
-    /// Gives the app what waits for it, and the end after it. Returns false when the stream is over by that.
+    /// Delivers buffered bytes, and the end after them, to the app. Returns false if the stream has
+    /// ended.
     private func deliver() -> Bool {
         guard local != nil else { return true }
         if incoming.isWaiting {
@@ -154,7 +158,7 @@ extension StreamConnection {
         if let memory {
             endMemory(memory)
         } else if let raw = local?.raw {
-            // Fails only when the app has closed its end, which reading shows.
+            // Fails only if the app has closed its end, which reading detects.
             _ = shutdown(raw, Int32(SHUT_WR))
         }
         guard let part = receiving else { return true }
@@ -164,13 +168,15 @@ extension StreamConnection {
             finish(part)
             return true
         }
-        // What came is in the file all the same. How the stream itself ends is the other side's word.
-        let cause = "the other side ended before, after \(incoming.delivered) bytes of its direction"
+        // The file keeps the received bytes. The other side determines the outcome of the stream
+        // itself.
+        let cause = "the other side ended its direction early, after \(incoming.delivered) bytes"
         part.writer.finish { _ in part.end(.failed(part.moved, cause)) }
         return true
     }
 
-    /// Returns how many bytes the app took, or nil when it is gone, by which the stream is over.
+    /// Returns the number of bytes the app accepted, or nil if it has closed its end, which ends
+    /// the stream.
     private func writeLocally(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let raw = local?.raw else { return 0 }
         if let memory { return write(bytes, to: memory) }

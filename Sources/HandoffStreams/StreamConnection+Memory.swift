@@ -2,17 +2,19 @@ internal import Glibc
 internal import HandoffTLS
 internal import LoopIO
 
-/// Memory that the app shares, in the place of its socket.
+/// Memory that the app shares, used instead of its socket.
 extension StreamConnection {
-    /// Data from so many bytes on is decrypted where the app finds it; smaller data comes with the words around it.
+    /// Data of at least this size is decrypted directly into the memory. Smaller data is read
+    /// together with the words around it.
     static let frontSize = 4096
 
-    /// Moves bytes through memory from now on: those of the app from a place of its direction on, those for it at once.
+    /// Starts to move bytes through memory: from the app after a position of its direction, and to
+    /// the app immediately.
     func share(_ passed: PassedMemory) -> PassedMemory.Outcome {
         guard case .open = state, local != nil, !outgoing.hasEnded, !incoming.isEndDelivered, !isAppGone else {
             return .failed("one of its directions has ended")
         }
-        guard memory == nil else { return .failed("it shares memory already") }
+        guard memory == nil else { return .failed("it already shares memory") }
         guard passed.position >= outgoing.count else { return .positionPassed(outgoing.count) }
         do throws(Errno) {
             memory = try LocalMemory(passed)
@@ -23,21 +25,21 @@ extension StreamConnection {
         return .shared(received: incoming.delivered)
     }
 
-    /// Whether the app's next bytes are in the memory.
+    /// True if the app's next bytes are in the memory.
     var isMemoryNext: Bool {
         memory.map { outgoing.count >= $0.position } ?? false
     }
 
-    /// Whether the app has so much room that decrypting for it pays.
+    /// True if the app has enough room to make decrypting worthwhile.
     var hasLocalRoom: Bool {
         guard let memory, !isReceivingFile else { return true }
-        // Where the rules are broken there is none; `watch` ends the stream.
+        // A broken ring has no room. `watch` ends the stream.
         return (try? memory.writer.hasRoom()) ?? false
     }
 
     // MARK: Bells
 
-    /// The app has rung, or has closed its end.
+    /// Handles a ring of the app, or the close of its end.
     func listen(_ events: IOEvents) {
         guard isMemoryNext, let raw = local?.raw else {
             if events.contains(.hangUp) { isAppGone = true }
@@ -47,7 +49,7 @@ extension StreamConnection {
         do throws(Errno) {
             let (count, passed) = try LocalSocket.receive(from: raw, passer, into: room)
             if count == 0 { isAppGone = true }
-            // Descriptors have no place here.
+            // Descriptors are not allowed here.
             if passed != nil { reset(.cancelled) }
         } catch .wouldBlock {
             if events.contains(.hangUp) { isAppGone = true }
@@ -56,14 +58,15 @@ extension StreamConnection {
         }
     }
 
-    /// Says what we wait for, so that the app rings.
-    /// - Returns: what to watch for at its socket.
+    /// Publishes what this side waits for, so that the app rings.
+    /// - Returns: the events to watch for at its socket.
     func watch(_ memory: LocalMemory) -> IOEvents {
         guard case .open = state else { return [] }
         let isReading = wantsOutput && session.waitingCiphertext == 0 && !isSendingFile
         do throws(BrokenRing) {
             var isDue = false
-            // Of an app that has gone no bell comes: what it has left is taken at once, and then its end.
+            // An app that has closed its end does not ring. Read what it left immediately, then its
+            // end.
             if isReading, isMemoryNext {
                 let isWaiting = try memory.reader.wait()
                 isDue = isAppGone || !isWaiting
@@ -77,24 +80,25 @@ extension StreamConnection {
             streamLoop.loop.later { [weak self] in self?.reset(.cancelled) }
         }
         guard !isAppGone else { return [] }
-        // Without anything to read, only a hang-up shows that the app has gone.
+        // If there is nothing to read, only a hang-up shows that the app has closed its end.
         return isMemoryNext || isReading ? .readable : .hangUp
     }
 
     // MARK: Bytes
 
-    /// Encrypts the next bytes that the app has written.
+    /// Encrypts the next bytes written by the app.
     func sendShared(_ memory: LocalMemory) {
         do {
             let bytes = try memory.reader.bytes(upTo: min(streamLoop.sharedChunk, untilFile))
             guard !bytes.isEmpty else {
-                // What it wrote before it closed its end was seen: it is looked at after that.
+                // Checked after reading, so that bytes written before the close are not lost.
                 let isAtEnd = try memory.reader.isAtEnd()
                 if isAtEnd || isAppGone { endOutgoing() }
                 _ = sendCiphertext()
                 return
             }
-            // OpenSSL copies the bytes before it encrypts them, so it does not matter that the app can still change them.
+            // OpenSSL copies the bytes before it encrypts them, so later changes by the app are
+            // harmless.
             try session.write(StreamWord.data(bytes.count).bytes)
             try session.write(bytes)
             outgoing.count &+= UInt64(bytes.count)
@@ -108,7 +112,7 @@ extension StreamConnection {
         if sendCiphertext(), isSendingFile { pumpLater() }
     }
 
-    /// Decrypts data where the app finds it. Returns whether there may be more.
+    /// Decrypts data directly into the memory. Returns true if there may be more.
     func takeData(into memory: LocalMemory) -> Bool {
         do throws(BrokenRing) {
             let space = try memory.writer.space(upTo: min(incoming.left, streamLoop.sharedChunk))
@@ -124,7 +128,8 @@ extension StreamConnection {
         }
     }
 
-    /// Returns how many bytes the app has room for, or nil when it has broken the rules, by which the stream is over.
+    /// Returns the number of bytes for which the app has room, or nil if it broke the ring, which
+    /// ends the stream.
     func write(_ bytes: UnsafeRawBufferPointer, to memory: LocalMemory) -> Int? {
         do throws(BrokenRing) {
             let (count, rings) = try memory.writer.write(bytes)
@@ -137,7 +142,7 @@ extension StreamConnection {
         }
     }
 
-    /// Tells the app that nothing more comes.
+    /// Notifies the app that no more bytes follow.
     func endMemory(_ memory: LocalMemory) {
         if memory.writer.end() { ringForBytes() }
     }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import HandoffTLS
 internal import LoopIO
 
-/// To the other device: bytes of the app or of a file to words, words to TLS and TCP.
+/// The outgoing direction: from bytes of the app or a file to words, and from words to TLS and TCP.
 extension StreamConnection {
     func sendOutgoing() {
         guard sendCiphertext(), case .open = state, wantsOutput, let raw = local?.raw else { return }
@@ -16,7 +16,7 @@ extension StreamConnection {
             let passed: [PassedFile]?
             (count, passed) = try LocalSocket.receive(
                 from: raw, passer, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
-            // Descriptors have no place in a stream of bytes.
+            // Descriptors are not allowed in a stream of bytes.
             guard passed == nil else { return reset(.cancelled) }
         } catch .wouldBlock {
             return
@@ -29,14 +29,14 @@ extension StreamConnection {
             isAppGone = isAppGone || hasHungUp(raw)
             endOutgoing()
         }
-        // The place of a file may be reached by that, and its reader has said already that there is something.
+        // This may have reached the position of a file whose reader has already reported data.
         if sendCiphertext(), isSendingFile { pumpLater() }
     }
 
-    /// Bytes of our direction before those of the file that is going to be sent.
+    /// The number of bytes of the direction before the next file part.
     var untilFile: Int { sending.map { Int(clamping: $0.position - outgoing.count) } ?? .max }
 
-    /// The app sends no more.
+    /// Ends the direction after the app's last byte.
     func endOutgoing() {
         outgoing.hasEnded = true
         send(.end)
@@ -45,19 +45,20 @@ extension StreamConnection {
         sending = nil
     }
 
-    /// Whether the app has closed its end, and not only ended its direction: the end of file looks the same.
+    /// Returns true if the app has closed its end instead of only ending its direction. Both read
+    /// as end of file.
     private func hasHungUp(_ raw: Int32) -> Bool {
         guard !incoming.isEndDelivered else { return false }
         var status = pollfd(fd: raw, events: 0, revents: 0)
         return poll(&status, 1, 0) == 1 && status.revents & Int16(POLLHUP) != 0
     }
 
-    /// Whether the next bytes to be sent are those of a file.
+    /// True if the next bytes to send are those of a file.
     var isSendingFile: Bool {
         sending.map { outgoing.count >= $0.position } ?? false
     }
 
-    /// Sends the next block of the file, if it was read already.
+    /// Sends the next block of the file, if it has been read.
     private func sendFile() {
         guard let sending, let block = sending.reader.take() else { return }
         let count = block.count
@@ -72,7 +73,8 @@ extension StreamConnection {
         sending.sent(count)
         sending.reader.recycle(block)
         moved()
-        // The reader may have said once that two blocks are there; the other one has its turn after the other streams.
+        // The reader may have reported two blocks at once. The second one follows after the other
+        // streams.
         if sendCiphertext() { pumpLater() }
     }
 
@@ -80,7 +82,7 @@ extension StreamConnection {
         streamLoop.loop.later { [weak self] in self?.pump() }
     }
 
-    /// All of the file was sent, or it has ended before.
+    /// Handles the end of the file: all bytes have been sent, or it ended early.
     func sendingEnded(after total: Int64) {
         guard let part = sending else { return }
         if let length = part.length, total < length {
@@ -99,7 +101,7 @@ extension StreamConnection {
         reset(.failed)
     }
 
-    /// Encrypts a word, and the data that stands behind it in the scratch memory.
+    /// Encrypts a word, and the data that follows it in the scratch memory.
     func send(_ word: StreamWord) {
         streamLoop.scratch.storeBytes(of: word.word.bigEndian, as: UInt32.self)
         var count = StreamWord.byteCount
@@ -125,7 +127,7 @@ extension StreamConnection {
         }
     }
 
-    /// Hands ciphertext to TCP. Returns whether it took all.
+    /// Passes ciphertext to TCP. Returns true if all of it was accepted.
     func sendCiphertext() -> Bool {
         guard session.waitingCiphertext > 0 else { return true }
         guard let raw = socket?.raw else { return false }
@@ -144,14 +146,14 @@ extension StreamConnection {
         return session.waitingCiphertext == 0
     }
 
-    /// The other side takes no more: whether it had said why is in what it sent before.
+    /// Handles a send error. The other side may have sent a reason before it stopped receiving.
     func sendingFailed(_ error: Errno) {
         switch state {
         case .closed: return
         case .parting: return close()
         case .awaitingTicket, .judging: return end(.gone("\(error)"))
         case .open where local == nil:
-            // The app's end is on its way; what becomes of it is decided when it is here.
+            // The app's end has not been attached yet. The outcome is decided once it is.
             isSocketOver = true
             socketError = error
             return
@@ -164,7 +166,8 @@ extension StreamConnection {
                 continue
             }
             isUnanswered = false
-            // Bytes for the app are not given any more: it would take them for all there are.
+            // Bytes for the app are dropped. Otherwise the app would take them for the complete
+            // data.
             let (_, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
             if let reset = incoming.reset { return end(.resetThere(reset)) }
             guard isWhole else { break }

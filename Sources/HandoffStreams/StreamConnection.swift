@@ -3,29 +3,32 @@ internal import HandoffTLS
 internal import LoopIO
 import Timing
 
-/// One stream: TLS over TCP on one side, a unix socket of an app on the other. On its stream loop only.
+/// One stream: TLS over TCP on one side, the unix socket of an app on the other. To be used only on
+/// its stream loop.
 ///
-/// Back-pressure needs no messages: bytes are taken from one side only when the other has taken all that came before, so
-/// what waits is at most a chunk each way. States: `docs/state-machines/stream.md`.
+/// Back-pressure needs no messages. Bytes are read from one side only after the other has accepted
+/// all earlier ones, so at most one chunk is buffered in each direction. States:
+/// `docs/state-machines/stream.md`.
 final class StreamConnection {
     enum State {
-        /// The state while the client's ticket is awaited; how much of it is here.
+        /// Waiting for the client's ticket. The value is the part received so far.
         case awaitingTicket([UInt8])
-        /// The state while the daemon judges the ticket.
+        /// Waiting for the daemon to check the ticket.
         case judging
-        /// The state while bytes flow.
+        /// Moving bytes.
         case open
-        /// The state once it was reported as over, while the last bytes leave.
+        /// Reported as ended, while the last bytes are being sent.
         case parting
-        /// The state once everything is closed.
+        /// Everything is closed.
         case closed
     }
 
-    /// How long a ticket is.
+    /// The length of a ticket in bytes.
     static let ticketSize = 16
-    /// Ciphertext that may wait: of one frame, and answers to key updates, of which an honest side asks few.
+    /// The maximum buffered ciphertext: one frame, and replies to key updates, of which an honest
+    /// peer requests few.
     private static let maxCiphertext = StreamWord.maxData + StreamWord.maxData / 4
-    /// Room for a ticket, in records of any size.
+    /// Buffer size for a ticket, in records of any size.
     private static let greetingRoom = 1024
     private static let movedInterval = Duration.seconds(1)
 
@@ -38,32 +41,34 @@ final class StreamConnection {
     private var socketSource: EventSource?
     /// The app's end.
     var local: Descriptor?
-    /// Who may pass descriptors there.
+    /// The process that may pass descriptors at `local`.
     private(set) var passer = DescriptorSource.unnamed
     private var localSource: EventSource?
-    /// The app has closed its end before both directions had ended.
+    /// True if the app has closed its end before both directions had ended.
     var isAppGone = false {
         didSet {
-            // From here on a stream that does not move is not worth what it holds, such as shared memory.
+            // From now on, a stalled stream must not hold resources such as shared memory for long.
             if isAppGone, !oldValue, case .open = state { deadline?.rearm(after: times.orphaned) }
         }
     }
     var incoming = IncomingBytes()
     var outgoing = OutgoingBytes()
-    /// What takes the place of the app's socket in both directions, once an app shares it.
+    /// The memory that replaces the app's socket in both directions, if the app shares any.
     var memory: LocalMemory?
-    /// What came stays as it is, encrypted, since the app had no room for it in the memory when it was looked at last. Decided once for each
-    /// step: the app may make room at any moment, and rings only if it was told that we wait.
+    /// True if received data stays encrypted because the app had no room for it in the memory.
+    /// Determined once per step: the app may make room at any moment, and rings only if it knows
+    /// that this side waits.
     var isHeldForRoom = false
-    /// The file that takes the place of the app's socket in either direction, now or from its position on.
+    /// The file that replaces the app's socket in each direction, now or from its position on.
     var sending: SendingPart?
     var receiving: ReceivingPart?
-    /// TCP gives no more bytes: the other side has ended it, or it has failed.
+    /// True if TCP delivers no more bytes because the other side ended it or it failed.
     var isSocketOver = false
     var socketError: Errno?
-    /// TLS was ended by the other side (close_notify).
+    /// True if the other side has ended TLS (close_notify).
     var isSessionOver = false
-    /// We have shown a ticket, and no word has come since: whether it was taken is not known.
+    /// True if a ticket has been sent but no word received, so it is unknown whether the ticket was
+    /// accepted.
     var isUnanswered = false
     private var deadline: LoopTimer?
     private var lastMove: MonotonicInstant
@@ -89,7 +94,7 @@ final class StreamConnection {
     }
 
     deinit {
-        // Before the descriptors, the last of which closes with its property.
+        // Must precede closing the descriptors. The last one is closed with its property.
         socketSource?.cancel()
         localSource?.cancel()
         closeLocal()
@@ -97,7 +102,7 @@ final class StreamConnection {
 
     // MARK: Commands
 
-    /// Begins.
+    /// Starts the stream.
     func start(_ greeting: StreamHandle.Greeting) {
         switch greeting {
         case .await: state = .awaitingTicket([])
@@ -109,20 +114,20 @@ final class StreamConnection {
         pump()
     }
 
-    /// The ticket is good.
+    /// Accepts the client's ticket.
     func accept() {
         guard case .judging = state else { return }
         open()
         pump()
     }
 
-    /// The ticket is not good: nothing is said.
+    /// Rejects the client's ticket by closing the connection without a reply.
     func refuse() {
         guard case .judging = state else { return }
-        end(.gone("the ticket was not taken"))
+        end(.gone("the ticket was rejected"))
     }
 
-    /// Takes the app's end.
+    /// Attaches the app's end.
     func attach(_ handed: HandedDescriptor) {
         guard case .open = state, local == nil, let descriptor = handed.take() else { return }
         let raw = descriptor.raw
@@ -140,12 +145,12 @@ final class StreamConnection {
         pump()
     }
 
-    /// Ends the stream before its time, on both sides.
+    /// Ends the stream early, on both sides.
     func reset(_ reset: StreamReset) {
         end(.resetHere(reset))
     }
 
-    /// Ends it without a word: the loop ends.
+    /// Ends the stream without sending a reset, because the loop is stopping.
     func drop() {
         guard !isOver else { return close() }
         state = .parting
@@ -155,8 +160,8 @@ final class StreamConnection {
         close()
     }
 
-    /// Gives memory back if nothing has moved since the last call.
-    /// - Returns: whether it did.
+    /// Releases memory if nothing has moved since the last call.
+    /// - Returns: true if memory was released.
     func cool() -> Bool {
         if hasMoved {
             hasMoved = false
@@ -185,7 +190,7 @@ final class StreamConnection {
 
     private func deadlinePassed() {
         switch state {
-        case .awaitingTicket, .judging: end(.gone("the other side showed no ticket in time"))
+        case .awaitingTicket, .judging: end(.gone("the other side did not send a ticket in time"))
         case .open:
             let limit = isAppGone ? times.orphaned : times.idle
             let rest = limit - lastMove.duration(to: streamLoop.loop.now)
@@ -199,8 +204,8 @@ final class StreamConnection {
         pump()
     }
 
-    /// The app's socket has something to tell. It hangs up when both directions of it are over; as long as ours is open for
-    /// writing, only because the app has closed it.
+    /// Handles an event of the app's socket. The socket hangs up when both of its directions have
+    /// ended. While this side can still write, only the app can have closed it.
     private func localReady(_ events: IOEvents) {
         if memory != nil {
             listen(events)
@@ -210,7 +215,7 @@ final class StreamConnection {
         pump()
     }
 
-    /// Whether ciphertext is of use now.
+    /// True if more ciphertext can be processed now.
     private var wantsInput: Bool {
         guard !isSocketOver else { return false }
         switch state {
@@ -220,7 +225,7 @@ final class StreamConnection {
         }
     }
 
-    /// How much ciphertext may be taken now: memory for bulk data is for streams that have it.
+    /// The maximum ciphertext to receive now. Only streams with bulk data use memory for it.
     private var room: Int {
         switch state {
         case .awaitingTicket, .judging, .parting, .closed: Self.greetingRoom
@@ -228,7 +233,7 @@ final class StreamConnection {
         }
     }
 
-    /// Takes what TCP has, once. Returns whether something came.
+    /// Receives from TCP once. Returns true if any bytes arrived.
     @discardableResult
     func receive() -> Bool {
         guard let raw = socket?.raw else { return false }
@@ -250,20 +255,20 @@ final class StreamConnection {
         return false
     }
 
-    /// Moves what can be moved now, a chunk each way at most, so that the other streams have their turn; then sets what is
-    /// watched for.
+    /// Moves what can be moved now, at most one chunk each way so that other streams get their
+    /// turn, then updates the watched events.
     func pump() {
         guard !isPumping else { return }
         isPumping = true
         takeIncoming()
-        // What nobody takes any more is better left with the app.
+        // Bytes that will not be accepted stay with the app.
         if !isUnanswered || !isSocketOver && !isSessionOver { sendOutgoing() }
         isPumping = false
         settle()
         watch()
     }
 
-    /// Derives what to watch for from the state. The only place that sets it.
+    /// Derives the watched events from the state. No other code sets them.
     private func watch() {
         var events: IOEvents = []
         if wantsInput { events.insert(.readable) }
@@ -275,21 +280,21 @@ final class StreamConnection {
         } else if case .open = state {
             if wantsOutput, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
             if incoming.isWaiting, !isReceivingFile { events.insert(.writable) }
-            // Then nothing else would show that the app has gone.
+            // Nothing else would show that the app has closed its end.
             if events.isEmpty, !incoming.isEndDelivered, !isAppGone { events.insert(.hangUp) }
         }
         localSource?.setEvents(events)
     }
 
-    /// Whether the other side still takes what the app sends.
+    /// True if the other side still accepts the app's bytes.
     var wantsOutput: Bool { !outgoing.hasEnded && incoming.reset == nil }
 
     // MARK: Ending
 
-    /// Looks whether the stream has come to its end.
+    /// Checks whether the stream has ended.
     private func settle() {
         guard session.waitingCiphertext <= Self.maxCiphertext else {
-            let cause = "the other side asks without end, and takes no answer"
+            let cause = "the other side keeps sending requests without reading the replies"
             return isOver ? close() : end(.gone(cause))
         }
         switch state {
@@ -307,7 +312,8 @@ final class StreamConnection {
             } else if isDelivered, isSent {
                 end(.ended)
             } else if isAppGone, isSent || isSendingFile {
-                // What it wrote before it closed has left, with the end of its direction.
+                // Everything the app wrote before it closed its end has been sent, including the
+                // end of its direction.
                 reset(.cancelled)
             } else if isSocketOver || isSessionOver, !incoming.isWaiting, local != nil, !isHeldForRoom {
                 cut(socketError?.description ?? "the connection was cut")
@@ -315,14 +321,15 @@ final class StreamConnection {
         }
     }
 
-    /// The connection is gone. What a client sent before the first word came may have reached nobody, or the other app: it is
-    /// not sent again. Where it has sent nothing, the app need not know.
+    /// Handles a lost connection. Bytes that a client sent before the first word may have been lost
+    /// or may have reached the app, so they are not sent again. If it has sent none, the app is not
+    /// notified.
     func cut(_ cause: String) {
         guard isUnanswered else { return end(.gone(cause)) }
         let isUntouched =
             outgoing.count == 0 && !outgoing.hasEnded && !isAppGone && sending == nil && receiving == nil
         guard case .open = state, isUntouched, let untouched = local.take() else {
-            return end(.gone("the other side said nothing, and may not have taken the stream: \(cause)"))
+            return end(.gone("the other side did not reply, and may not have accepted the stream: \(cause)"))
         }
         let handed = HandedDescriptor(untouched, passer: passer, memory: memory)
         localSource?.cancel()
@@ -331,7 +338,8 @@ final class StreamConnection {
         report(.untaken(handed, cause))
     }
 
-    /// The stream is over: reports it, lets go of the app, and takes leave of the other side as far as that hears us.
+    /// Ends the stream: reports it, releases the app's end, and notifies the other side if it can
+    /// still receive.
     func end(_ end: StreamEnd) {
         guard !isOver else { return }
         let wasOpen = if case .open = state { true } else { false }
@@ -345,12 +353,12 @@ final class StreamConnection {
         switch end {
         case .ended:
             session.close()
-            depart()
+            sendLastBytes()
         case .resetHere(let reset) where wasOpen:
             do throws(TLSError) {
                 try session.write(StreamWord.reset(reset).bytes)
                 session.close()
-                depart()
+                sendLastBytes()
             } catch {
                 close()
             }
@@ -358,9 +366,10 @@ final class StreamConnection {
         }
     }
 
-    /// Sends the last bytes, and waits until the other side has ended too: closing with unread bytes would make TCP reset the
-    /// connection, and destroy what the other side has not read yet.
-    private func depart() {
+    /// Sends the last bytes, and waits until the other side has ended too. If the socket were
+    /// closed with unread bytes, TCP would reset the connection and discard what the other side has
+    /// not read yet.
+    private func sendLastBytes() {
         incoming.releaseMemory()
         guard let deadline else { return close() }
         deadline.rearm(after: times.linger)
@@ -380,7 +389,7 @@ final class StreamConnection {
         streamLoop.remove(self)
     }
 
-    /// Lets go of the app's end, in which there may be more than bytes.
+    /// Closes the app's end, in which descriptors may be pending.
     private func closeLocal() {
         if let former = local.take() { LocalSocket.close(former, from: passer) }
         memory = nil

@@ -1,25 +1,24 @@
-/// How a stream ended.
+/// The reason for the end of a stream.
 package enum StreamEnd: Equatable, Sendable {
-    /// Both directions ended in order.
+    /// Both directions ended normally.
     case ended
-    /// This side ended it before its time.
+    /// This side ended it early.
     case resetHere(StreamReset)
-    /// The other side ended it before its time.
+    /// The other side ended it early.
     case resetThere(StreamReset)
-    /// The connection broke, or the other side broke the protocol; the text is for the log and for people.
+    /// The connection broke, or the other side violated the protocol. The text is for logs and
+    /// people.
     case gone(String)
 }
 
-/// A stream is over: how, and what it carried.
+/// The outcome of a stream, and the number of bytes it carried.
 package struct StreamReport: Equatable, Sendable {
-    /// How it ended.
     package var end: StreamEnd
-    /// Bytes of data that were sent to the other device.
+    /// Bytes of data sent to the other device.
     package var sent: UInt64
-    /// Bytes of data that came from the other device.
+    /// Bytes of data received from the other device.
     package var received: UInt64
 
-    /// A report of these.
     package init(end: StreamEnd, sent: UInt64, received: UInt64) {
         self.end = end
         self.sent = sent

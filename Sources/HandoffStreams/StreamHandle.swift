@@ -1,38 +1,39 @@
 internal import LoopIO
 
-/// A stream as other threads see it: what it is told is done on its loop, and what happens to it is reported.
+/// A stream as used by other threads. Commands run on its loop, and events are reported.
 package final class StreamHandle: Sendable {
-    /// What happens to a stream, in this order; reported on the thread of its loop.
+    /// The events of a stream, in this order. Reported on the thread of its loop.
     package enum Event: Sendable, Equatable {
-        /// The client has shown a ticket; answer with `accept` or `close`.
+        /// The client sent a ticket. Reply with `accept` or `close`.
         case ticket([UInt8])
-        /// Bytes have moved; at most about once a second.
+        /// Bytes have moved. Reported at most about once a second.
         case moved
-        /// It is over before a word came, and nothing was taken from the app: its end is given back, for another connection.
-        /// Nothing follows.
+        /// The stream ended before a word was received, and no bytes were read from the app.
+        /// Returns the app's end, for another connection. No more events follow.
         case untaken(HandedDescriptor, String)
-        /// It is over. Nothing follows.
+        /// The stream ended. No more events follow.
         case ended(StreamReport)
     }
 
-    /// The first thing that a side does.
+    /// The first action of a side.
     package enum Greeting: Sendable {
-        /// Show this ticket; the stream is open at once, and ends as untaken or gone if the server does not take it.
+        /// Send this ticket. The stream is open immediately. It ends as untaken or gone if the
+        /// server does not accept the ticket.
         case show(ticket: [UInt8])
         /// Wait for a ticket.
         case await
     }
 
-    /// The connection, as long as it lives.
+    /// A weak reference to the connection.
     private struct Place {
         weak var connection: StreamConnection?
     }
 
-    /// Where it lives.
+    /// The loop of the connection.
     package let loop: StreamLoop
     private let place: LoopBound<Place>
 
-    /// Begins a stream over a connection whose TLS is done.
+    /// Starts a stream over a connection that has completed its TLS handshake.
     ///
     /// - Parameter report: called on the loop's thread.
     package init(
@@ -52,22 +53,22 @@ package final class StreamHandle: Sendable {
         }
     }
 
-    /// Takes the client's ticket.
+    /// Accepts the client's ticket.
     package func accept() {
         onLoop { $0.accept() }
     }
 
-    /// Closes the connection without a byte: the ticket is no good.
+    /// Rejects the ticket by closing the connection without a reply.
     package func close() {
         onLoop { $0.refuse() }
     }
 
-    /// Gives the stream its local end, a unix stream socket; from now on bytes flow.
+    /// Attaches the local end, a unix stream socket. Bytes flow from now on.
     package func attach(_ descriptor: HandedDescriptor) {
         onLoop { $0.attach(descriptor) }
     }
 
-    /// Puts a passed file in the place of the local end for a part of a direction.
+    /// Replaces the local end with a passed file for a part of a direction.
     ///
     /// - Parameter report: called on the loop's thread.
     package func pass(_ part: FilePart, report: @escaping @Sendable (FilePart.Event) -> Void) {
@@ -77,7 +78,7 @@ package final class StreamHandle: Sendable {
         }
     }
 
-    /// Moves the bytes between the app and the stream through memory from now on.
+    /// Starts to move bytes between the app and the stream through memory.
     ///
     /// - Parameter report: called once, on the loop's thread.
     package func share(_ memory: PassedMemory, report: @escaping @Sendable (PassedMemory.Outcome) -> Void) {
@@ -86,7 +87,7 @@ package final class StreamHandle: Sendable {
         }
     }
 
-    /// Ends it before its time.
+    /// Ends the stream early.
     package func reset(_ reset: StreamReset) {
         onLoop { $0.reset(reset) }
     }
@@ -98,17 +99,18 @@ package final class StreamHandle: Sendable {
     }
 }
 
-/// How long a stream waits; tests make these small.
+/// The timeouts of a stream. Tests reduce them.
 package struct StreamTimes: Sendable {
-    /// For the other side's ticket.
+    /// The timeout for the other side's ticket.
     package var greeting = Duration.seconds(5)
-    /// Until a stream over which no byte moves is ended.
+    /// The timeout of a stream on which no bytes move.
     package var idle = Duration.seconds(3600)
-    /// Until a stream whose app has gone is ended although bytes of that app wait, because the other side takes none.
+    /// The timeout of a stream whose app has closed its end while the other side does not accept
+    /// that app's remaining bytes.
     package var orphaned = Duration.seconds(60)
-    /// Until the other side has taken our last bytes, once the stream is over.
+    /// The time for the other side to receive the last bytes after the stream has ended.
     package var linger = Duration.seconds(5)
 
-    /// The times of the protocol.
+    /// The timeouts of the protocol.
     package init() {}
 }

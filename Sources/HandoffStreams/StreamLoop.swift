@@ -1,38 +1,41 @@
 package import LoopIO
 
-/// A thread that moves the bytes of streams, with the memory that they share. `loop`, `perform` and `stop` are for all threads,
-/// everything else belongs to the loop's thread.
+/// A thread that moves the bytes of streams, and the memory that they share. `loop`, `perform` and
+/// `stop` may be used by any thread, everything else only on the loop's thread.
 package final class StreamLoop: Sendable {
-    /// The streams that live here.
+    /// The streams of the loop.
     private final class Residents {
         var connections: [ObjectIdentifier: StreamConnection] = [:]
-        /// Those that have moved bytes lately.
+        /// Streams that have moved bytes recently.
         var warm: [ObjectIdentifier: StreamConnection] = [:]
         var cooling: LoopTimer?
     }
 
-    /// The most plaintext that is worked on in one go; twice as much as 256 KiB costs a tenth less time for each GiB.
+    /// The maximum plaintext processed in one step. Twice as much as 256 KiB takes a tenth less
+    /// time per GiB.
     static let maxChunk = 512 * 1024
     /// The same for a stream whose app shares memory.
     private static let maxSharedChunk = 512 * 1024
-    /// What all streams of a loop together may hold in either direction, give or take a chunk each.
+    /// The maximum memory of all streams of a loop in each direction, give or take a chunk each.
     private static let budget = 64 * 1024 * 1024
-    private static let smallestChunk = 16 * 1024
-    /// How long memory for bulk data is kept when nothing moves.
+    private static let minChunk = 16 * 1024
+    /// The time for which memory for bulk data is kept while nothing moves.
     private static let coolingTime = Duration.seconds(1)
 
-    /// Where the streams live.
+    /// The event loop of the streams.
     package let loop: EventLoop
     private let thread: LoopThread
-    /// Where plaintext passes through; its content means nothing once a step is over. Room for a word before the data.
+    /// A buffer for plaintext, with space for a word before the data. Its content is valid only
+    /// within a step.
     ///
-    /// Unsafe for the compiler only: the address never changes, and what is there is only touched on the loop's thread.
+    /// Unsafe only for the compiler: the address never changes, and the content is accessed only on
+    /// the loop's thread.
     nonisolated(unsafe) let scratch: UnsafeMutableRawBufferPointer
     private let bound: LoopBound<Residents>
     private var residents: Residents { bound.value }
 
     /// Starts the thread.
-    /// - Parameter clock: a clock that a test moves; nil for the system's.
+    /// - Parameter clock: a clock controlled by a test; nil for the system's.
     package init(name: String, clock: ManualClock? = nil) throws(Errno) {
         thread = try LoopThread(name: name, clock: clock, niceness: ThreadPriority.bulk)
         loop = thread.loop
@@ -44,25 +47,27 @@ package final class StreamLoop: Sendable {
         scratch.deallocate()
     }
 
-    /// Streams that live here, those included that take leave. On the loop's thread.
+    /// The number of streams, including those that are ending. On the loop's thread only.
     package var count: Int { residents.connections.count }
 
-    /// How much plaintext one stream may have under way in one direction now; less, the more streams there are.
+    /// The maximum plaintext of one stream in one direction. It decreases with the number of
+    /// streams.
     var chunk: Int {
-        max(Self.smallestChunk, min(Self.maxChunk, Self.budget / max(1, count)))
+        max(Self.minChunk, min(Self.maxChunk, Self.budget / max(1, count)))
     }
 
-    /// The same for a stream whose app shares memory: part of its ring, so that the app fills one part while another one is worked on.
+    /// The same for a stream whose app shares memory. It is a part of its ring, so that the app can
+    /// fill one part while another is processed.
     var sharedChunk: Int { min(Self.maxSharedChunk, chunk) }
 
-    /// Does work on the loop's thread.
+    /// Runs work on the loop's thread.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         loop.perform(work)
     }
 
-    /// Ends the thread; streams that are open end without a word. Not to be called on the loop.
+    /// Stops the thread. Open streams end without sending a reset. Must not be called on the loop.
     package func stop() {
-        // Weak: when the thread has ended already, nobody takes this from the loop any more.
+        // Weak because a thread that has already ended never removes this from the loop.
         perform { [weak self] in self?.drop() }
         thread.stop()
     }
@@ -84,7 +89,7 @@ package final class StreamLoop: Sendable {
         residents.warm[ObjectIdentifier(connection)] = nil
     }
 
-    /// A connection has moved bytes: once it has not for a while, it is asked to give memory back.
+    /// Marks a connection as active. It releases memory once it has been inactive for a while.
     func warmed(_ connection: StreamConnection) {
         let residents = residents
         residents.warm[ObjectIdentifier(connection)] = connection

@@ -1,20 +1,23 @@
 package import LoopIO
 
-/// The threads of streams: as many as the machine has processors, started with the first streams. Used by one thread.
+/// The threads of streams: one per processor, up to a limit, started on demand. To be used by one
+/// thread.
 package final class StreamLoops {
-    /// More threads than this do not pay: the memory bus is the limit before.
+    /// The maximum number of threads. More do not help, because the memory bus is saturated
+    /// earlier.
     private static let maxLoops = 8
 
     private var loops: [(loop: StreamLoop, streams: Int)] = []
     private let maximum: Int
 
-    /// No threads yet.
-    /// - Parameter processors: how many processors there are.
+    /// Creates the value without threads.
+    /// - Parameter processors: the number of processors.
     package init(processors: Int = MachineInfo.processors) {
         maximum = max(1, min(Self.maxLoops, processors))
     }
 
-    /// The loop with the fewest streams, for one more stream; `release` when that has ended.
+    /// Returns the loop with the fewest streams for one more stream. Call `release` when the stream
+    /// has ended.
     package func acquire() throws(Errno) -> StreamLoop {
         if let idle = loops.indices.min(by: { loops[$0].streams < loops[$1].streams }),
             loops[idle].streams == 0 || loops.count == maximum
@@ -27,13 +30,13 @@ package final class StreamLoops {
         return loop
     }
 
-    /// A stream of this loop has ended.
+    /// Removes an ended stream from a loop's count.
     package func release(_ loop: StreamLoop) {
         guard let index = loops.firstIndex(where: { $0.loop === loop }) else { return }
         loops[index].streams = max(0, loops[index].streams - 1)
     }
 
-    /// Ends all threads; streams that are open end without a word.
+    /// Stops all threads. Open streams end without sending a reset.
     package func stop() {
         for entry in loops { entry.loop.stop() }
         loops = []

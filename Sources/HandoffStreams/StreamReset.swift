@@ -1,17 +1,17 @@
-/// Why a stream was ended before its time; the number is what the other device is told.
+/// The reason why a stream ended early. The raw value is sent to the other device.
 package enum StreamReset: UInt8, Sendable, CaseIterable {
-    /// A code that this version does not know, or 0, which is reserved; never sent by this side.
+    /// An unknown code, or the reserved code 0. Never sent by this side.
     case unknown = 0
     /// The app closed it.
     case cancelled = 1
-    /// No app took it.
+    /// No app accepted it.
     case refused = 2
-    /// One of the devices is no member of the account any more.
+    /// One of the devices is no longer a member of the account.
     case notMember = 3
-    /// Nothing had moved for too long.
+    /// No bytes moved for too long.
     case idle = 4
-    /// The daemon ends.
+    /// The daemon is stopping.
     case stopping = 5
-    /// A file that was to be read or written failed.
+    /// Reading or writing a passed file failed.
     case failed = 6
 }

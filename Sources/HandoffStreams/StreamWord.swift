@@ -1,20 +1,20 @@
-/// The four bytes before everything that a stream carries (`docs/protocol.md`, "Streams").
+/// The four bytes that precede every element of a stream (`docs/protocol.md`, "Streams").
 package enum StreamWord: Equatable, Sendable {
-    /// So many bytes of data follow, 1 to `maxData`.
+    /// Precedes this many bytes of data, 1 to `maxData`.
     case data(Int)
-    /// The direction ends here.
+    /// Ends the direction.
     case end
-    /// The stream is over at once, in both directions.
+    /// Ends the stream immediately, in both directions.
     case reset(StreamReset)
 
-    /// The most bytes that one frame carries.
+    /// The maximum number of data bytes in one frame.
     package static let maxData = 1 << 20
-    /// How long a word is.
+    /// The length of a word in bytes.
     package static let byteCount = 4
-    /// The words of resets begin with these bits.
+    /// The upper bits of reset words.
     private static let resetBase: UInt32 = 0xFFFF_FF00
 
-    /// Reads a word; nil for one that has no meaning.
+    /// Decodes a word. Returns nil if it is invalid.
     package init?(_ word: UInt32) {
         switch word {
         case 0: self = .end
@@ -25,17 +25,16 @@ package enum StreamWord: Equatable, Sendable {
         }
     }
 
-    /// The word as a number; it is sent with the most significant byte first.
+    /// The word as a number, sent with the most significant byte first.
     package var word: UInt32 {
         switch self {
-        // More than `maxData` is a bug of ours that the other side would notice.
+        // A count above `maxData` is a bug here, which the other side would detect.
         case .data(let count): UInt32(clamping: count)
         case .end: 0
         case .reset(let reset): Self.resetBase | UInt32(reset.rawValue)
         }
     }
 
-    /// The four bytes that are sent.
     package var bytes: [UInt8] {
         let word = self.word
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) }

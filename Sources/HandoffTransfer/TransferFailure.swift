@@ -1,141 +1,145 @@
 import Glibc
 package import LoopIO
 
-/// Why a transfer ended without its content: a reason for programs and a message for people.
+/// A failed transfer: a reason for programs and a message for people.
 package struct TransferFailure: Error, Hashable, Sendable {
-    /// What kind of failure it is; the raw value crosses the stream.
+    /// The kind of failure. The raw value is part of the transfer protocol.
     package enum Reason: String, Sendable, CaseIterable {
-        /// Another program receives the same content at this moment.
+        /// Another program is receiving the same content.
         case busy
-        /// A user or a program called it off.
+        /// A user or a program cancelled it.
         case cancelled
-        /// The source was changed while it was sent.
+        /// The source changed while it was being sent.
         case changed
-        /// Something has the name that the content shall get.
+        /// Something already has the name intended for the content.
         case exists
-        /// Anything that has no reason of its own here.
+        /// Any failure without a more specific reason.
         case failed
         /// The disk or a quota is full, or the file is larger than the system allows.
         case full
-        /// The connection broke, or the other side ended before its part was done.
+        /// The connection broke, or the other device ended the stream too early.
         case gone
-        /// A name that is not used for a file here, or none at all.
+        /// The name is absent or cannot be used for a file on this device.
         case name
-        /// The other side broke the protocol.
+        /// The other device violated the protocol.
         case malformed
-        /// The content has its name, but may not be there after a power failure.
+        /// The content has its name, but may be lost in a power failure.
         case stored
-        /// More bytes or entries than are taken.
+        /// The content exceeds a limit on bytes or entries.
         case tooLarge
-        /// The source or the place where it shall go cannot be opened, read or written.
+        /// The source or the destination cannot be opened, read or written.
         case unreadable
-        /// A folder contains what is never taken from another device, such as a link.
+        /// A folder contains an item that is never accepted from another device, such as a link.
         case unsafe
-        /// A version or kind of transfer that this program does not know.
+        /// The version or kind of the transfer is unknown to this program.
         case unsupported
 
-        /// The reason, for a person at the other device.
-        var words: String {
+        /// The message sent to the other device when there is no more specific one.
+        var defaultPeerMessage: String {
             switch self {
-            case .busy: "another program there receives the same content"
+            case .busy: "another program there is receiving the same content"
             case .cancelled: "it was cancelled there"
-            case .changed: "it was changed there while it was sent"
-            case .exists: "something there has that name already"
+            case .changed: "it changed there while it was being sent"
+            case .exists: "something there already has that name"
             case .failed: "it failed there"
-            case .full: "there is no room left there"
+            case .full: "there is not enough space there"
             case .gone: "the connection ended before the transfer was complete"
-            case .name: "its name is no name for a file there"
-            case .malformed: "it does not understand this device; is Handoff here of the same version?"
-            case .stored: "it is complete, but may not be there after a power failure"
-            case .tooLarge: "it is more than is taken there"
+            case .name: "its name cannot be used for a file there"
+            case .malformed:
+                "it does not understand this device; check that both devices run the same version of Handoff"
+            case .stored: "it is complete, but may be lost in a power failure"
+            case .tooLarge: "it exceeds the limits there"
             case .unreadable: "it cannot be opened, read or written there"
-            case .unsafe: "it contains what is never taken from another device, such as a link"
-            case .unsupported: "such a transfer is not known there"
+            case .unsafe: "it contains an item that is never accepted from another device, such as a link"
+            case .unsupported: "this kind of transfer is not supported there"
             }
         }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     package let reason: Reason
-    /// What was tried, on what, why it failed and what to do: a fragment in lower case without a full stop. Safe to show.
+    /// What was attempted, on what, why it failed and what to do: a lowercase fragment without a
+    /// full stop. Safe to display.
     package let message: String
-    /// What the other device is told of it: nothing of this device's, such as the path of a file.
-    let told: String
-    /// Whether the other device said so. Otherwise it was found on this one.
+    /// The message sent to the other device. It reveals nothing about this device, such as a file
+    /// path.
+    let peerMessage: String
+    /// True if the other device reported the failure, false if this device detected it.
     package let isReported: Bool
 
-    /// A failure that was found on this device.
+    /// Creates a failure that this device detected.
     ///
-    /// The other device is told the reason in words.
+    /// The other device receives only the default message for the reason.
     package init(_ reason: Reason, _ message: String) {
         self.reason = reason
         self.message = message
-        told = reason.words
+        peerMessage = reason.defaultPeerMessage
         isReported = false
     }
 
-    /// A failure that the other device has told; its words were made safe to show.
+    /// Creates a failure reported by the other device. `message` has been escaped for display.
     init(reported reason: Reason, _ message: String) {
-        self.init(reason, message, told: message, isReported: true)
+        self.init(reason, message, peerMessage: message, isReported: true)
     }
 
-    private init(_ reason: Reason, _ message: String, told: String, isReported: Bool) {
+    private init(_ reason: Reason, _ message: String, peerMessage: String, isReported: Bool) {
         self.reason = reason
         self.message = message
-        self.told = told
+        self.peerMessage = peerMessage
         self.isReported = isReported
     }
 }
 
 extension TransferFailure: CustomStringConvertible {
-    /// The message, with the teller when that is the other device.
+    /// The message, prefixed if the other device reported it.
     package var description: String {
         isReported ? "the other device reports: \(message)" : message
     }
 }
 
 extension TransferFailure {
-    /// A failure of which both devices are told the same.
-    /// - Parameter message: names nothing of this device, and has at most 1,024 bytes.
+    /// Creates a failure with the same message for both devices.
+    /// - Parameter message: at most 1,024 bytes that reveal nothing about this device.
     package static func told(_ reason: Reason, _ message: String) -> TransferFailure {
-        TransferFailure(reason, message, told: message, isReported: false)
+        TransferFailure(reason, message, peerMessage: message, isReported: false)
     }
 
-    /// A system call about a file failed.
-    /// - Parameter action: what was tried and on what, such as `cannot read a.txt`.
+    /// Creates a failure for a system call on a file.
+    /// - Parameter action: the attempted operation and its object, such as `cannot read a.txt`.
     package static func system(_ action: String, _ error: Errno) -> TransferFailure {
         switch error {
         case .noSpace, .quotaExceeded:
-            TransferFailure(.full, "\(action): \(error); make room there, then try again")
+            TransferFailure(.full, "\(action): \(error); free up space there, then try again")
         case .fileTooLarge:
             TransferFailure(
-                .full, "\(action): \(error); the file system or a limit of this process allows no file of that size")
+                .full, "\(action): \(error); the file system or a limit of this process rejects files that large")
         default:
             TransferFailure(.unreadable, "\(action): \(error)")
         }
     }
 
-    /// What arrived has its name, and the folder's own record of that could not be brought to the disk (fsync(2)).
+    /// The content has its name, but its folder could not be synchronized to disk (fsync(2)).
     static func stored(_ path: String, _ error: Errno) -> TransferFailure {
         TransferFailure(
             .stored,
-            "\(path) is complete, but may not be there after a power failure: cannot synchronise its folder: \(error)")
+            "\(path) is complete, but may be lost in a power failure: cannot synchronize its folder: \(error)")
     }
 
-    /// The other side sent what the protocol does not have.
+    /// The other device sent data that violates the protocol.
     static func malformed(_ what: String) -> TransferFailure {
         TransferFailure(
-            .malformed, "cannot understand the other device: \(what); is Handoff there of the same version?")
+            .malformed,
+            "cannot understand the other device: \(what); check that both devices run the same version of Handoff")
     }
 
-    /// The other side ended its direction too early.
+    /// The other device ended its direction of the stream too early.
     static let ended = TransferFailure(
-        .gone, "the other device ended the stream before the transfer was complete; try again to go on")
+        .gone, "the other device ended the stream before the transfer was complete; try again to continue")
 }
 
 extension Errno {
-    /// ENOSPC: the file system has no room left.
+    /// ENOSPC: the file system is full.
     static let noSpace = Errno(rawValue: ENOSPC)
-    /// EDQUOT: the user's share of the file system is used up.
+    /// EDQUOT: the user's disk quota is exhausted.
     static let quotaExceeded = Errno(rawValue: EDQUOT)
 }

@@ -1,8 +1,8 @@
 import CLinux
 
-/// Memory of programs that do nothing else than transfers.
+/// Memory settings of programs whose only work is transfers.
 package enum TransferMemory {
-    /// Keeps what is freed for the next piece of a content. Call it when a transfer begins.
+    /// Makes the allocator keep freed memory for reuse. Call it when a transfer starts.
     package static func keep() {
         clinux_keep_freed_memory()
     }

@@ -1,24 +1,25 @@
 import HandoffModel
 
-/// Entries of a folder that are not transferred: how many, and the first of them by name.
+/// The entries of a folder that are not transferred: their number, and the names of the first ones.
 package struct TransferOmissions: Hashable, Sendable {
-    /// Entries that are left out. A folder counts once, whatever is in it.
+    /// The number of omitted entries. An omitted folder counts as one, regardless of its content.
     package private(set) var count: Int64 = 0
-    /// Path below the sent folder and reason of the first entries, safe to show.
+    /// The path below the sent folder and the reason, for each of the first entries. Safe to
+    /// display.
     package private(set) var lines: [String] = []
 
-    /// Lines that are kept.
+    /// The maximum number of lines.
     static let maxLines = 64
-    /// Bytes of one line: with every byte escaped, all lines still fit into one frame.
+    /// The maximum bytes of one line. Even with every byte escaped, all lines fit into one frame.
     static let maxLine = 256
 
-    /// Nothing is left out.
+    /// No omissions.
     package static let none = TransferOmissions()
 
     private init() {}
 
-    /// The report of the other device. Its lines are made safe to show.
-    /// - Returns: nil for a count that is out of range, or more or longer lines than are sent.
+    /// Creates the omissions reported by the other device. Escapes the lines for display.
+    /// - Returns: nil if the count is out of range, or the lines exceed a limit.
     init?(reported count: Int64, lines: [String]) {
         guard (Int64(lines.count)...TransferLimits.size).contains(count), lines.count <= Self.maxLines,
             lines.allSatisfy({ $0.utf8.count <= Self.maxLine })
@@ -28,16 +29,15 @@ package struct TransferOmissions: Hashable, Sendable {
     }
 
     /// Adds one entry.
-    /// - Parameter line: safe to show.
+    /// - Parameter line: must be safe to display.
     mutating func add(_ line: String) {
         count += 1
         if lines.count < Self.maxLines { lines.append(line.prefix(utf8Count: Self.maxLine)) }
     }
 
-    /// True if everything is transferred.
     package var isEmpty: Bool { count == 0 }
 
-    /// The count in words, and up to three of the names: `2 entries are missing: a (…), b (…)`.
+    /// The count, and up to three of the names: `2 entries are missing: a (…), b (…)`.
     package var summary: String {
         let shown = lines.prefix(3).joined(separator: "; ")
         let more = count > Int64(min(lines.count, 3)) && !shown.isEmpty ? "; …" : ""

@@ -1,18 +1,18 @@
 // A line of a terminal shows two rows of modules, since a character is about twice as high as it is wide.
 extension QRCode {
-    /// Light modules around the code: as many as the standard asks for.
+    /// The width of the light margin that the standard requires, in modules.
     private static let quietZone = 4
-    /// What readers in practice still find, for terminals without room.
+    /// A narrower margin, which most readers accept, for narrow terminals.
     private static let narrowQuietZone = 2
 
-    /// White on black from the fixed part of the 256-colour palette: what a theme calls white or black may be anything,
-    /// and a reader wants dark modules on light ground whatever the terminal's own colours are.
+    /// White on black from the fixed part of the 256-colour palette. Themes can redefine their
+    /// white and black, but readers require dark modules on a light background.
     private static let colours = "\u{1B}[38;5;231;48;5;16m"
     private static let reset = "\u{1B}[0m"
 
-    /// The code as lines of half blocks with their colours.
-    /// - Parameter columns: how wide the terminal is.
-    /// - Returns: nil when the code is wider than that.
+    /// Returns the code as lines of coloured half blocks.
+    /// - Parameter columns: the width of the terminal.
+    /// - Returns: nil if the code is wider.
     package func lines(columns: Int) -> [String]? {
         let zones = [Self.quietZone, Self.narrowQuietZone]
         guard let zone = zones.first(where: { size + 2 * $0 <= columns }) else { return nil }
@@ -24,7 +24,7 @@ extension QRCode {
         }
     }
 
-    /// The character whose white part is the light modules.
+    /// Returns the character for two modules, one above the other. Light modules are drawn.
     private static func block(upper: Bool, lower: Bool) -> String {
         switch (upper, lower) {
         case (false, false): "█"

@@ -1,15 +1,16 @@
 import CQREncode
 
-/// The square of dark and light modules that a camera reads a text from.
+/// A QR code: a square of dark and light modules that encodes a text.
 package struct QRCode: Sendable, Equatable {
-    /// Modules along each side.
+    /// The number of modules along each side.
     package let size: Int
-    /// Whether each module is dark, row by row from the top left.
+    /// True for each dark module, row by row from the top left.
     private let modules: [Bool]
 
-    /// Encodes the bytes of a text as they are, at the lowest level of error correction: a screen has no scratches, and
-    /// fewer modules are larger ones (QRcode_encodeData(3)).
-    /// - Returns: nil for an empty text, and for one that no code can hold (above 2,953 bytes).
+    /// Encodes the bytes of a text at the lowest level of error correction. Screens have no
+    /// scratches, and fewer modules are larger ones (QRcode_encodeData(3)).
+    /// - Returns: nil for an empty text, and for one that exceeds the capacity of a code (2,953
+    ///   bytes).
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let count = Int32(exactly: bytes.count), count > 0,
@@ -19,11 +20,11 @@ package struct QRCode: Sendable, Equatable {
         let width = Int(code.pointee.width)
         guard width > 0, let data = code.pointee.data else { return nil }
         size = width
-        // The lowest bit is the colour; the others tell what the module is for.
+        // The lowest bit is the colour. The others describe the purpose of the module.
         modules = UnsafeBufferPointer(start: data, count: width * width).map { $0 & 1 == 1 }
     }
 
-    /// Whether the module in this row and column is dark; around the code everything is light.
+    /// Returns true if the module is dark. Positions outside the code are light.
     package func isDark(row: Int, column: Int) -> Bool {
         let inside = 0..<size
         guard inside.contains(row), inside.contains(column) else { return false }

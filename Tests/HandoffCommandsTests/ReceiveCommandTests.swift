@@ -269,7 +269,7 @@ import Testing
             run.errorObjects == [
                 [
                     "version": 1, "error": "TransferFailed",
-                    "message": "the other device reports: it was changed there while it was sent",
+                    "message": "the other device reports: it changed there while it was being sent",
                     "reason": "changed",
                 ]
             ])

@@ -3,7 +3,6 @@ import HandoffLog
 import LoopIO
 import Testing
 
-/// handoffd's command line.
 @Suite struct CommandLineParserTests {
     func failure(_ words: [String]) -> String? {
         do {
@@ -15,7 +14,7 @@ import Testing
     }
 
     @Test
-    func `every option is taken, in both spellings`() throws {
+    func `every option is accepted in both spellings`() throws {
         let words = [
             "--config", "/c", "--state-dir=/s", "--socket", "/k", "--app-socket", "/a", "--address", "127.0.0.1",
             "--port=0", "--interface", "lo", "--interface=eth0", "--discovery", "embedded", "--name", "--x=y",
@@ -40,7 +39,7 @@ import Testing
     }
 
     @Test
-    func `a check takes the options of a start`() throws {
+    func `a check accepts the options of a start`() throws {
         var options = CommandLineOptions()
         options.configurationFile = "/c"
         #expect(try CommandLineParser.parse(["--check-config", "--config=/c"]) == .check(options))
@@ -49,7 +48,7 @@ import Testing
     }
 
     @Test
-    func `a value may begin with a mark or be no UTF-8`() throws {
+    func `a value may start with a dash or be invalid UTF-8`() throws {
         let latin = "/" + String(systemBytes: [0xE9])
         guard case .run(let options) = try CommandLineParser.parse(["--config=\u{301}", "--state-dir", latin]) else {
             Issue.record("no run")
@@ -60,35 +59,35 @@ import Testing
     }
 
     @Test
-    func `no words run the daemon as configured`() throws {
+    func `without arguments the daemon runs as configured`() throws {
         #expect(try CommandLineParser.parse([]) == .run(CommandLineOptions()))
     }
 
     @Test
-    func `help and version are answered whatever else is there`() throws {
+    func `help and version take precedence over everything else`() throws {
         #expect(try CommandLineParser.parse(["--rubbish", "--help"]) == .help)
         #expect(try CommandLineParser.parse(["-h"]) == .help)
         #expect(try CommandLineParser.parse(["--port", "--version"]) == .version)
     }
 
     @Test(arguments: [
-        (["start"], "unexpected word 'start': handoffd takes options only"),
-        (["-"], "unexpected word '-': handoffd takes options only"),
+        (["start"], "unexpected argument 'start': handoffd accepts only options"),
+        (["-"], "unexpected argument '-': handoffd accepts only options"),
         (["--discover", "avahi"], "unknown option '--discover', did you mean '--discovery'?"),
         (["--prot=5"], "unknown option '--prot', did you mean '--port'?"),
         (["-p"], "unknown option '-p'"),
         (["--socket"], "option --socket needs a value: a path"),
-        (["--socket="], "option --socket needs a path that is not empty"),
+        (["--socket="], "option --socket needs a non-empty path"),
         (["--socket", "a", "--socket", "b"], "option --socket was given twice"),
         (["--port", "1", "--port=2"], "option --port was given twice"),
         (["--help=yes"], "option --help takes no value"),
         (["--port"], "option --port needs a value: 'default', 0 for any free port, or a number from 1 to 65535"),
         (
             ["--port", "x"],
-            "option --port: 'x' is no value of port: allowed is 'default', 0 for any free port, or a number from 1 to 65535"
+            "option --port: 'x' is not valid for port: expected 'default', 0 for any free port, or a number from 1 to 65535"
         ),
     ])
-    func `wrong usage is named, with what is allowed`(_ words: [String], _ message: String) {
+    func `a usage error names the argument and the allowed values`(_ words: [String], _ message: String) {
         #expect(failure(words) == message + " (see handoffd --help)")
     }
 

@@ -1,7 +1,6 @@
 import HandoffConfiguration
 import Testing
 
-/// The configuration file.
 @Suite struct ConfigurationFileTests {
     static let path = "/x/handoffd.conf"
 
@@ -19,7 +18,7 @@ import Testing
     }
 
     @Test
-    func `settings keep their order, their value and their line`() throws {
+    func `settings keep their order, value and line`() throws {
         let found = try entries("# a\n\n[network]\nport=5\n  peer\t= a:1 \r\npeer = b:2\n\n[device]\nname = Käte = # 1")
         #expect(
             found == [
@@ -31,33 +30,33 @@ import Testing
     }
 
     @Test(arguments: ["", "\n", "# only\n#x", "[log]\n", "\r\n\r\n"])
-    func `no settings are no error`(_ text: String) throws {
+    func `a file without settings is valid`(_ text: String) throws {
         #expect(try entries(text) == [])
     }
 
     @Test(arguments: [
-        ("a b", 1, "allowed are 'key = value'"), ("\n\nport", 3, "cannot read this line"),
-        ("= 5", 1, "cannot read this line"), ("[network\nport = 1", 1, "cannot read this line"),
+        ("a b", 1, "expected 'key = value'"), ("\n\nport", 3, "invalid line"),
+        ("= 5", 1, "invalid line"), ("[network\nport = 1", 1, "invalid line"),
         ("[net]\n", 1, "unknown section 'net'"), ("[netwrok]\n", 1, "did you mean 'network'?"),
         ("prot = 5", 1, "did you mean 'port'?"), ("loglevel = info", 1, "did you mean 'log-level'?"),
-        ("\nPORT = 5", 2, "did you mean 'port'?"), ("zzzzzz = 5", 1, "allowed are: name, discovery, port"),
-        ("port = 1\nname = a\nport = 2", 3, "port was set before (/x/handoffd.conf:1)"),
+        ("\nPORT = 5", 2, "did you mean 'port'?"), ("zzzzzz = 5", 1, "allowed keys: name, discovery, port"),
+        ("port = 1\nname = a\nport = 2", 3, "port is already set (/x/handoffd.conf:1)"),
         ("port = 1\u{0}", 1, "control character"), ("name = a\u{1B}[31m", 1, "control character"),
         (String(repeating: "#", count: 1025), 1, "longer than 1024 bytes"),
     ])
-    func `a bad line is named with its number, and what is allowed`(_ text: String, line: Int, words: String) throws {
+    func `an error names the line number and the allowed values`(_ text: String, line: Int, words: String) throws {
         let message = try #require(failure(Array(text.utf8)))
         #expect(message.hasPrefix("\(Self.path):\(line): "), "\(message)")
         #expect(message.contains(words), "\(message)")
     }
 
     @Test(arguments: ["name = ", "# "])
-    func `bytes that are not UTF-8 are refused, in comments too`(_ start: String) throws {
+    func `invalid UTF-8 is refused, even in comments`(_ start: String) throws {
         for bytes: [UInt8] in [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] {
             let message = try #require(failure(Array("\n\(start)".utf8) + bytes + [0x0A]))
             #expect(
                 message
-                    == "\(Self.path):2: the line is not valid UTF-8: allowed is UTF-8 text without control characters")
+                    == "\(Self.path):2: the line is not valid UTF-8: expected UTF-8 text without control characters")
         }
     }
 
@@ -65,14 +64,14 @@ import Testing
     func `a file beyond the limit is refused before it is read into lines`() throws {
         let largest = [UInt8](repeating: 0x0A, count: ConfigurationFile.byteLimit)
         #expect(failure(largest) == nil)
-        #expect(failure(largest + [0x0A]) == "\(Self.path): the file is too large: allowed are 64 KiB")
+        #expect(failure(largest + [0x0A]) == "\(Self.path): the file is too large: the maximum is 64 KiB")
         #expect(
             failure([UInt8](repeating: 0x23, count: 1 << 20))
-                == "\(Self.path): the file is too large: allowed are 64 KiB")
+                == "\(Self.path): the file is too large: the maximum is 64 KiB")
     }
 
     @Test
-    func `an unknown word of any length is shown cut`() throws {
+    func `an unknown key of any length is shortened for display`() throws {
         let message = try #require(failure(Array((String(repeating: "x", count: 900) + " = 1").utf8)))
         #expect(message.contains(String(repeating: "x", count: 80) + "…"))
         #expect(!message.contains(String(repeating: "x", count: 81)))

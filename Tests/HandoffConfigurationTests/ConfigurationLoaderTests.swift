@@ -3,7 +3,6 @@ import HandoffModel
 import HandoffProtocol
 import Testing
 
-/// Sources of the configuration.
 @Suite struct ConfigurationLoaderTests {
     func loader(
         _ files: [String: String], file: String? = nil, options: [ConfigurationEntry] = [],
@@ -24,7 +23,7 @@ import Testing
     }
 
     @Test
-    func `with nothing given, the defaults hold`() throws {
+    func `without any settings the defaults apply`() throws {
         var expected = Configuration()
         expected.grease = .rarely
         #expect(try loader([:]).load() == expected)
@@ -32,7 +31,7 @@ import Testing
     }
 
     @Test
-    func `command line over environment over the user's file over the system's`() throws {
+    func `command line, environment, user file and system file have this precedence`() throws {
         var files: [String: String] = [:]
         var environment = ["HOME": "/home/u"]
         #expect(try loader(files, environment: environment).load().name == nil)
@@ -49,13 +48,13 @@ import Testing
     }
 
     @Test
-    func `an empty value in a stronger source is the default, and not the weaker value`() throws {
+    func `an empty value restores the default, not a value of lower precedence`() throws {
         let files = ["/etc/handoff/handoffd.conf": "name = system", "/home/u/.config/handoff/handoffd.conf": "name ="]
         #expect(try loader(files).load().name == nil)
     }
 
     @Test
-    func `a list replaces the weaker list`() throws {
+    func `a list replaces the one of lower precedence`() throws {
         let files = [
             "/etc/handoff/handoffd.conf": "peer = a:1\npeer = b:2\ninterface = eth0",
             "/home/u/.config/handoff/handoffd.conf": "peer = c:3\npeer = d:4",
@@ -81,29 +80,29 @@ import Testing
         ),
         (["HOME": "x"], ["/etc/handoff/handoffd.conf"]), ([:], ["/etc/handoff/handoffd.conf"]),
     ])
-    func `the user's file is where XDG says`(_ environment: [String: String], _ paths: [String]) {
+    func `the path of the user's file follows XDG`(_ environment: [String: String], _ paths: [String]) {
         #expect(loader([:], environment: environment).paths == paths)
     }
 
     @Test
-    func `a file that is named must exist, and is the only one read`() throws {
+    func `a named file must exist, and is the only one read`() throws {
         let files = ["/etc/handoff/handoffd.conf": "rubbish", "/my.conf": "name = mine"]
         #expect(try loader(files, file: "/my.conf").load().name == "mine")
         #expect(failure(loader(files, file: "/none.conf")) == "/none.conf: cannot read the file: no such file")
     }
 
     @Test
-    func `an error says where the value came from, and what is allowed`() {
+    func `an error names the source of the value and the allowed values`() {
         let file = ["/etc/handoff/handoffd.conf": "\nport = http"]
         #expect(
-            failure(loader(file)) == "/etc/handoff/handoffd.conf:2: 'http' is no value of port: allowed is 'default', "
+            failure(loader(file)) == "/etc/handoff/handoffd.conf:2: 'http' is not valid for port: expected 'default', "
                 + "0 for any free port, or a number from 1 to 65535")
         #expect(
             failure(loader(["/etc/handoff/handoffd.conf": "titles = yes # of course"]))?
-                .hasSuffix("(a comment needs a line of its own)") == true)
+                .hasSuffix("(a comment must be on its own line)") == true)
         #expect(
             failure(loader([:], environment: ["HANDOFFD_TITLES": "1"]))
-                == "environment variable HANDOFFD_TITLES: '1' is no value of titles: allowed is 'yes' or 'no'")
+                == "environment variable HANDOFFD_TITLES: '1' is not valid for titles: expected 'yes' or 'no'")
         #expect(
             failure(loader([:], environment: ["HANDOFFD_LOGLEVEL": "info"]))?
                 .hasPrefix(

@@ -2,7 +2,6 @@ import Glibc
 import HandoffConfiguration
 import Testing
 
-/// Reading configuration files.
 @Suite struct ConfigurationReaderTests {
     func failure(_ path: String) -> String? {
         do {
@@ -14,22 +13,22 @@ import Testing
     }
 
     @Test(arguments: ["/nonexistent/a", "/etc/passwd/a"])
-    func `a file that does not exist is nothing`(_ path: String) throws {
+    func `a missing file yields nil`(_ path: String) throws {
         #expect(try ConfigurationReader.read(path) == nil)
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `what is no regular file is refused, without waiting`() throws {
-        #expect(failure("/") == "/: cannot read the file: it is no regular file")
-        #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is no regular file")
+    func `anything but a regular file is refused without waiting`() throws {
+        #expect(failure("/") == "/: cannot read the file: it is not a regular file")
+        #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is not a regular file")
         let pipe = "/tmp/handoff-test-\(getpid())-pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         defer { unlink(pipe) }
-        #expect(failure(pipe) == "\(pipe): cannot read the file: it is no regular file")
+        #expect(failure(pipe) == "\(pipe): cannot read the file: it is not a regular file")
     }
 
     @Test
-    func `of a large file no more is read than shows that it is too large`() throws {
+    func `a large file is read only until it exceeds the limit`() throws {
         let path = "/tmp/handoff-test-\(getpid())-large"
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0o600)
         try #require(file >= 0)

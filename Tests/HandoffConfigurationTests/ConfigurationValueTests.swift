@@ -4,7 +4,6 @@ import HandoffModel
 import LoopIO
 import Testing
 
-/// Values of settings.
 @Suite struct ConfigurationValueTests {
     func value(_ key: ConfigurationKey, _ text: String) -> Configuration? {
         var configuration = Configuration()
@@ -12,7 +11,7 @@ import Testing
     }
 
     @Test
-    func `allowed values are taken`() {
+    func `allowed values are accepted`() {
         #expect(value(.name, "Käte's laptop")?.name == "Käte's laptop")
         #expect(value(.discovery, "static")?.discovery == .static)
         #expect(value(.port, "default")?.port == .standard)
@@ -69,7 +68,7 @@ import Testing
     ]
 
     @Test(arguments: refusedValues)
-    func `other values are refused, and change nothing`(_ key: ConfigurationKey, _ texts: [String]) {
+    func `other values are refused and change nothing`(_ key: ConfigurationKey, _ texts: [String]) {
         for text in texts {
             var configuration = Configuration()
             #expect(!key.apply(text, to: &configuration), "\(key.rawValue) = \(text)")
@@ -78,12 +77,12 @@ import Testing
     }
 
     @Test
-    func `every key is in the table of refused values`() {
+    func `the table of refused values contains every key`() {
         #expect(Set(Self.refusedValues.map(\.0)) == Set(ConfigurationKey.allCases))
     }
 
     @Test(arguments: ConfigurationKey.allCases)
-    func `an empty value is the default`(_ key: ConfigurationKey) {
+    func `an empty value restores the default`(_ key: ConfigurationKey) {
         var configuration = Configuration()
         configuration.name = "a"
         configuration.discovery = .static

@@ -5,7 +5,6 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// What the administrator forbids.
 @Suite struct PolicyTests {
     private func policy(_ texts: String...) throws -> Policy {
         var policy = Policy()
@@ -27,14 +26,14 @@ import Testing
     }
 
     @Test
-    func `a file can only forbid more, and is named with its line`() throws {
+    func `a file can only add restrictions, and is named with its line`() throws {
         let policy = try policy("advertise = no\n", "\nadvertise = yes\nreceive = no")
         #expect(policy.forbids(.advertise) == "/p/0.conf:1")
         #expect(policy.forbids(.receive) == "/p/1.conf:3")
     }
 
     @Test
-    func `types are forbidden one by one, or by their beginning`() throws {
+    func `types are forbidden individually or by prefix`() throws {
         let policy = try policy("[forbidden]\nforbid-type = com.example.a\nforbid-type = org.secret.*\n")
         #expect(policy.forbids(try type("com.example.a")) == "/p/0.conf:2")
         #expect(policy.forbids(try type("com.example.ab")) == nil)
@@ -58,7 +57,7 @@ import Testing
         "x\nforbid-type = a b", "x\nforbid-device = 12", "x\nforbid-app =", "x\n[apps]", "x\nadvertise",
         "x\nforbid-type = **",
     ])
-    func `a mistake is told with file and line`(_ text: String) {
+    func `an error names file and line`(_ text: String) {
         let bytes = Array(text.replacing("x\n", with: "receive = yes\n").utf8)
         var policy = Policy()
         let error = #expect(throws: ConfigurationError.self) {
@@ -68,7 +67,7 @@ import Testing
     }
 
     @Test
-    func `all files of the folder are read in the order of their names, and no others`() throws {
+    func `only the policy files of the folder are read, in name order`() throws {
         let folder = try ScratchStateFolder()
         try #require(mkdir(folder.path, 0o700) == 0)
         func write(_ name: String, _ text: String) throws {
@@ -89,7 +88,7 @@ import Testing
     }
 
     @Test
-    func `the policy that is shipped forbids nothing as it stands, and names every key`() throws {
+    func `the shipped policy forbids nothing and names every key`() throws {
         let path = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/config/policy.conf"
         let bytes = try #require(try ConfigurationReader.read(path))
         var policy = Policy()

@@ -1,7 +1,6 @@
 import HandoffConfiguration
 import Testing
 
-/// The configuration file that is shipped.
 @Suite struct ShippedConfigurationTests {
     /// config/handoffd.conf of this working copy.
     static let path = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/config/handoffd.conf"
@@ -10,7 +9,8 @@ import Testing
         try #require(try ConfigurationReader.read(Self.path))
     }
 
-    /// The file with the commented settings made into settings: lines of '#', a key without a space before it, and '='.
+    /// The file with its commented-out settings enabled: lines of '#', a key without a space before
+    /// it, and '='.
     func uncommented() throws -> [UInt8] {
         var bytes: [UInt8] = []
         for line in try shipped().split(separator: 0x0A, omittingEmptySubsequences: false) {
@@ -21,12 +21,12 @@ import Testing
     }
 
     @Test
-    func `as shipped it sets nothing`() throws {
+    func `the shipped file sets nothing`() throws {
         #expect(try ConfigurationFile.parse(try shipped(), path: Self.path) == [])
     }
 
     @Test
-    func `its comments name every key once, with the default as value`() throws {
+    func `its comments name every key once, with its default value`() throws {
         let entries = try ConfigurationFile.parse(try uncommented(), path: Self.path)
         #expect(
             entries.map(\.key).sorted { $0.rawValue < $1.rawValue }

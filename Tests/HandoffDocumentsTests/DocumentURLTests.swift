@@ -9,7 +9,7 @@ import Testing
         "handoff-document:git/example.org%2Fnotes%2Fletters/a/b/?fetch=999999",
         "handoff-document:name/draft.txt?fetch=12", "handoff-document:name/draft.txt",
     ])
-    func `a URL reads the same after it is written`(_ text: String) throws {
+    func `a written URL is parsed to the same value`(_ text: String) throws {
         #expect(try #require(DocumentURL(text)).text == text)
     }
 
@@ -29,16 +29,16 @@ import Testing
         "handoff-document:root/notes" + String(repeating: "/a", count: 300),
         "handoff-document:root/notes" + String(repeating: "/" + String(repeating: "a", count: 250), count: 17),
     ])
-    func `what leads elsewhere is no document`(_ text: String) {
+    func `a URL that leads elsewhere is not a document`(_ text: String) {
         #expect(DocumentURL(text) == nil)
     }
 
-    @Test func `schemes are the same in capitals and unknown queries are ignored`() throws {
+    @Test func `schemes ignore case, and unknown queries are ignored`() throws {
         let url = try #require(DocumentURL("Handoff-Document:name/a?later=1&fetch=2&more"))
         #expect(url.fetch == 2)
     }
 
-    @Test func `a name that no file can have is replaced`() {
+    @Test func `an invalid file name is replaced`() {
         for name in ["", "..", ".", "a/b", "a\0", String(repeating: "a", count: 256)] {
             #expect(DocumentURL.nowhere(name, isFolder: false, fragment: nil).name == "document")
         }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["files:///a", "http://a/", "fil", ""])
-    func `other URLs are no files`(_ text: String) {
+    func `other URLs are not file URLs`(_ text: String) {
         #expect(FileURL(text) == nil)
     }
 
@@ -81,7 +81,7 @@ import Testing
         var seen: [String] = []
         value.forEachURL { seen.append($0) }
         #expect(seen.sorted() == ["u:1", "u:2", "u:3", "u:4", "u:5"])
-        // Two elements of a set and two keys become one.
+        // Two elements of a set and two keys become equal.
         let replaced = value.replacingURLs { $0 == "u:1" ? nil : "v" }
         #expect(
             replaced

@@ -23,7 +23,7 @@ import Testing
         #expect(roots.checkouts == ["/home/ada/src", "/home/ada"])
     }
 
-    @Test func `a line with a mistake is named and spoils nothing else`() {
+    @Test func `an invalid line is reported and affects nothing else`() {
         let (roots, problems) = parse(
             """
             root = notes
@@ -41,11 +41,11 @@ import Testing
         #expect(problems.count == 9)
         #expect(
             problems.map { $0.prefix { $0 != " " } } == [1, 2, 3, 4, 6, 7, 8, 9, 10].map { "documents.conf:\($0):" })
-        #expect(problems[2].contains("unknown key 'rot'; allowed are: root, checkouts"))
-        #expect(problems[4].contains("used before (line 5)"))
+        #expect(problems[2].contains("unknown key 'rot'; allowed keys: root, checkouts"))
+        #expect(problems[4].contains("already used in line 5"))
     }
 
-    @Test func `without a home tilde is a mistake`() {
+    @Test func `a tilde without a home is an error`() {
         let (roots, problems) = parse("checkouts = ~/src", home: nil)
         #expect(roots.checkouts.isEmpty && problems.count == 1)
     }
@@ -59,7 +59,7 @@ import Testing
         #expect(invalid.roots.folders.count == 1 && invalid.problems.count == 1)
     }
 
-    @Test func `the users names are stronger`() throws {
+    @Test func `the user's names take precedence`() throws {
         let tree = try TestTree()
         try tree.file("handoff/documents.conf", "root = a /user\nroot = b\n")
         let (roots, problems) = DocumentsFile.read(environment: ["XDG_CONFIG_HOME": tree.path, "HOME": "/home/ada"])
@@ -74,7 +74,7 @@ import Testing
         #expect(weak.folders.first?.path == "/user")
     }
 
-    @Test func `a file that cannot be read is named`() throws {
+    @Test func `an unreadable file is named`() throws {
         let tree = try TestTree()
         try tree.folder("handoff/documents.conf")
         let (_, problems) = DocumentsFile.read(environment: ["XDG_CONFIG_HOME": tree.path])

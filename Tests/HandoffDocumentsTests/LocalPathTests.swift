@@ -3,13 +3,13 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// Paths of this device in what is sent to another one.
+/// Local paths in content sent to other devices.
 @Suite struct LocalPathTests {
     private static func content(_ userInfo: JSONObject) throws -> ActivityContent {
         ActivityContent(type: try #require(ActivityType("com.example.editing")), userInfo: userInfo)
     }
 
-    @Test func `no path of this device is sent`() throws {
+    @Test func `no local path is sent`() throws {
         let path: JSON = ["$url": "file:///home/ada/Secret%20plans/report.odt"]
         let name: JSON = ["$url": "handoff-document:name/report.odt"]
         let content = try Self.content([
@@ -25,7 +25,7 @@ import Testing
         try UserInfo.validate(sent)
     }
 
-    @Test func `other content is sent as it is`() throws {
+    @Test func `other content is sent unchanged`() throws {
         let content = try Self.content([
             "url": ["$url": "https://example.org/file:///home"], "text": "file:///home/ada", "number": 1.0,
             "members": ["$url": "file:///a", "other": 1],

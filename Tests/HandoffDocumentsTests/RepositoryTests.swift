@@ -10,7 +10,7 @@ import Testing
         "git://example.org./notes/letters", "git+ssh://ada@example.org/notes/%6Cetters.git",
         "https://a@b:c@example.org/notes/letters",
     ])
-    func `all ways to write an address are one repository`(_ remote: String) {
+    func `all forms of an address give one repository`(_ remote: String) {
         #expect(RepositoryIdentity(remote: remote)?.text == "example.org/notes/letters")
     }
 
@@ -21,7 +21,7 @@ import Testing
         ("https://example.org/A", "example.org/A"),
         ("host..:a.git.git", "host/a"),
     ])
-    func `what is different stays different`(_ remote: String, _ text: String) throws {
+    func `different repositories stay different`(_ remote: String, _ text: String) throws {
         let identity = try #require(RepositoryIdentity(remote: remote))
         #expect(identity.text == text)
         #expect(RepositoryIdentity(normalized: text) == identity)
@@ -36,7 +36,7 @@ import Testing
         "https://example.org/a%2Fb", "https://é.org/a",
         "https://example.org/" + String(repeating: "a", count: 600), "C:\\a",
     ])
-    func `paths queries and nonsense are none`(_ remote: String) {
+    func `paths, queries and invalid text give no repository`(_ remote: String) {
         #expect(RepositoryIdentity(remote: remote) == nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
             ("[remote \"origin\"]\nurl =\n", nil), ("[remote \"origin\"]\nurl\n", nil), ("[", nil), ("[]", nil),
             ("[remote \"origin\"]\nurl = a\0b\n", nil),
         ] as [(String, String?)])
-    func `the remote is read as git reads it`(_ text: String, _ url: String?) {
+    func `the remote is parsed as git parses it`(_ text: String, _ url: String?) {
         #expect(GitConfig.origin(Array(text.utf8)) == url)
     }
 
@@ -68,13 +68,13 @@ import Testing
         #expect(GitConfig.origin(Array((origin + lines + "x").utf8)) == "x")
     }
 
-    @Test func `worktrees and parts of bigger checkouts are known`() throws {
+    @Test func `worktrees and submodules are recognized`() throws {
         let tree = try TestTree()
         try tree.checkout("main", "git@example.org:a.git")
-        // As `git worktree add` makes it.
+        // As created by `git worktree add`.
         try tree.file("main/.git/worktrees/tree/commondir", "../..\n")
         try tree.file("tree/.git", "gitdir: \(tree.path)/main/.git/worktrees/tree\n")
-        // As `git submodule add` makes it.
+        // As created by `git submodule add`.
         try tree.file("main/.git/modules/part/config", "[remote \"origin\"]\nurl = https://example.org/part\n")
         try tree.file("main/part/.git", "gitdir: ../.git/modules/part\n")
         let main = try #require(GitCheckout(at: tree.path + "/main"))
@@ -86,7 +86,7 @@ import Testing
         #expect(GitCheckout(at: tree.path) == nil)
     }
 
-    @Test func `a checkout that cannot be read has no identity`() throws {
+    @Test func `an unreadable checkout has no identity`() throws {
         let tree = try TestTree()
         try tree.file("big/.git/config", String(repeating: "#", count: GitConfig.byteLimit + 1))
         try tree.folder("empty/.git")

@@ -29,14 +29,14 @@ import Testing
         return path.hasPrefix(tree.path + "/") ? String(path.dropFirst(tree.path.count + 1)) : path
     }
 
-    // MARK: From here
+    // MARK: To other devices
 
-    @Test func `a file below a root travels as its place there`() throws {
+    @Test func `a file below a root is sent as its path below it`() throws {
         try tree.file("here/Notes/a b/é.md")
         let roots = try roots(["notes": "here/Notes"])
         #expect(try travels("here/Notes/a b/é.md", roots) == "handoff-document:root/notes/a%20b/%C3%A9.md")
         #expect(try travels("here/Notes", roots) == "handoff-document:root/notes")
-        // It need not be there yet.
+        // The file need not exist yet.
         #expect(try travels("here/Notes/new/x", roots) == "handoff-document:root/notes/new/x")
         #expect(try travels("here/Notes2/x", roots) == nil)
         #expect(try travels("here", roots) == nil)
@@ -53,13 +53,13 @@ import Testing
         #expect(try travels("all/notes/repo/b", roots) == "handoff-document:git/example.org%2Frepo/b")
     }
 
-    @Test func `a named root is stronger than a checkout of the same folder`() throws {
+    @Test func `a named root takes precedence over a checkout of the same folder`() throws {
         try tree.checkout("repo", "https://example.org/repo")
         let roots = try roots(["mine": "repo"], checkouts: ["repo"])
         #expect(try travels("repo/b", roots) == "handoff-document:root/mine/b")
     }
 
-    @Test func `a link that leads out is not in the root`() throws {
+    @Test func `a link out of the root is not in it`() throws {
         try tree.file("secret/key")
         try tree.folder("notes")
         try tree.link("notes/out", to: "../secret")
@@ -72,7 +72,7 @@ import Testing
         #expect(try travels("notes/in/a", roots) == "handoff-document:root/notes/inside/a")
     }
 
-    @Test func `a root may be a link and a file reached over another`() throws {
+    @Test func `a root may be a link, and a file may be reached through one`() throws {
         try tree.file("disk/notes/a")
         try tree.link("notes", to: "disk/notes")
         try tree.link("home", to: "disk")
@@ -81,7 +81,7 @@ import Testing
         #expect(try arrives("handoff-document:root/notes/a", roots) == "notes/a")
     }
 
-    @Test func `a part of a bigger checkout is in the bigger one`() throws {
+    @Test func `a submodule belongs to the containing checkout`() throws {
         try tree.checkout("src/big", "https://example.org/big")
         try tree.file("src/big/.git/modules/part/config", "[remote \"origin\"]\nurl = https://example.org/part\n")
         try tree.file("src/big/part/.git", "gitdir: ../.git/modules/part\n")
@@ -91,14 +91,14 @@ import Testing
         #expect(try arrives("handoff-document:git/example.org%2Fbig/part/a", roots) == "src/big/part/a")
     }
 
-    @Test func `what git keeps for itself does not travel`() throws {
+    @Test func `git's own files are not sent`() throws {
         try tree.checkout("src/a", "https://example.org/a")
         #expect(try travels("src/a/.git/config", try roots(checkouts: ["src"])) == nil)
     }
 
-    // MARK: To here
+    // MARK: From other devices
 
-    @Test func `a document arrives at its place whether it exists or not`() throws {
+    @Test func `a document gets its local path whether or not it exists`() throws {
         try tree.file("notes/a")
         let roots = try roots(["notes": "notes"])
         #expect(try arrives("handoff-document:root/notes/a", roots) == "notes/a")
@@ -106,7 +106,7 @@ import Testing
         #expect(try arrives("handoff-document:root/notes/", roots) == "notes")
     }
 
-    @Test func `nothing arrives outside of its root`() throws {
+    @Test func `nothing gets a path outside its root`() throws {
         try tree.file("secret/key")
         try tree.folder("notes/sub")
         try tree.link("notes/out", to: "../secret")
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `of several checkouts the one that has the document`() throws {
+    @Test func `of several checkouts the one that contains the document is used`() throws {
         try tree.checkout("src/a", "https://example.org/one")
         try tree.checkout("src/b", "https://example.org/one")
         try tree.file("src/b/file")
@@ -157,7 +157,7 @@ import Testing
         #expect(try arrives("handoff-document:git/example.org%2Fone/new", roots) == "src/a/new")
     }
 
-    @Test func `a pipe in the place of a file holds nothing up`() throws {
+    @Test func `a pipe in place of a file does not block`() throws {
         try tree.folder("src/a/.git")
         #expect(mkfifo(tree.path + "/src/a/.git/config", 0o600) == 0)
         #expect(mkfifo(tree.path + "/src/pipe", 0o600) == 0)
@@ -166,9 +166,9 @@ import Testing
         #expect(DocumentTable.Answer(of: try #require(FileURL(tree.url("src/pipe"))), roots: roots).path == nil)
     }
 
-    // MARK: What an activity says
+    // MARK: Activities
 
-    @Test func `files of an activity get numbers that they keep`() throws {
+    @Test func `files of an activity keep their numbers`() throws {
         try tree.file("notes/a", "a")
         try tree.file("other/b c.txt", "b")
         let roots = try roots(["notes": "notes"])
@@ -192,7 +192,7 @@ import Testing
         #expect(HandoffModelValue.texts(table.travelling(info)) == expected)
         #expect(table.path(0) == tree.path + "/notes/a" && table.path(1) == tree.path + "/other/b c.txt")
         #expect(table.path(2) == nil && table.path(-1) == nil)
-        // After a save everything is asked anew.
+        // After a save, all facts are outdated.
         table.outdate()
         #expect(table.unknown(in: info).count == 3)
         try tree.file("other/missing", "now")
@@ -205,7 +205,7 @@ import Testing
             ])
     }
 
-    @Test func `no path travels however many files there are`() throws {
+    @Test func `no path is sent, however many files there are`() throws {
         let info = HandoffModelValue.array((0..<6000).map { "file:///home/ada/secret/\($0)" })
         var table = DocumentTable()
         let unknown = table.unknown(in: info)

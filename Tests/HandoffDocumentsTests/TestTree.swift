@@ -2,7 +2,7 @@ import Foundation
 
 /// A folder for the files of a test, removed with everything in it.
 final class TestTree {
-    /// Its path, without links.
+    /// The path, with links resolved.
     let path: String
 
     init() throws {
@@ -15,7 +15,7 @@ final class TestTree {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Writes a file, with the folders on the way to it.
+    /// Writes a file and creates its parent folders.
     @discardableResult
     func file(_ name: String, _ text: String = "x") throws -> String {
         let place = "\(path)/\(name)"
@@ -36,11 +36,11 @@ final class TestTree {
         try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: target)
     }
 
-    /// A checkout of a repository.
+    /// Creates a checkout of a repository.
     func checkout(_ name: String, _ remote: String) throws {
         try file("\(name)/.git/config", "[remote \"origin\"]\n\turl = \(remote)\n")
     }
 
-    /// The URL of a file in it, as Foundation writes it.
+    /// The URL of a file in it, as written by Foundation.
     func url(_ name: String) -> String { URL(fileURLWithPath: "\(path)/\(name)", isDirectory: false).absoluteString }
 }

@@ -5,15 +5,14 @@ import Testing
 
 @testable import HandoffStreams
 
-/// Files in the place of the app's socket.
+/// Files that replace the app's socket.
 @Suite(.timeLimit(.minutes(5))) struct FilePartTests {
-    /// More than a reader and a writer hold in their blocks.
+    /// More than the blocks of a reader and a writer hold.
     private static let large = 3 << 20
 
     // MARK: Sending
 
-    @Test(arguments: [0, 1, 100_000, large]) func `a file is sent to its end and then the app goes on`(size: Int) throws
-    {
+    @Test(arguments: [0, 1, 100_000, large]) func `a whole file is sent and then the app continues`(size: Int) throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.send, 0, nil, try TestFile.regular(pattern(size)).passed)
         #expect(try same(fixture.far.data(size)[...], pattern(size)[...]))
@@ -26,7 +25,7 @@ import Testing
         #expect(try fixture.ended() == StreamReport(end: .ended, sent: UInt64(size) + 3, received: 0))
     }
 
-    @Test(arguments: [0, 1, 70_000, large]) func `of a long file only a part is sent`(length: Int) throws {
+    @Test(arguments: [0, 1, 70_000, large]) func `only a part of a long file is sent`(length: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular(pattern(Self.large + 100))
         let events = fixture.pass(.send, 0, Int64(length), file.passed)
@@ -35,7 +34,7 @@ import Testing
         #expect(try fixture.far.data(3) == [1, 2, 3])
     }
 
-    @Test(arguments: [1, 50_000]) func `a file has its place between bytes of the app`(position: Int) throws {
+    @Test(arguments: [1, 50_000]) func `a file is sent between bytes of the app`(position: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular(pattern(Self.large))
         let events = fixture.pass(.send, UInt64(position), nil, file.passed)
@@ -47,9 +46,9 @@ import Testing
         #expect(try events.last() == .done(Int64(Self.large)))
     }
 
-    /// The reader has all that it takes before the place of the file is reached, and nothing more to report.
-    @Test(arguments: [10, 3 << 20]) func `a file that waits for its place is sent once it is reached`(size: Int) throws
-    {
+    /// The reader has filled its buffer before the position of the file is reached, and reports
+    /// nothing more.
+    @Test(arguments: [10, 3 << 20]) func `a file is sent once its position is reached`(size: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 100, Int64(size), file.passed)
@@ -71,7 +70,7 @@ import Testing
         #expect(try events.last() == .done(Int64(size)))
     }
 
-    @Test func `a file that ends before its length ends the stream`() throws {
+    @Test func `a file shorter than its length ends the stream`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.send, 0, 1000, try TestFile.regular(pattern(999)).passed)
         #expect(try fixture.far.data(999) == pattern(999))
@@ -80,7 +79,7 @@ import Testing
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func `what was passed stays passed`() throws {
+    @Test func `passed positions are refused`() throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write(pattern(10))
         #expect(try fixture.far.data(10) == pattern(10))
@@ -89,12 +88,12 @@ import Testing
         #expect(try fixture.app.read(20) == pattern(20))
         fixture.settle()
         #expect(try fixture.pass(.receive, 19, nil, TestFile.regular().passed).last() == .positionPassed(20))
-        // Nothing has changed by that.
+        // Nothing has changed.
         try fixture.app.write([1])
         #expect(try fixture.far.data(1) == [1])
     }
 
-    @Test func `the app may end before the file has its place`() throws {
+    @Test func `the app may end before the position of the file`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.send, 100, nil, try TestFile.regular([1]).passed)
         try fixture.app.write(pattern(99))
@@ -105,7 +104,7 @@ import Testing
         #expect(try fixture.pass(.send, 99, nil, TestFile.regular([1]).passed).last() == .positionPassed(99))
     }
 
-    @Test func `there is one file at a time in each direction`() throws {
+    @Test func `each direction has one file at a time`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let first = fixture.pass(.send, 0, 1, file.passed)
@@ -121,7 +120,7 @@ import Testing
 
     // MARK: Receiving
 
-    @Test(arguments: [0, 1, 100_000, large]) func `a direction goes to a file to its end`(size: Int) throws {
+    @Test(arguments: [0, 1, 100_000, large]) func `a direction is written to a file up to its end`(size: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, 0, nil, file.passed)
@@ -133,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 50_000], [0, 1, 100_000, large])
-    func `a part goes to a file and the rest to the app`(position: Int, length: Int) throws {
+    func `a part is written to a file and the rest to the app`(position: Int, length: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, UInt64(position), Int64(length), file.passed)
@@ -146,7 +145,7 @@ import Testing
         #expect(fixture.events.waiting == [])
     }
 
-    @Test func `bytes that wait for the app may still go to a file`() throws {
+    @Test func `bytes buffered for the app may still be written to a file`() throws {
         let fixture = try StreamFixture.open()
         try fixture.stall()
         let before = fixture.app.unread
@@ -159,12 +158,12 @@ import Testing
         #expect(try file.content().count == 1000)
     }
 
-    @Test func `a direction that ends before the length fails the file alone`() throws {
+    @Test func `a direction shorter than the length fails only the file`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.receive, 0, 1000, try TestFile.regular().passed)
         try fixture.far.send(FarSide.frame(.data(999), pattern(999)) + FarSide.frame(.end))
         let event = try events.last()
-        #expect(event == .failed(999, "the other side ended before, after 999 bytes of its direction"))
+        #expect(event == .failed(999, "the other side ended its direction early, after 999 bytes"))
         #expect(try fixture.app.rest() == [])
         fixture.app.endWriting()
         #expect(try fixture.far.word() == .end)
@@ -190,7 +189,7 @@ import Testing
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func `a socket that nobody reads any more ends the stream`() throws {
+    @Test func `a socket that is no longer read ends the stream`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.receive, 0, nil, file.passed)
@@ -201,7 +200,7 @@ import Testing
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func `a slow file stops the other side and goes on`() throws {
+    @Test func `a slow file pauses the other side and continues`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let size = 24 << 20
@@ -226,7 +225,7 @@ import Testing
 
     // MARK: Both
 
-    @Test func `one file follows another in both directions at once`() throws {
+    @Test func `one file follows another in both directions simultaneously`() throws {
         let fixture = try StreamFixture.open()
         let size = 300_000
         for round in 0..<3 {
@@ -248,7 +247,7 @@ import Testing
         #expect(fixture.events.waiting == [])
     }
 
-    @Test(arguments: [true, false]) func `what came before the stream was over is in the file`(isCut: Bool) throws {
+    @Test(arguments: [true, false]) func `bytes received before the end are in the file`(isCut: Bool) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, 10, nil, file.passed)
@@ -261,7 +260,7 @@ import Testing
         #expect(try same(file.content()[...], pattern(400_010).dropFirst(10)))
     }
 
-    @Test func `a file being sent is let go when the stream is over`() throws {
+    @Test func `a file being sent is released when the stream ends`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 0, nil, file.passed)
@@ -272,7 +271,7 @@ import Testing
         #expect(try file.other?.rest() == [])
     }
 
-    @Test func `a pipe that nobody reads holds nothing up for long`() throws {
+    @Test func `a pipe that is not read delays the end only briefly`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.receive, 0, nil, file.passed)
@@ -288,7 +287,7 @@ import Testing
         guard case .over(1..., report) = try events.last() else { throw UnexpectedEvent(event: .done(0)) }
     }
 
-    @Test func `without an app there is nothing to put a file in place of`() throws {
+    @Test func `a file part requires an app`() throws {
         let fixture = try StreamFixture()
         #expect(
             try fixture.pass(.send, 0, nil, TestFile.regular([1]).passed).last() == .failed(0, "the stream is not open")
@@ -303,7 +302,7 @@ import Testing
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 0, 4, file.passed)
-        // It has its place.
+        // The part is accepted.
         #expect(try events.next() == .moved(0))
         try file.other?.write([1, 2, 3])
         #expect(try fixture.far.data(3) == [1, 2, 3])
@@ -320,9 +319,9 @@ import Testing
 }
 
 extension Mailbox<FilePart.Event> {
-    /// What comes after all progress.
+    /// Returns the event after all progress events.
     ///
-    /// - Parameter body: done before.
+    /// - Parameter body: runs before.
     func last(
         while body: () throws -> Void = {}, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> FilePart.Event {
@@ -334,7 +333,7 @@ extension Mailbox<FilePart.Event> {
     }
 }
 
-/// Another event came than the one that had to come.
+/// An unexpected event was reported.
 private struct UnexpectedEvent: Error {
     let event: FilePart.Event
 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HandoffStreams
 
-/// The ticket, and what comes of it.
+/// The ticket and its result.
 @Suite(.timeLimit(.minutes(5))) struct GreetingTests {
-    @Test func `a ticket may come in pieces`() throws {
+    @Test func `a ticket may arrive in pieces`() throws {
         let fixture = try StreamFixture()
         for byte in StreamFixture.ticket { try fixture.far.send([byte]) }
         #expect(try fixture.events.next() == .ticket(StreamFixture.ticket))
@@ -14,23 +14,23 @@ import Testing
         #expect(fixture.events.waiting == [])
     }
 
-    @Test func `the server says nothing before its app`() throws {
+    @Test func `the server sends nothing before its app`() throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([5])
         #expect(try fixture.far.read(5) == FarSide.frame(.data(1), [5]))
     }
 
-    @Test func `a ticket that is no good gets no answer`() throws {
+    @Test func `a rejected ticket gets no reply`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket)
         _ = try fixture.events.next()
         fixture.handle.close()
         #expect(try fixture.far.ending() == .cut)
-        #expect(try fixture.ended().end == .gone("the ticket was not taken"))
+        #expect(try fixture.ended().end == .gone("the ticket was rejected"))
         try fixture.awaitRelease()
     }
 
-    @Test func `frames that come with the ticket are for the app`() throws {
+    @Test func `frames that arrive with the ticket are for the app`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket + FarSide.frame(.data(3), [7, 8, 9]))
         _ = try fixture.events.next()
@@ -40,7 +40,7 @@ import Testing
         #expect(try fixture.app.read(3) == [7, 8, 9])
     }
 
-    @Test func `words of the client go right behind its ticket`() throws {
+    @Test func `words of the client directly follow its ticket`() throws {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
         try fixture.app.write([5])
@@ -49,7 +49,7 @@ import Testing
         #expect(try fixture.app.rest() == [7, 8, 9])
     }
 
-    @Test(arguments: [true, false]) func `a stream that is not taken gives the app back untouched`(isOrderly: Bool)
+    @Test(arguments: [true, false]) func `a stream that is not accepted returns the app untouched`(isOrderly: Bool)
         throws
     {
         let fixture = try StreamFixture(isServer: false)
@@ -60,7 +60,7 @@ import Testing
         guard case .untaken(let socket, _) = try fixture.events.next() else { throw Errno.invalidArgument }
         try fixture.awaitRelease()
         #expect(fixture.events.waiting == [])
-        // What the app writes meanwhile is the next connection's.
+        // Bytes that the app writes later belong to the next connection.
         try fixture.app.write([5])
         let (near, far) = try FarSide.connected(nearIsServer: false)
         let next = StreamHandle(near, greeting: .show(ticket: StreamFixture.ticket), on: fixture.streamLoop) { _ in }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what was sent is not sent again and the app learns that it may be lost`(hasEnded: Bool) throws {
+    func `bytes are not sent again, and the app learns that they may be lost`(hasEnded: Bool) throws {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
         if hasEnded { fixture.app.endWriting() } else { try fixture.app.write([5, 6]) }
@@ -80,18 +80,18 @@ import Testing
         let report = try fixture.ended()
         #expect(report.sent == (hasEnded ? 0 : 2))
         guard case .gone(let cause) = report.end else { throw Errno.invalidArgument }
-        #expect(cause.hasPrefix("the other side said nothing, and may not have taken the stream: "))
+        #expect(cause.hasPrefix("the other side did not reply, and may not have accepted the stream: "))
         #expect(try fixture.app.rest() == [])
         try fixture.awaitRelease()
     }
 
-    @Test func `a reset is a word`() throws {
+    @Test func `a reset counts as a word`() throws {
         let fixture = try StreamFixture.open(isServer: false)
         try fixture.far.send(.reset(.refused))
         #expect(try fixture.ended().end == .resetThere(.refused))
     }
 
-    @Test func `after a word the ticket is no reason`() throws {
+    @Test func `after a word the ticket is no longer the reason`() throws {
         let fixture = try StreamFixture.open(isServer: false)
         try fixture.far.send(data: [1])
         #expect(try fixture.app.read(1) == [1])
@@ -99,7 +99,7 @@ import Testing
         #expect(try fixture.ended().end == .gone("the connection was cut"))
     }
 
-    @Test func `nobody waits longer than five seconds for a ticket`() throws {
+    @Test func `a ticket is awaited for at most five seconds`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(Array(StreamFixture.ticket.dropLast()))
         fixture.settle()
@@ -107,11 +107,11 @@ import Testing
         fixture.settle()
         #expect(fixture.events.waiting == [])
         fixture.clock.advance(by: .milliseconds(1))
-        #expect(try fixture.ended().end == .gone("the other side showed no ticket in time"))
+        #expect(try fixture.ended().end == .gone("the other side did not send a ticket in time"))
         try fixture.awaitRelease()
     }
 
-    @Test func `a ticket that nobody judges is not kept for ever`() throws {
+    @Test func `a ticket that is never checked is not kept permanently`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket)
         _ = try fixture.events.next()
@@ -133,7 +133,7 @@ import Testing
         try fixture.awaitRelease()
     }
 
-    @Test func `a cut while the ticket is judged is reported once`() throws {
+    @Test func `a cut while the ticket is being checked is reported once`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket)
         _ = try fixture.events.next()
@@ -146,13 +146,13 @@ import Testing
         try fixture.awaitRelease()
     }
 
-    @Test func `an app that comes before it is open is let go`() throws {
+    @Test func `an app attached before the stream is open is released`() throws {
         let fixture = try StreamFixture()
         try fixture.attach()
         #expect(try fixture.app.rest() == [])
     }
 
-    @Test func `a loop that ends ends its streams`() throws {
+    @Test func `a stopped loop ends its streams`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send([1])
         fixture.settle()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HandoffStreams
 
-/// Frames in any cuts, against a model that has them whole.
+/// Frames in any pieces, compared with a model that receives them complete.
 struct IncomingBytesTests {
-    /// What is sent, and what has to come of it.
+    /// The frames to send, and the expected result.
     private struct Story {
         var wire: [UInt8] = []
         var data: [UInt8] = []
@@ -68,9 +68,9 @@ struct IncomingBytesTests {
         let cut = [1, 30, 100, 5000, 70_000, 1 << 20].randomElement(using: &random) ?? 1
         var rest = story.wire[...]
         while !rest.isEmpty, isWhole, incoming.reset == nil {
-            // Byte by byte only where that does not take long.
-            let most = story.wire.count > 5000 ? max(cut, 100) : cut
-            var piece = Array(rest.prefix(Int.random(in: 1...most, using: &random)))
+            // Byte by byte only where that is fast.
+            let limit = story.wire.count > 5000 ? max(cut, 100) : cut
+            var piece = Array(rest.prefix(Int.random(in: 1...limit, using: &random)))
             rest = rest.dropFirst(piece.count)
             piece.withUnsafeMutableBytes { bytes in
                 let outcome = incoming.parse(bytes)
@@ -90,7 +90,7 @@ struct IncomingBytesTests {
         #expect(isWhole == story.isWhole)
     }
 
-    @Test func `data of small frames is one piece`() {
+    @Test func `the data of small frames is one piece`() {
         var wire: [UInt8] = []
         for index in 0..<100 { wire += FarSide.frame(.data(10), pattern(10, from: index * 10)) }
         var incoming = IncomingBytes()
@@ -101,7 +101,7 @@ struct IncomingBytesTests {
         }
     }
 
-    @Test func `large frames stay where they are`() {
+    @Test func `large frames stay in place`() {
         var wire: [UInt8] = []
         for _ in 0..<3 { wire += FarSide.frame(.data(100_000), pattern(100_000)) }
         var incoming = IncomingBytes()
@@ -111,7 +111,7 @@ struct IncomingBytesTests {
         }
     }
 
-    @Test func `what waits is handed out in order and the end comes after it`() {
+    @Test func `buffered bytes are returned in order, followed by the end`() {
         var incoming = IncomingBytes()
         var end = FarSide.frame(.end)
         end.withUnsafeMutableBytes { _ = incoming.parse($0) }
@@ -138,7 +138,7 @@ struct IncomingBytesTests {
     }
 }
 
-/// Random numbers that are the same in each run (SplitMix64).
+/// Random numbers, reproducible by seed (SplitMix64).
 private struct Sequence64: RandomNumberGenerator {
     var state: UInt64
 

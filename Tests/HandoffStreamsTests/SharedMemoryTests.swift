@@ -7,8 +7,7 @@ import Testing
 
 /// A stream whose app shares memory.
 @Suite(.timeLimit(.minutes(5))) struct SharedMemoryTests {
-    @Test(arguments: [true, false]) func `bytes flow both ways and each direction ends by itself`(isServer: Bool) throws
-    {
+    @Test(arguments: [true, false]) func `bytes flow both ways and directions end separately`(isServer: Bool) throws {
         let fixture = try StreamFixture.open(isServer: isServer)
         let app = try MemoryApp(fixture)
         #expect(app.outcome == .shared(received: 0))
@@ -28,26 +27,26 @@ import Testing
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func `many times what the ring holds passes, in pieces of any size`() throws {
+    @Test func `many times the size of the ring passes, in pieces of any size`() throws {
         let fixture = try StreamFixture.open()
         let app = try MemoryApp(fixture)
         for size in [1, 100, 4095, 4096, 4097, 20_000, 33_333, 48_000, 60_000, 7, 61_111] {
             try app.write(pattern(size, from: size))
             #expect(try fixture.far.data(size) == pattern(size, from: size))
-            // Two frames at once, of which the second begins in the middle of a record.
+            // Two frames together, the second of which starts in the middle of a record.
             try fixture.far.send(
                 FarSide.frame(.data(size), pattern(size, from: size)) + FarSide.frame(.data(3), [1, 2, 3]))
             #expect(try app.read(size + 3) == pattern(size, from: size) + [1, 2, 3])
         }
     }
 
-    @Test func `what went by the socket comes first`() throws {
+    @Test func `bytes written to the socket come first`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(data: [1, 2])
         #expect(try fixture.app.read(1) == [1])
         try fixture.app.write([5])
         #expect(try fixture.far.data(1) == [5])
-        // This was not taken yet perhaps.
+        // This may not have been processed yet.
         try fixture.app.write([6, 7])
         let app = try MemoryApp(fixture, position: 3)
         #expect(app.outcome == .shared(received: 2))
@@ -58,19 +57,19 @@ import Testing
         #expect(try app.read(1) == [3])
     }
 
-    @Test func `a position that was passed and second memory are refused and change nothing`() throws {
+    @Test func `a passed position and a second memory are refused and change nothing`() throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([5, 6])
         #expect(try fixture.far.data(2) == [5, 6])
         #expect(try MemoryApp(fixture, position: 1).outcome == .positionPassed(2))
         let app = try MemoryApp(fixture, position: 2)
         #expect(app.outcome == .shared(received: 0))
-        #expect(try MemoryApp(fixture, position: 2).outcome == .failed("it shares memory already"))
+        #expect(try MemoryApp(fixture, position: 2).outcome == .failed("it already shares memory"))
         try app.write([7])
         #expect(try fixture.far.data(1) == [7])
     }
 
-    @Test func `a slow app slows the other side down and loses nothing when that goes`() throws {
+    @Test func `a slow app slows the other side down, and its end loses nothing`() throws {
         let fixture = try StreamFixture.open()
         let app = try MemoryApp(fixture)
         let bytes = pattern(150_000)
@@ -95,9 +94,9 @@ import Testing
         #expect(try fixture.ended().end == .resetHere(.cancelled))
     }
 
-    /// The other side reads nothing, so that what the app has written cannot leave.
+    /// The other side reads nothing, so the app's bytes cannot be sent.
     @Test(arguments: [0, 1 << 40] as [UInt64])
-    func `an app that closes is noticed while nothing can be sent`(position: UInt64) throws {
+    func `an app that closes is detected while nothing can be sent`(position: UInt64) throws {
         let fixture = try StreamFixture.open()
         let app = try MemoryApp(fixture, position: position)
         var idleTurns = 0
@@ -123,7 +122,7 @@ import Testing
         #expect(try fixture.far.word() == .reset(.cancelled))
     }
 
-    @Test func `a file takes its place between bytes of the memory`() throws {
+    @Test func `a file is sent between bytes of the memory`() throws {
         let fixture = try StreamFixture.open()
         let app = try MemoryApp(fixture)
         let file = try TestFile.regular(pattern(5000))
@@ -135,7 +134,7 @@ import Testing
         #expect(try fixture.far.data(5003) == [1, 2] + pattern(5000) + [3])
     }
 
-    @Test func `a stream that is not taken keeps its memory for the next connection`() throws {
+    @Test func `a stream that is not accepted keeps its memory for the next connection`() throws {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
         _ = try fixture.far.read(16)

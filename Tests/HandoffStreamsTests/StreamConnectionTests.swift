@@ -8,8 +8,7 @@ import Testing
 
 /// Bytes between an app and another device.
 @Suite(.timeLimit(.minutes(5))) struct StreamConnectionTests {
-    @Test(arguments: [true, false]) func `bytes flow both ways and each direction ends by itself`(isServer: Bool) throws
-    {
+    @Test(arguments: [true, false]) func `bytes flow both ways and directions end separately`(isServer: Bool) throws {
         let fixture = try StreamFixture.open(isServer: isServer)
         try fixture.app.write(pattern(1000))
         #expect(try fixture.far.data(1000) == pattern(1000))
@@ -30,7 +29,7 @@ import Testing
         try fixture.awaitRelease()
     }
 
-    @Test func `our direction may end first`() throws {
+    @Test func `the local direction may end first`() throws {
         let fixture = try StreamFixture.open()
         fixture.app.endWriting()
         #expect(try fixture.far.word() == .end)
@@ -42,7 +41,7 @@ import Testing
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func `what the app has not read stays with it`() throws {
+    @Test func `bytes that the app has not read stay buffered`() throws {
         let fixture = try StreamFixture.open()
         fixture.app.endWriting()
         try fixture.far.send(FarSide.frame(.data(1000), pattern(1000)) + FarSide.frame(.end))
@@ -53,17 +52,17 @@ import Testing
         #expect(try fixture.app.rest() == pattern(1000))
     }
 
-    @Test func `after the orderly end the other sides close notify is enough`() throws {
+    @Test func `after a normal end a close notify of the other side is enough`() throws {
         let fixture = try StreamFixture.open()
         fixture.app.endWriting()
         try fixture.far.send(.end)
         #expect(try fixture.ended().end == .ended)
         try fixture.far.close()
-        // No FIN: the connection is closed since TLS has said all.
+        // No FIN: the connection is closed because TLS has ended.
         try fixture.awaitRelease()
     }
 
-    @Test(arguments: StreamReset.allCases) func `a reset is told and alone ends it`(reset: StreamReset) throws {
+    @Test(arguments: StreamReset.allCases) func `a reset is sent and ends the stream`(reset: StreamReset) throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([1])
         #expect(try fixture.far.data(1) == [1])
@@ -73,7 +72,7 @@ import Testing
         #expect(try fixture.far.ending() == .closed)
         #expect(try fixture.app.rest() == [])
         fixture.handle.reset(.idle)
-        // Who does not take leave is not waited for.
+        // A peer that does not close TLS is not awaited.
         fixture.clock.advance(by: .seconds(5))
         try fixture.awaitRelease()
         #expect(fixture.events.waiting == [])
@@ -103,10 +102,10 @@ import Testing
     }
 
     @Test(arguments: [0x0010_0001, 0x8000_0000, 0xFFFF_FEFF] as [UInt32])
-    func `a word without meaning ends it`(word: UInt32) throws {
+    func `an invalid word ends it`(word: UInt32) throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(FarSide.frame(.data(2), [5, 6]) + FarSide.bytes(word))
-        #expect(try fixture.ended().end == .gone("the other side broke the protocol"))
+        #expect(try fixture.ended().end == .gone("the other side violated the protocol"))
         #expect(try fixture.app.rest() == [5, 6])
         try fixture.awaitRelease()
     }
@@ -115,12 +114,11 @@ import Testing
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         try fixture.far.send(word, [1])
-        #expect(try fixture.ended().end == .gone("the other side broke the protocol"))
+        #expect(try fixture.ended().end == .gone("the other side violated the protocol"))
         try fixture.awaitRelease()
     }
 
-    @Test(arguments: [0, 2, 4, 5], [true, false]) func `a cut in a frame is no end`(count: Int, isOrderly: Bool) throws
-    {
+    @Test(arguments: [0, 2, 4, 5], [true, false]) func `a cut frame is an error`(count: Int, isOrderly: Bool) throws {
         let fixture = try StreamFixture.open()
         if count > 0 { try fixture.far.send(Array(FarSide.frame(.data(4), [1, 2, 3, 4]).prefix(count))) }
         if isOrderly { try fixture.far.close() } else { fixture.far.socket.endWriting() }
@@ -130,7 +128,7 @@ import Testing
         try fixture.awaitRelease()
     }
 
-    @Test func `a cut after one direction has ended is no end`() throws {
+    @Test func `a cut after one direction has ended is an error`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         try fixture.far.close()
@@ -139,7 +137,7 @@ import Testing
         try fixture.awaitRelease()
     }
 
-    @Test func `ciphertext that was changed ends it`() throws {
+    @Test func `modified ciphertext ends it`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(data: [1, 2, 3])
         #expect(try fixture.app.read(3) == [1, 2, 3])
@@ -148,7 +146,7 @@ import Testing
         try fixture.awaitRelease()
     }
 
-    @Test func `nothing for an hour ends it`() throws {
+    @Test func `an hour without bytes ends it`() throws {
         let fixture = try StreamFixture.open()
         fixture.clock.advance(by: .seconds(3599))
         fixture.settle()
@@ -163,7 +161,7 @@ import Testing
         #expect(try fixture.far.word() == .reset(.idle))
     }
 
-    @Test(arguments: [true, false]) func `an app that goes is told at once`(hasEnded: Bool) throws {
+    @Test(arguments: [true, false]) func `an app that closes is reported immediately`(hasEnded: Bool) throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([1, 2, 3])
         if hasEnded { fixture.app.endWriting() }
@@ -177,19 +175,19 @@ import Testing
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func `what an app wrote before it closed is given whole`() throws {
+    @Test func `everything an app wrote before it closed is sent`() throws {
         let fixture = try StreamFixture.open()
         let bytes = pattern(300_000)
         try fixture.far.send(data: bytes)
         try fixture.far.send(.end)
         try fixture.far.send(.reset(.cancelled))
-        // More than the app's socket takes at once: the rest waits, and the stream with it.
+        // More than the app's socket accepts. The rest waits, and so does the stream.
         #expect(try same(fixture.app.read(bytes.count)[...], bytes[...]))
         #expect(try fixture.app.rest() == [])
         #expect(try fixture.ended().end == .resetThere(.cancelled))
     }
 
-    @Test func `an app that goes after both directions have ended has done nothing wrong`() throws {
+    @Test func `an app that closes after both directions have ended ends it normally`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         #expect(try fixture.app.rest() == [])
@@ -200,7 +198,7 @@ import Testing
         #expect(try fixture.ended().end == .ended)
     }
 
-    @Test func `an app that goes with unread bytes is gone`() throws {
+    @Test func `an app that closes with unread bytes resets the stream`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(data: [1])
         try fixture.app.wait(POLLIN)
@@ -210,20 +208,20 @@ import Testing
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func `who stops reading stops the writer`() throws {
+    @Test func `a reader that stops pauses the writer`() throws {
         let fixture = try StreamFixture.open()
         let bytes = pattern(24 << 20)
-        // The app does not read: the far side comes to a stop, with what the kernel holds and a chunk or two.
+        // The app does not read. The far side stops after the kernel's buffers and a chunk or two.
         let (position, wire) = try fixture.sendWhatIsTaken(bytes)
         #expect(position < bytes.count)
-        // It goes on where it was, when the app does.
+        // It continues when the app does.
         #expect(try same(fixture.app.read(position - 100_000)[...], bytes[..<(position - 100_000)]))
         try fixture.far.socket.write(wire)
         #expect(try same(fixture.app.read(100_000)[...], bytes[position - 100_000..<position]))
         #expect(fixture.events.waiting == [])
     }
 
-    @Test func `when the other side stops reading the app is stopped`() throws {
+    @Test func `when the other side stops reading the app is paused`() throws {
         let fixture = try StreamFixture.open()
         let bytes = pattern(24 << 20)
         var position = 0
@@ -235,7 +233,7 @@ import Testing
             idle = count > 0 ? 0 : idle + 1
         }
         #expect(position < bytes.count)
-        // Bytes still come the other way.
+        // Bytes still arrive in the other direction.
         try fixture.far.send(data: [1, 2, 3])
         #expect(try fixture.app.read(3) == [1, 2, 3])
         #expect(try same(fixture.far.data(position)[...], bytes[..<position]))
@@ -243,22 +241,22 @@ import Testing
         #expect(try fixture.far.word() == .end)
     }
 
-    @Test func `a reset that waits is found when sending fails`() throws {
+    @Test func `a pending reset is found when sending fails`() throws {
         let fixture = try StreamFixture.open()
-        // The app reads nothing, so that nothing is taken from the connection any more; then come data and a reset, and the
-        // connection ends.
+        // The app reads nothing, so the connection is no longer read. Data and a reset follow, and
+        // the connection ends.
         try fixture.stall()
         for _ in 0..<3 { try fixture.far.send(data: pattern(10_000)) }
         try fixture.far.send(.reset(.failed))
         while fixture.far.socket.unacknowledged > 0 { sched_yield() }
         fixture.far.socket.abort()
-        // Some write of ours finds out.
+        // A write on this side detects it.
         _ = try? fixture.app.writeSome([1])
         #expect(try fixture.ended().end == .resetThere(.failed))
         try fixture.awaitRelease()
     }
 
-    @Test func `bytes that still come after a reset are thrown away`() throws {
+    @Test func `bytes after a reset are discarded`() throws {
         let fixture = try StreamFixture.open()
         fixture.handle.reset(.cancelled)
         #expect(try fixture.ended().end == .resetHere(.cancelled))
@@ -279,7 +277,7 @@ import Testing
         #expect(fixture.far.session.keyUpdates > 5)
     }
 
-    @Test func `memory comes back when nothing moves and bytes flow again`() throws {
+    @Test func `memory is released when nothing moves, and bytes flow again`() throws {
         let fixture = try StreamFixture.open()
         for index in 0..<5 {
             try fixture.far.send(data: pattern(50_000, from: index))
@@ -305,7 +303,7 @@ import Testing
         #expect(try fixture.app.read(10) == [1, 2, 3] + pattern(7, from: 3))
     }
 
-    @Test func `nothing is left of a stream`() throws {
+    @Test func `nothing remains of a stream`() throws {
         weak var loop: StreamLoop?
         weak var handle: StreamHandle?
         do {
@@ -323,7 +321,7 @@ import Testing
         #expect(loop == nil)
     }
 
-    @Test func `nothing is left of a loop that was stopped`() throws {
+    @Test func `nothing remains of a stopped loop`() throws {
         weak var loop: StreamLoop?
         do {
             let fixture = try StreamFixture.open()
@@ -336,7 +334,7 @@ import Testing
         #expect(loop == nil)
     }
 
-    @Test func `a loop that is stopped does first what it was told`() throws {
+    @Test func `a stopped loop first performs pending work`() throws {
         for _ in 0..<50 {
             let fixture = try StreamFixture.open()
             fixture.handle.reset(.notMember)

@@ -17,7 +17,7 @@ struct StreamWordTests {
     }
 
     @Test(arguments: [0x0010_0001, 0x7FFF_FFFF, 0xFFFF_FEFF] as [UInt32])
-    func `every other word has none`(word: UInt32) {
+    func `every other word is invalid`(word: UInt32) {
         #expect(StreamWord(word) == nil)
     }
 }

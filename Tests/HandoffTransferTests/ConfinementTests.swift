@@ -4,16 +4,19 @@ import HandoffTransfer
 import LoopIO
 import Testing
 
-/// What a receiver gives up; the kernel watches over single threads, so each test gives it up on one of its own.
+/// The restrictions of a receiver. They apply to single threads, so each test runs on its own
+/// thread.
 @Suite struct ConfinementTests {
-    /// Whether the kernel can confine: landlock_create_ruleset(2) tells the version of its interface.
+    /// True if the kernel supports confinement: landlock_create_ruleset(2) returns the version of
+    /// its interface.
     private static let kernelConfines: Bool = {
         typealias SystemCall = @convention(c) (Int, UnsafeRawPointer?, Int, Int) -> Int
         guard let address = dlsym(nil, "syscall") else { return false }
         return unsafeBitCast(address, to: SystemCall.self)(444, nil, 0, 1) > 0
     }()
 
-    /// Does something on a thread that is confined to a destination; nil where the kernel cannot do that.
+    /// Runs work on a thread confined to a destination. Returns nil if the kernel does not support
+    /// that.
     private static func confined<Value: Sendable>(
         to output: String, _ body: @escaping @Sendable (Destination) throws -> Value
     ) throws -> Value? {
@@ -32,7 +35,7 @@ import Testing
         return try result.withLock { $0 }.get()
     }
 
-    /// Tries to become another program: returns only when that is refused.
+    /// Tries to execute another program. Returns only if that is refused.
     private static func run(_ path: String) -> Int32 {
         var arguments: [UnsafeMutablePointer<CChar>?] = [nil]
         return execv(path, &arguments)
@@ -43,7 +46,7 @@ import Testing
     }
 
     @Test
-    func `nothing outside of the folder can be changed, and nothing in it but files and folders be made`() throws {
+    func `nothing outside the folder can be changed, and nothing but files and folders can be created in it`() throws {
         let folder = try TestFolder()
         let other = try TestFolder()
         try other.write([1], to: "there")
@@ -64,7 +67,7 @@ import Testing
             ]
         }
         for (attempt, result) in refusals ?? [:] {
-            // Between folders the kernel may say that they are too far apart.
+            // Between folders, the kernel may report EXDEV.
             #expect(result == EACCES || attempt == "move in" && result == EXDEV, "\(attempt): \(result)")
         }
         #expect(other.names == ["empty", "there"])
@@ -74,7 +77,7 @@ import Testing
 
     @Test
     func `no program can be run`() async {
-        // In a process of its own: where nothing refuses it, that becomes a program that fails.
+        // In a process of its own: if it is not refused, the process becomes a program that fails.
         await #expect(processExitsWith: .success) {
             let folder = try TestFolder()
             let result = try Self.confined(to: folder.path) { _ in Self.outcome(Self.run("/bin/false")) }
@@ -83,7 +86,7 @@ import Testing
     }
 
     @Test
-    func `threads that are started later are confined too`() throws {
+    func `threads started later are confined, too`() throws {
         let folder = try TestFolder()
         let other = try TestFolder()
         let new = other.file("new")
@@ -99,7 +102,7 @@ import Testing
     }
 
     @Test
-    func `a file, a folder and a file that is replaced arrive as before`() throws {
+    func `a file, a folder and a replaced file arrive as without confinement`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "old")
         let device = try sender()
@@ -136,7 +139,7 @@ import Testing
     }
 
     @Test
-    func `for standard output no file at all can be made, and other files can be read`() throws {
+    func `with standard output no file can be created, and other files can be read`() throws {
         let other = try TestFolder()
         let there = try other.write([1], to: "there")
         let new = other.file("new")

@@ -37,7 +37,7 @@ private func openFailure(
 
 @Suite struct FileTests {
     @Test
-    func `a file has its name only once it is complete, then its mode and time too`() throws {
+    func `a file gets its name, mode and time only once it is complete`() throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(mode: 0o6755))
         #expect(part.resumable == 0)
@@ -55,7 +55,7 @@ private func openFailure(
     }
 
     @Test(arguments: [0, 1, 4, 5])
-    func `a cut transfer finds what is there, whatever its size, and goes on`(have: Int) throws {
+    func `an interrupted transfer finds its part, of any size, and continues`(have: Int) throws {
         let folder = try TestFolder()
         let content: [UInt8] = [1, 2, 3, 4, 5]
         do {
@@ -63,7 +63,7 @@ private func openFailure(
             try part.prepare(offset: 0, length: 5)
             try part.write(Array(content.prefix(have)))
         }
-        // Of what is of no use nothing is left.
+        // Nothing is left of an unusable part.
         #expect(folder.names.count == (have == 0 ? 0 : 1))
         let part = try open(folder.path, try header())
         #expect(part.resumable == Int64(have))
@@ -74,7 +74,7 @@ private func openFailure(
     }
 
     @Test
-    func `another content, and another device's, do not go on with it; a larger part is none`() throws {
+    func `another content and another device do not continue it, and a larger part is not a beginning`() throws {
         let folder = try TestFolder()
         do {
             let part = try open(folder.path, try header())
@@ -92,7 +92,7 @@ private func openFailure(
     }
 
     @Test(arguments: [TransferHeader.Kind.file, .stream])
-    func `what can never go on leaves nothing behind`(kind: TransferHeader.Kind) throws {
+    func `content that can never be continued leaves nothing behind`(kind: TransferHeader.Kind) throws {
         let folder = try TestFolder()
         do {
             let part = try open(folder.path, try header(kind, id: nil))
@@ -113,7 +113,7 @@ private func openFailure(
     }
 
     @Test
-    func `a part that is somebody's link, pipe or second name is not touched`() throws {
+    func `a part that is a link, a pipe or a second name is not touched`() throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header())
         let name = try #require(folder.names.first)
@@ -129,13 +129,13 @@ private func openFailure(
     }
 
     @Test
-    func `a file of the sender's name is never replaced, not even one that comes late`() throws {
+    func `a file with the sender's name is never replaced, even if it appears late`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "a.txt")
         let part = try open(folder.path, try header())
         try part.prepare(offset: 0, length: 5)
         try part.write([1, 2, 3, 4, 5])
-        // Comes late.
+        // Appears late.
         try folder.write([8], to: "a (2).txt")
         #expect(try part.finish() == folder.file("a (3).txt"))
         #expect(folder.read("a.txt") == [9])
@@ -148,7 +148,7 @@ private func openFailure(
         ("report.pdf", false, "report (2).pdf"), ("report", false, "report (2)"), (".bashrc", false, ".bashrc (2)"),
         ("a.tar.gz", false, "a.tar (2).gz"), ("v1.5", true, "v1.5 (2)"), ("a.", false, "a (2)."),
     ])
-    func `a number stands before the extension`(name: String, isFolder: Bool, numbered: String) {
+    func `the number precedes the extension`(name: String, isFolder: Bool, numbered: String) {
         #expect(FileName.numbered(name, 2, isFolder: isFolder) == numbered)
     }
 
@@ -159,7 +159,7 @@ private func openFailure(
     }
 
     @Test
-    func `a file that the user names is replaced only by force, and only by the complete one`() throws {
+    func `a file named by the user is replaced only with force, and only by a complete one`() throws {
         let folder = try TestFolder()
         let path = try folder.write([9], to: "mine", mode: 0o600)
         let refused = try openFailure(path, try header())
@@ -175,7 +175,7 @@ private func openFailure(
     }
 
     @Test
-    func `a link to a file stays one, a link to nothing and what is no file are refused`() throws {
+    func `a link to a file is kept, and a dangling link or anything but a file is refused`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "mine")
         _ = shell("cd '\(folder.path)' && ln -s mine link && ln -s nothing dangling && mkfifo pipe")
@@ -195,7 +195,7 @@ private func openFailure(
     }
 
     @Test(arguments: ["Documents", "My Files", "v1.5", ".config", "2026.11.25", "a.very-long-and-strange"])
-    func `no file is created in the place of a folder that is missing`(name: String) throws {
+    func `no file is created in place of a missing folder`(name: String) throws {
         let folder = try TestFolder()
         for kind in [TransferHeader.Kind.file, .stream] {
             let refused = try openFailure(folder.file(name), try header(kind))
@@ -211,7 +211,7 @@ private func openFailure(
     }
 
     @Test
-    func `a file that comes late is not replaced, but by force`() throws {
+    func `a file that appears late is replaced only with force`() throws {
         let folder = try TestFolder()
         let late = try open(folder.file("a.txt"), try header())
         try late.prepare(offset: 0, length: 5)
@@ -227,7 +227,7 @@ private func openFailure(
     }
 
     @Test
-    func `a folder, too, is never put in the place of something`() throws {
+    func `a folder never replaces anything`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "mine")
         for isForced in [false, true] {
@@ -236,7 +236,7 @@ private func openFailure(
     }
 
     @Test
-    func `nothing is begun for which there is no room`() throws {
+    func `nothing is started if there is not enough space`() throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(size: 1 << 62))
         let full = failure { () throws(TransferFailure) in try part.prepare(offset: 0, length: 1 << 62) }
@@ -245,7 +245,7 @@ private func openFailure(
     }
 
     @Test
-    func `a file beyond 4 GiB goes on at its place`() throws {
+    func `a file beyond 4 GiB continues at the right offset`() throws {
         let folder = try TestFolder()
         let size: Int64 = 5 << 30
         let part = try open(folder.path, try header(size: size))
@@ -260,9 +260,9 @@ private func openFailure(
     }
 
     @Test
-    func `a limit on the size of files ends it clearly, and what is there stays for the next attempt`() throws {
+    func `a limit on file sizes ends it with a clear error, and the part is kept for the next attempt`() throws {
         let folder = try TestFolder()
-        // Far beyond what any other test writes: the limit is the whole process's.
+        // Far beyond the files of other tests, because the limit applies to the whole process.
         let limit: Int64 = 1 << 42
         signal(SIGXFSZ, SIG_IGN)
         let part = try open(folder.path, try header(size: limit + 100))
@@ -281,7 +281,7 @@ private func openFailure(
     }
 
     @Test(.enabled(if: TinyDisk.isPossible))
-    func `a full disk ends it clearly, with nothing under the final name`() throws {
+    func `a full disk ends it with a clear error, with nothing under the final name`() throws {
         let disk = try TinyDisk()
         for kind in [TransferHeader.Kind.file, .stream, .folder] {
             let incoming = try Destination(output: disk.folder.path).open(
@@ -306,7 +306,7 @@ private func openFailure(
     }
 
     @Test
-    func `the part's name fits, whatever the name, and is no broken UTF-8`() throws {
+    func `the name of the part fits, whatever the file name, and is valid UTF-8`() throws {
         let folder = try TestFolder()
         let name = String(repeating: "ä", count: 127)
         let part = try open(folder.path, try header(name: name))
@@ -325,12 +325,12 @@ private func openFailure(
         (".a.handoff-part", "_.a.handoff-part"),
         ("bill.pdf\u{2800}\u{2800}\u{2800}\u{2800}.exe", "bill.pdf .exe"),
         ("bill.pdf\u{A0}\u{3000}.exe", "bill.pdf .exe"), ("bill.pdf          .exe", "bill.pdf .exe"),
-        // Scalars that stand for bytes of this system, here for those of U+202E.
+        // Scalars that represent bytes of invalid UTF-8, here those of U+202E.
         ("bill\u{10FEE2}\u{10FE80}\u{10FEAE}fdp.exe", "billfdp.exe"),
         (String(repeating: "é", count: 127) + "\n", String(repeating: "é", count: 127) + "_"),
         ("." + String(repeating: "x", count: 250) + ".txt", "_." + String(repeating: "x", count: 249) + ".txt"),
     ])
-    func `a name that does not look as it is gets a usable one, with the reason`(sent: String, name: String) throws {
+    func `a misleading name gets a usable replacement, with the reason`(sent: String, name: String) throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(name: sent))
         try part.prepare(offset: 0, length: nil)
@@ -342,7 +342,7 @@ private func openFailure(
     }
 
     @Test
-    func `what the file system refuses gets a name that all accept`() throws {
+    func `a name that the file system refuses becomes a portable one`() throws {
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.nameError = { $0.contains(UInt8(ascii: ":")) ? .invalidArgument : nil }
@@ -359,19 +359,19 @@ private func openFailure(
         ("a|b", "a_b"),
         ("日本語", "日本語"),
     ])
-    func `a name for all file systems has nothing that any of them refuses`(name: String, portable: String) {
+    func `a portable name contains nothing that a file system refuses`(name: String, portable: String) {
         #expect(FileName.portable(name.utf8) == portable)
     }
 
     @Test
-    func `a name in Latin-1 can be read as such, and a long one is cut before its extension`() {
+    func `a name in Latin-1 is decoded, and a long one is cut before its extension`() {
         #expect(FileName.portable([0x63, 0x61, 0x66, 0xE9]) == "café")
         let long = FileName.portable((String(repeating: "ä", count: 200) + ".pdf").utf8)
         #expect(long.utf8.count <= 143 && long.hasSuffix("ä.pdf"))
     }
 
     @Test
-    func `where no permissions can be set a file arrives, and that is reported once`() throws {
+    func `a file arrives where permissions cannot be set, and that is reported once`() throws {
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.setsModes = false
@@ -383,7 +383,7 @@ private func openFailure(
     }
 
     @Test(arguments: ["", ".", "..", "/", "/etc/passwd", "../a", "a/b", "a/", "a\u{0}b"])
-    func `a hostile name is refused with a reason, and nothing is made`(name: String) throws {
+    func `an invalid name is refused with a reason, and nothing is created`(name: String) throws {
         let folder = try TestFolder()
         let refused = try #require(try openFailure(folder.path, try header(name: name)))
         #expect(refused.reason == .name)
@@ -392,7 +392,7 @@ private func openFailure(
     }
 
     @Test(arguments: ["a", "a b.txt", "ä", "日本語.pdf", "👨‍👩‍👧.png", "a..b", "a-", "~", "*", "'\"$(x)"])
-    func `good names are taken as they are`(name: String) throws {
+    func `valid names are used unchanged`(name: String) throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(name: name))
         try part.prepare(offset: 0, length: nil)
@@ -401,14 +401,14 @@ private func openFailure(
     }
 
     @Test
-    func `without a name of the sender's the user has to say one`() throws {
+    func `without a sender's name the user must choose one`() throws {
         let folder = try TestFolder()
         #expect(try openFailure(folder.path, try header(.stream, name: nil))?.reason == .name)
         #expect(try openFailure(folder.file("mine.txt"), try header(.stream, name: nil)) == nil)
     }
 
     @Test
-    func `standard output takes content as it comes`() throws {
+    func `standard output receives content as it arrives`() throws {
         let destination = try Destination(output: "-")
         #expect(destination.route == .inline)
         guard case .standardOutput = try destination.open(try header(name: "/"), from: try sender()) else {
@@ -418,7 +418,7 @@ private func openFailure(
     }
 
     @Test
-    func `a name is taken once, also where the file system cannot do it in one step`() throws {
+    func `a name is given only once, even if the file system cannot do it in one step`() throws {
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.renamesOnlyNew = false
@@ -432,7 +432,7 @@ private func openFailure(
     }
 }
 
-/// A file system of 64 KiB, for root.
+/// A file system of 64 KiB. Requires root.
 private final class TinyDisk {
     static let isPossible: Bool = (try? TinyDisk()) != nil
 
@@ -450,7 +450,7 @@ private final class TinyDisk {
     }
 }
 
-/// An archive of files as the sender makes it.
+/// Returns an archive of files as the sender creates it.
 func archive(_ files: [(name: String, content: [UInt8])]) -> [UInt8] {
     var bytes: [UInt8] = []
     for file in files {

@@ -19,7 +19,7 @@ private func open(
     return part
 }
 
-/// The archive of a folder, and what was left out.
+/// Returns the archive of a folder, and the omissions.
 private func packed(_ path: String, limit: Int = 5000) throws -> (bytes: [UInt8], notes: [String]) {
     let (bytes, notes, _) = try packedWithOmissions(path, limit: limit)
     return (bytes, notes)
@@ -35,7 +35,7 @@ private func packedWithOmissions(
     return (bytes, writer.takeNotes(), writer.omissions)
 }
 
-/// Gives an archive to a part in random pieces.
+/// Writes an archive to a part in random pieces.
 private func feed(_ bytes: [UInt8], to part: PartFolder, seed: UInt64 = 1) throws(TransferFailure) {
     var random = SeededRandom(state: seed)
     var left = bytes[...]
@@ -46,7 +46,7 @@ private func feed(_ bytes: [UInt8], to part: PartFolder, seed: UInt64 = 1) throw
     }
 }
 
-/// A tree with what trees have.
+/// Creates a tree with typical content.
 private func makeTree() throws -> TestFolder {
     let folder = try TestFolder()
     folder.make("t")
@@ -81,7 +81,7 @@ private func makeTree() throws -> TestFolder {
 
 @Suite struct FolderTests {
     @Test(arguments: [1, 512, 5000, 1 << 20])
-    func `a tree arrives as it was, with modes and times`(limit: Int) throws {
+    func `a tree arrives unchanged, with modes and times`(limit: Int) throws {
         let source = try makeTree()
         let (bytes, notes) = try packed(source.file("t"), limit: limit)
         #expect(notes.isEmpty && bytes.count % 512 == 0)
@@ -91,7 +91,7 @@ private func makeTree() throws -> TestFolder {
         #expect(target.names.allSatisfy { $0.hasPrefix(".tree.") && $0.hasSuffix(".handoff-part") })
         #expect(try part.finish() == target.file("tree"))
         #expect(target.names == ["tree"])
-        // Only permissions are taken over.
+        // Only permissions are used.
         let expected = source.listing("t").replacing("block f 4755", with: "block f 755")
         #expect(target.listing("tree") == expected)
         #expect(shell("stat -c '%a %Y' '\(target.file("tree"))'") == "755 1500000000\n")
@@ -113,7 +113,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `links and pipes are left out, and named with their number`() throws {
+    func `links and pipes are left out and reported with their count`() throws {
         let folder = try TestFolder()
         folder.make("t")
         try folder.write([1], to: "t/kept")
@@ -132,7 +132,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `names arrive byte by byte, whatever bytes they are`() throws {
+    func `names arrive unchanged, whatever their bytes`() throws {
         let folder = try TestFolder()
         folder.make("t")
         _ = shell(
@@ -159,7 +159,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `a name that the file system refuses gets another, and so does what is in such a folder`() throws {
+    func `a name that the file system refuses is replaced, as is the path of a folder's content`() throws {
         let folder = try TestFolder()
         folder.make("t")
         folder.make("t/a:b")
@@ -177,13 +177,13 @@ private func makeTree() throws -> TestFolder {
         #expect(
             shell("cd '\(target.file("tree"))' && find . -type f | LC_ALL=C sort")
                 == "./a_b/plain/z\n./a_b/x_y (2).txt\n./a_b/x_y.txt\n")
-        // The folder, and the two files that get one name.
+        // The folder, and the two files whose names become equal.
         #expect(part.remarks.count == 3)
         #expect(part.remarks.allSatisfy { $0.hasPrefix("the file system refuses a name: a:b") })
     }
 
     @Test
-    func `two names that are one for the file system both arrive, and so do names that are too long for it`() throws {
+    func `two names that are equal for the file system both arrive, as do names that are too long for it`() throws {
         let folder = try TestFolder()
         for name in ["README", "readme"] {
             folder.make("t")
@@ -205,7 +205,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `where no permissions can be set a folder arrives, and that is reported once`() throws {
+    func `a folder arrives where permissions cannot be set, and that is reported once`() throws {
         let source = try makeTree()
         let target = try TestFolder()
         var calls = KernelCalls()
@@ -217,7 +217,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `folders in each other beyond the limit are left out, and nothing breaks`() throws {
+    func `folders nested beyond the limit are left out, without an error`() throws {
         let folder = try TestFolder()
         folder.make("t")
         _ = shell("cd '\(folder.file("t"))' && mkdir -p \"$(printf 'd/%.0s' $(seq 200))\"")
@@ -231,7 +231,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test(arguments: ["truncate -s 3 F", "echo x >> F"])
-    func `a file that changes while it is read ends it`(command: String) throws {
+    func `a file that changes while it is read ends the archive`(command: String) throws {
         let folder = try TestFolder()
         folder.make("t")
         let path = try folder.write([UInt8](repeating: 1, count: 100_000), to: "t/a")
@@ -244,7 +244,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `a size from 8 GiB on, and times far away, are in an extended header`() throws {
+    func `a size of 8 GiB or more and extreme times use an extended header`() throws {
         for (size, modified) in [(8 << 30, 0), (8 << 30 - 1, -1), (1 << 62, 1 << 40), (0, 8 << 30)] as [(Int64, Int64)]
         {
             let entry = TarEntry(kind: .file, components: [[0x61]], size: size, mode: 0o600, modified: modified)
@@ -262,7 +262,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `a folder that fails leaves nothing, and one that was killed is begun anew`() throws {
+    func `a folder that fails leaves nothing, and one whose receiver was killed starts again`() throws {
         let target = try TestFolder()
         do {
             let part = try open(target.path)
@@ -286,7 +286,7 @@ private func makeTree() throws -> TestFolder {
         #expect(target.listing("tree").split(separator: "\n").count == 1)
     }
 
-    /// Compares all of a beginning.
+    /// Compares a whole beginning.
     private func compared(_ archive: FolderArchive) throws -> ContentDigest {
         while true {
             if let digest = try archive.compare() { return digest }
@@ -294,7 +294,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test(arguments: [0, 1535, 1536, 1537, 60_000, 101_888, 110_000, 120_000, 130_000, .max])
-    func `a folder that was cut at any place continues there`(place: Int) throws {
+    func `a folder that was interrupted at any position continues there`(place: Int) throws {
         let source = try makeTree()
         let target = try TestFolder()
         let bytes = try packed(source.file("t")).bytes
@@ -325,7 +325,7 @@ private func makeTree() throws -> TestFolder {
         "echo x >> t/block", "printf 2 | dd of=t/block bs=1 conv=notrunc", "mv t/block t/blocks", "rm t/.hidden/.file",
         "touch t/.hidden/.another", "rm -r t/*", "rm t/block; mkdir t/block",
     ])
-    func `a folder of which something that was sent has changed is not continued`(change: String) throws {
+    func `a folder is not continued if something already sent has changed`(change: String) throws {
         let source = try makeTree()
         let target = try TestFolder()
         let bytes = try packed(source.file("t")).bytes
@@ -345,7 +345,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `an archive that does not continue what is kept ends it, and nothing of it stays`() throws {
+    func `an archive that does not continue the kept part fails, and leaves nothing`() throws {
         let target = try TestFolder()
         let whole = archive([("a", [1]), ("b", [1, 2, 3])])
         for wrong in [archive([("a", [1])]), archive([("b", [1])]), archive([]), archive([("c", [1, 2])])] {
@@ -369,7 +369,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `of a file that changed while its folder was sent nothing is kept`() throws {
+    func `nothing is kept of a file that changed while its folder was being sent`() throws {
         let target = try TestFolder()
         do {
             let part = try open(target.path, id: try transferID())
@@ -384,7 +384,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `files of a folder whose size is not that of their content arrive whole`() throws {
+    func `files in a folder whose size differs from that of their content arrive completely`() throws {
         let (bytes, notes) = try packed("/proc/sys/kernel/random")
         let target = try TestFolder()
         let part = try open(target.path)
@@ -402,7 +402,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `without the kernel's newer calls everything is as with them`() throws {
+    func `without the newer kernel calls the result is the same`() throws {
         var calls = KernelCalls()
         calls.opensBeneath = false
         calls.renamesOnlyNew = false
@@ -416,7 +416,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test(arguments: [true, false])
-    func `a link that takes a folder's place while it is unpacked is not followed`(opensBeneath: Bool) throws {
+    func `a link that replaces a folder during unpacking is not followed`(opensBeneath: Bool) throws {
         var calls = KernelCalls()
         calls.opensBeneath = opensBeneath
         let (target, other) = (try TestFolder(), try TestFolder())
@@ -432,7 +432,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `the user's name counts for a folder too, and nothing that comes late is replaced`() throws {
+    func `a user's name also applies to a folder, and nothing that appears late is replaced`() throws {
         let target = try TestFolder()
         let part = try open(target.file("mine"), name: nil)
         try part.write(archive([("a", [1])]))
@@ -444,7 +444,7 @@ private func makeTree() throws -> TestFolder {
     }
 
     @Test
-    func `the names of folders, which are kept to the end, have a limit together`() throws {
+    func `the total length of folder names kept to the end is limited`() throws {
         let (source, target) = (try TestFolder(), try TestFolder())
         source.make("tree")
         for index in 0..<20 { source.make("tree/" + String(repeating: "n", count: 200) + "\(index)") }

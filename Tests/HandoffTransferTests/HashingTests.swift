@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HashingTests {
     @Test(arguments: [1, 7, 63, 64, 65, 1000])
-    func `digests are those of FIPS 180-4, in whatever pieces the bytes come`(size: Int) {
+    func `digests match FIPS 180-4, whatever the pieces`(size: Int) {
         let text = Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
         var hasher = SHA256Hasher()
         for start in stride(from: 0, to: text.count, by: size) { hasher.update(text[start...].prefix(size)) }
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test
-    func `a block of zeros adds nothing but its place`() {
+    func `a block of zeros adds only its offset`() {
         var expected = SHA256Hasher()
         func number(_ value: UInt64) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
         let block = [UInt8](repeating: 7, count: 4096)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test
-    func `a digest can be taken on the way, and a copy goes on by itself`() {
+    func `an intermediate digest can be computed, and a copy is independent`() {
         var hasher = SHA256Hasher()
         #expect(hasher.digest().hex == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         hasher.update("ab".utf8)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test
-    func `the beginning of a file is hashed as far as it is there`() throws {
+    func `the existing beginning of a file is hashed`() throws {
         let folder = try TestFolder()
         var random = SeededRandom(state: 1)
         let content = random.bytes(700_000)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a hole of 1 TiB costs nothing to compare, and is equal to zeros`() throws {
+    func `a hole of 1 TiB costs nothing to compare, and equals zeros`() throws {
         let folder = try TestFolder()
         let test = try LoopTest()
         _ = shell(
@@ -88,9 +88,9 @@ import Testing
     }
 
     @Test
-    func `what is compared again after cuts is bounded by what arrived`() throws {
+    func `repeated comparisons are limited by the bytes received`() throws {
         let destination = try Destination(output: "-")
-        // A part that an earlier program has left is compared once, however large it is.
+        // A part left by an earlier program is compared once, whatever its size.
         try destination.compare(1 << 50)
         destination.endComparison()
         try destination.compare(1 << 30)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test
-    func `a hash that is called off fails soon`() throws {
+    func `a cancelled hash fails soon`() throws {
         let folder = try TestFolder()
         _ = shell("truncate -s 1T '\(folder.file("huge"))'")
         let source = try SourceFile(folder.file("huge"))

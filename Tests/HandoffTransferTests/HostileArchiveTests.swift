@@ -2,7 +2,7 @@ import HandoffModel
 import HandoffTransfer
 import Testing
 
-/// A header with a right checksum, of any fields.
+/// Returns a header with any fields and a valid checksum.
 private func block(
     _ name: String, kind: Character = "0", size: String = "00000000000", mode: String = "0000644",
     magic: String = "ustar\u{0}00",
@@ -31,7 +31,7 @@ private func block(
 private let zeros = [UInt8](repeating: 0, count: 512)
 private let end = zeros + zeros
 
-/// An extended header with these records.
+/// Returns an extended header with these records.
 private func extended(_ records: String) -> [UInt8] {
     let bytes = Array(records.utf8)
     let size = String(bytes.count, radix: 8)
@@ -46,7 +46,7 @@ private func record(_ key: String, _ value: String) -> String {
     return String(length) + rest
 }
 
-/// An archive that nobody means well with.
+/// A malicious archive.
 private struct Hostile: CustomTestStringConvertible {
     let testDescription: String
     let bytes: [UInt8]
@@ -135,7 +135,7 @@ private let hostile: [Hostile] = [
 
 @Suite struct HostileArchiveTests {
     @Test(arguments: hostile)
-    fileprivate func `a hostile archive is refused, and nothing of it is left or outside`(sample: Hostile) throws {
+    fileprivate func `a hostile archive is refused, and leaves nothing inside or outside`(sample: Hostile) throws {
         for size in [1, 100, 512, 100_000] {
             let target = try TestFolder()
             target.make("in")
@@ -161,7 +161,7 @@ private let hostile: [Hostile] = [
     }
 
     @Test
-    func `permissions alone are taken of a mode, and the rest of an archive's end may be zeros`() throws {
+    func `only permissions of a mode are used, and zeros may follow the end of an archive`() throws {
         let target = try TestFolder()
         let header = try #require(TransferHeader(kind: .folder, name: "tree", mode: 0o755))
         guard case .folder(let part) = try Destination(output: target.path).open(header, from: try sender()) else {

@@ -6,7 +6,7 @@ private let digest = String(repeating: "ab", count: 32)
 private let id = String(repeating: "0a", count: 16)
 private let header = #"{"version":1,"kind":"file","name":"a","size":3,"id":"\#(id)"}"#
 
-/// Every message in every form that it must not have.
+/// Every message in every invalid form.
 private let malformed = [
     "", "{", "[]", "null", "1", "{}", #"{"what":1}"#, #"{"go":false}"#, #"{"go":1}"#, #"{"done":null}"#,
     #"{"version":1}"#, #"{"version":2,"kind":"file","size":1}"#, #"{"version":"1","kind":"file","size":1}"#,
@@ -35,7 +35,7 @@ private let malformed = [
     #"{"go":true,"go":true}"#, "{\"go\":true}\u{0}", #"{"go":[[[[[true]]]]]}"#,
 ]
 
-/// Every message that is well formed.
+/// Every well-formed message.
 private let messages: [TransferFrame] = {
     guard let header = TransferHeader(kind: .file, name: "a", size: 3), let all = DigestSample.digest,
         let have = TransferHave(offset: 2, digest: all), let start = TransferStart(offset: 0, length: 3)
@@ -47,7 +47,8 @@ private enum DigestSample {
     static let digest = ContentDigest(hex: HandoffTransferTests.digest)
 }
 
-/// A receiver that waits for the message with this number in a transfer, a file of 3 bytes.
+/// Returns a receiver that waits for the message with this number in the transfer of a file of 3
+/// bytes.
 private func receiver(at step: Int) -> ReceiverMachine {
     var machine = ReceiverMachine()
     if step > 0 { machine.after { $0.received(frame(header)) } }
@@ -102,7 +103,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test(arguments: messages.indices)
-    func `a message out of turn ends either side`(index: Int) throws {
+    func `an unexpected message ends either side`(index: Int) throws {
         let message = messages[index]
         for step in [0, 1, 2, 3, 5] {
             let expected = step == 0 ? 0 : step == 2 ? 2 : step == 5 ? 4 : nil
@@ -127,14 +128,14 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test(arguments: [0, 65_537, UInt32.max])
-    func `a length that no message has ends it before anything is kept`(length: UInt32) {
+    func `an invalid length ends it before anything is buffered`(length: UInt32) {
         var machine = ReceiverMachine()
         let actions = machine.after { $0.received(withUnsafeBytes(of: length.bigEndian) { Array($0) }) }
         #expect(ending(actions) != nil)
     }
 
     @Test(arguments: [1_048_577, UInt32.max])
-    func `a chunk of no allowed length ends it`(length: UInt32) {
+    func `an invalid chunk length ends it`(length: UInt32) {
         var machine = ReceiverMachine()
         machine.after { $0.received(frame(#"{"version":1,"kind":"stream"}"#)) }
         machine.after { $0.opened() }
@@ -147,7 +148,7 @@ private func sender(at step: Int) throws -> SenderMachine {
         #"{"from":3,"length":0}"#,
         #"{"from":0,"length":4611686018427387904}"#,
     ])
-    func `a beginning that cannot be meant ends it`(text: String) {
+    func `an impossible start ends it`(text: String) {
         var machine = receiver(at: 2)
         guard let failure = ending(machine.after { $0.received(frame(text)) }) else {
             Issue.record("it goes on")
@@ -157,7 +158,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test
-    func `a part without a byte ends it, unless the file ends there with a hole`() {
+    func `an empty part ends it, unless the file ends with a hole there`() {
         for (text, isMalformed) in [(#"{"from":2,"length":0}"#, true), (#"{"from":3,"length":0}"#, false)] {
             var machine = receiver(at: 2)
             machine.after { $0.received(frame(#"{"from":0,"length":1}"#)) }
@@ -169,20 +170,20 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test
-    func `content that was not asked for ends it`() {
+    func `unrequested content ends it`() {
         var machine = receiver(at: 2)
         #expect(ending(machine.after { $0.received(frame(#"{"from":0,"length":3}"#) + [1]) }) != nil)
     }
 
     @Test
-    func `nobody can make a receiver keep more than a message while the daemon writes`() {
+    func `a receiver never buffers more than a message while the daemon writes`() {
         var machine = receiver(at: 4)
         for _ in 0..<100 { machine.after { $0.received([UInt8](repeating: 0, count: 10_000)) } }
         #expect(machine.isEnded || machine.bufferedBytes <= TransferLimits.frame + 4)
     }
 
     @Test
-    func `a receiver that has more than there is ends a sender`() throws {
+    func `a receiver that has more than the content ends a sender`() throws {
         var machine = try sender(at: 0)
         #expect(ending(machine.after { $0.received(frame(#"{"have":4,"sha256":"\#(digest)"}"#)) }) != nil)
         let header = try #require(TransferHeader(kind: .stream))
@@ -192,7 +193,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test
-    func `the other side's words are safe to show, and a reason of tomorrow is a failure`() throws {
+    func `messages of the other side are safe to display, and an unknown reason is a failure`() throws {
         var machine = try sender(at: 0)
         let actions = machine.after {
             $0.received(frame(#"{"error":{"reason":"tomorrow","message":"a\u001b[31mb\u202ec"}}"#))
@@ -207,7 +208,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test
-    func `every message reads as it was written, and members of tomorrow are passed over`() throws {
+    func `every message is decoded as it was encoded, and unknown members are ignored`() throws {
         let full = try #require(
             TransferHeader(
                 kind: .file, name: "ä b", size: 1 << 62, id: try transferID(), mode: 0o7755, modified: -5))
@@ -219,15 +220,15 @@ private func sender(at step: Int) throws -> SenderMachine {
     }
 
     @Test(arguments: TransferFailure.Reason.allCases)
-    func `the other device is told the reason, and nothing of this one's files`(_ reason: TransferFailure.Reason) throws
+    func `the other device receives the reason, and nothing about local files`(_ reason: TransferFailure.Reason) throws
     {
         let failure = TransferFailure(reason, "cannot receive /home/ada/letter.odt")
         let bytes = TransferFrame.error(failure).encoded()
-        guard case .error(let told) = try TransferFrame(decoding: bytes.dropFirst(4)) else {
+        guard case .error(let reported) = try TransferFrame(decoding: bytes.dropFirst(4)) else {
             Issue.record("no error")
             return
         }
-        #expect(told.reason == reason && told.isReported && !told.message.isEmpty)
-        #expect(!told.message.contains("ada"))
+        #expect(reported.reason == reason && reported.isReported && !reported.message.isEmpty)
+        #expect(!reported.message.contains("ada"))
     }
 }

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test
-    func `parts are kept for two weeks, and then deleted`() throws {
+    func `parts are kept for two weeks and then deleted`() throws {
         try interrupt()
         try folder.write([1], to: "in/.mine.handoff-part")
         try folder.write([1], to: "in/.a.0123456789abcdef0123456789abcdeg.handoff-part")
@@ -47,7 +47,7 @@ import Testing
         leftovers.sweep(now: now + Leftovers.maxAge + 60)
         #expect(leftovers.find(now: now) == Leftovers.Found())
         #expect(shell("ls -A '\(folder.file("in"))' | wc -l") == "3\n")
-        // Nothing is left to look for.
+        // Nothing remains to be found.
         #expect(shell("ls -A '\(folder.file("cache"))'/handoff/receiving") == "")
     }
 
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [TransferHeader.Kind.file, .folder])
-    func `a part that is received at this moment is not deleted`(kind: TransferHeader.Kind) throws {
+    func `a part that is being received is not deleted`(kind: TransferHeader.Kind) throws {
         let incoming = try open(kind)
         switch incoming {
         case .file(let part): try part.prepare(offset: 0, length: 9)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test
-    func `documents of an app that has ended are deleted, and of one that runs they are not`() throws {
+    func `documents of an app that has ended are deleted, and those of a running app are kept`() throws {
         for name in ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002", "not-one"] {
             _ = shell("mkdir -p '\(folder.file("cache/handoff/documents/\(name)"))/1'")
             try folder.write([], to: "cache/handoff/documents/\(name).lock")
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test
-    func `a folder that is away is forgotten, and nothing else happens`() throws {
+    func `a folder that is missing is forgotten, without an error`() throws {
         leftovers.remember("/nonexistent/folder")
         #expect(leftovers.find(now: now) == Leftovers.Found())
         leftovers.sweep(now: now)

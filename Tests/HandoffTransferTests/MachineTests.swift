@@ -2,15 +2,16 @@ import HandoffModel
 import HandoffTransfer
 import Testing
 
-/// A stream and two programs in memory: bytes arrive in random pieces, and the daemon of either side is played.
+/// A stream between two machines, in memory. Bytes arrive in random pieces, and both daemons are
+/// simulated.
 private struct Rehearsal {
     var sender: SenderMachine
     var receiver: ReceiverMachine
-    /// What is sent and what is there before.
+    /// The content, and the part that the receiver already has.
     var content: [UInt8]
     var stored: [UInt8]
     var claims: TransferHave?
-    /// Where the sender's file has data; everywhere when nil.
+    /// The ranges of the sender's file with data; nil means everywhere.
     var runs: [Range<Int64>]?
     var random: SeededRandom
 
@@ -18,10 +19,10 @@ private struct Rehearsal {
     var toSender: [UInt8] = []
     var senderEnded = false
     var receiverEnded = false
-    /// Bytes of the sender's direction that left, and that the receiver's daemon took.
+    /// Bytes sent in the sender's direction, and those accepted by the receiver's daemon.
     var left = 0
     var arrived = 0
-    /// Bytes that are to go to the receiver's file.
+    /// Bytes still to be written to the receiver's file.
     var diverted: (position: Int64, length: Int64)?
     var divertedLeft = 0
     var isFinished = false
@@ -40,7 +41,7 @@ private struct Rehearsal {
 
     mutating func run() {
         sender.start()
-        // Everything takes a few hundred turns; a machine that waits for nothing would end it.
+        // A transfer takes a few hundred turns. A machine that waits for nothing exceeds them.
         for _ in 0..<10_000 {
             settle()
             if sender.isEnded, receiver.isEnded { return }
@@ -54,7 +55,7 @@ private struct Rehearsal {
 
     private mutating func deliver() -> Bool {
         if !toReceiver.isEmpty, Bool.random(using: &random) || toSender.isEmpty {
-            // Up to where the file's bytes begin or end, as the daemon cuts.
+            // Up to the start or end of the file's bytes, where the daemon splits.
             var count = Int.random(in: 1...min(toReceiver.count, 700), using: &random)
             if let diverted, Int64(arrived) < diverted.position {
                 count = min(count, Int(diverted.position) - arrived)
@@ -64,7 +65,7 @@ private struct Rehearsal {
                 toReceiver.removeFirst(count)
                 arrived += count
                 divertedLeft -= count
-                // The daemon says so some time later.
+                // The daemon reports this some time later.
                 return true
             }
             if diverted != nil, divertedLeft == 0, Bool.random(using: &random) { finishDiverted() }
@@ -91,7 +92,7 @@ private struct Rehearsal {
         receiver.bytesReceived()
     }
 
-    /// Does what both want.
+    /// Performs the actions of both machines.
     private mutating func settle() {
         while true {
             if let action = sender.next() {
@@ -170,7 +171,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
 
 @Suite struct MachineTests {
     @Test(arguments: UInt64(0)..<60)
-    func `a file arrives as it was, in whatever pieces the stream delivers it`(seed: UInt64) throws {
+    func `a file arrives unchanged, whatever pieces the stream delivers`(seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let content = random.bytes([0, 1, 2, 511, 5000, 70_000][Int(seed % 6)])
         let route: ReceiverMachine.Route = seed % 5 == 0 ? .inline : .passed
@@ -184,7 +185,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test(arguments: UInt64(0)..<40)
-    func `content of unknown size arrives as it was`(seed: UInt64) throws {
+    func `content of unknown size arrives unchanged`(seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let content = random.bytes([0, 1, 4097, 90_000][Int(seed % 4)])
         let kind: TransferHeader.Kind = seed % 2 == 0 ? .stream : .folder
@@ -196,7 +197,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test(arguments: [0, 1, 2500, 4999, 5000], UInt64(0)..<4)
-    func `a cut transfer goes on where it was cut`(have: Int, seed: UInt64) throws {
+    func `an interrupted transfer continues where it stopped`(have: Int, seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let content = random.bytes(5000)
         var rehearsal = Rehearsal(content, header: try fileHeader(5000), seed: seed)
@@ -211,7 +212,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test(arguments: [1, 5000, 5001])
-    func `what is no beginning of the content is begun anew`(have: Int) throws {
+    func `a part that is not a beginning of the content is replaced`(have: Int) throws {
         let content = [UInt8](repeating: 7, count: 5000)
         var rehearsal = Rehearsal(content, header: try fileHeader(5000), seed: 3)
         rehearsal.stored = [UInt8](repeating: 8, count: have)
@@ -223,7 +224,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test(arguments: [0, 1, 1000, 2000, 2500, 4999, 5000], UInt64(0)..<8)
-    func `of a file with holes the data is sent, and nothing else`(have: Int, seed: UInt64) throws {
+    func `only the data of a file with holes is sent`(have: Int, seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let runs: [Range<Int64>] = [
             [0..<1000, 2000..<3000], [1000..<2000, 4000..<5000], [10..<20, 30..<40, 4990..<5000], [],
@@ -247,7 +248,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.sender.sent == rehearsal.receiver.position)
     }
 
-    /// Starts that a receiver of five bytes is given, and whether each is right.
+    /// Starts for a receiver that has five bytes, and whether each is valid.
     @Test(
         arguments: [
             ([(0, 2), (3, 2)], true), ([(0, 0), (3, 2)], true), ([(0, 2), (2, 3)], true), ([(0, 2), (5, 0)], true),
@@ -255,7 +256,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             ([(0, 6)], false),
             ([(0, 2)], false), ([(0, 0)], false), ([(0, 5), (5, 0)], false),
         ] as [([(Int64, Int64)], Bool)])
-    func `parts of a file come one behind the other up to its end, or it is refused`(
+    func `parts of a file follow each other up to its end, or the transfer is refused`(
         starts: [(Int64, Int64)], isRight: Bool
     ) throws {
         var receiver = ReceiverMachine()
@@ -274,7 +275,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `a file goes in one part to a receiver that makes no holes`() throws {
+    func `a file is sent in one part to a receiver that creates no holes`() throws {
         var sender = SenderMachine(header: try fileHeader(5))
         sender.after { $0.start() }
         let start = try #require(TransferStart(offset: 0, length: 5))
@@ -285,7 +286,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `a source that changed is told behind its bytes, and what arrived stays`() throws {
+    func `a changed source is reported after its bytes, and the received part is kept`() throws {
         var sender = SenderMachine(header: try fileHeader(3))
         sender.after { $0.start() }
         sender.after { $0.received(TransferFrame.have(.nothing).encoded()) }
@@ -302,7 +303,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 3))).encoded())
         }
         receiver.after { $0.ready() }
-        // Before the daemon says that the bytes are written.
+        // Before the daemon reports that the bytes are written.
         #expect(receiver.after { $0.received(TransferFrame.error(changed).encoded()) }.isEmpty)
         let actions = receiver.after { $0.bytesReceived() }
         guard let failure = ending(actions) else {
@@ -313,7 +314,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `a failure in the middle of a file's bytes is not told among them`() throws {
+    func `a failure within the bytes of a file is not sent among them`() throws {
         var sender = SenderMachine(header: try fileHeader(3))
         sender.after { $0.start() }
         sender.after { $0.received(TransferFrame.have(.nothing).encoded()) }
@@ -323,7 +324,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `a stream that fails ends its chunks, and then says why`() throws {
+    func `a stream that fails ends its chunks, then sends the reason`() throws {
         let header = try #require(TransferHeader(kind: .stream))
         var sender = SenderMachine(header: header)
         sender.after { $0.start() }
@@ -340,11 +341,11 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         }
         for case .send(let bytes) in chunk + end { actions += receiver.after { $0.received(bytes) } }
         #expect(actions.contains(.write([1])))
-        guard let heard = ending(actions) else {
+        guard let reported = ending(actions) else {
             Issue.record("it goes on: \(actions)")
             return
         }
-        #expect(heard.reason == .changed && heard.isReported)
+        #expect(reported.reason == .changed && reported.isReported)
     }
 
     @Test(arguments: 0..<6)
@@ -371,7 +372,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test(arguments: [0, 1, 2])
-    func `nothing follows a write that failed but the end, whatever came in the same read`(written: Int) throws {
+    func `nothing but the end follows a failed write, whatever arrived in the same read`(written: Int) throws {
         let header = try #require(TransferHeader(kind: .stream, name: "a"))
         var receiver = ReceiverMachine()
         receiver.after { $0.received(TransferFrame.header(header).encoded()) }
@@ -388,7 +389,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `the other side may end its direction once it has said that all is sent`() throws {
+    func `the other side may end its direction once it has sent everything`() throws {
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
         receiver.after { $0.opened() }
@@ -403,7 +404,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `what follows the last word counts for nothing, also before the daemon says that the bytes are written`()
+    func `bytes after the last message are ignored, even before the daemon reports that the bytes are written`()
         throws
     {
         var receiver = ReceiverMachine()

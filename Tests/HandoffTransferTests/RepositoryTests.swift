@@ -2,7 +2,7 @@ import HandoffModel
 import HandoffTransfer
 import Testing
 
-/// Receives a folder that was made by a shell command, under the name `got`.
+/// Receives a folder created by a shell command, under the name `got`.
 private func receive(_ command: String) throws -> (target: TestFolder, header: TransferHeader, remarks: [String]) {
     let (source, target) = (try TestFolder(), try TestFolder())
     source.make("got")
@@ -24,7 +24,7 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
         (".hg", "hgrc"), (".hg", "sharedpath"), (".sl", "config"), (".jj/repo", "config.toml"),
         ("_darcs/prefs", "defaults"), (".git/modules/sub/.git", "config"), ("a/b/.git", "config"),
     ])
-    func `what a version control program would run is set aside, at any depth`(folder: String, file: String) throws {
+    func `files that version control would run are set aside, at any depth`(folder: String, file: String) throws {
         let (target, header, remarks) = try receive(
             "mkdir -p \"$(dirname '\(folder)/\(file)')\"; echo x > '\(folder)/\(file)'")
         #expect(header.hasRepository)
@@ -36,7 +36,7 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
     }
 
     @Test(.enabled(if: shell("git --version").hasPrefix("git version")))
-    func `git runs nothing of a received repository, bare ones, submodules and worktrees included`() throws {
+    func `git runs nothing of a received repository, including bare ones, submodules and worktrees`() throws {
         let marker = try TestFolder()
         let configure = """
             poison() {
@@ -75,14 +75,14 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
         "mkdir a; echo x > a/HEAD; echo x > a/config", "echo x > .gitignore; echo x > config; mkdir hooks",
         "echo x > .envrc",
     ])
-    func `what only resembles a repository arrives as it is`(command: String) throws {
+    func `a folder that only resembles a repository arrives unchanged`(command: String) throws {
         let (target, header, remarks) = try receive(command)
         #expect(!header.hasRepository && remarks.isEmpty)
         #expect(!target.listing().contains("set-aside"))
     }
 
     @Test
-    func `a second name that is set aside does not replace the first`() throws {
+    func `a second name set aside does not replace the first`() throws {
         let (target, _, _) = try receive("mkdir .git; echo 1 > .git/config; echo 2 > .git/config.set-aside")
         #expect(target.read("got/.git/config") == nil)
         #expect(target.read("got/.git/config.set-aside") == Array("2\n".utf8))
@@ -90,14 +90,14 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
     }
 
     @Test
-    func `read-only folders of a repository are no obstacle`() throws {
+    func `read-only folders in a repository are handled`() throws {
         let (target, _, _) = try receive("mkdir -p .git/hooks; echo 1 > .git/config; chmod 500 .git .git/hooks")
         #expect(target.read("got/.git/config.set-aside") == Array("1\n".utf8))
         #expect(target.mode("got/.git/hooks.set-aside") == 0o500)
     }
 
     @Test
-    func `what arrived before the transfer was cut is set aside too`() throws {
+    func `entries that arrived before an interruption are set aside, too`() throws {
         let (source, target) = (try TestFolder(), try TestFolder())
         source.make("got")
         _ = shell(
@@ -119,7 +119,7 @@ private func receive(_ command: String) throws -> (target: TestFolder, header: T
             let part = try open()
             let archive = try sent.makeArchive()
             try part.prepare(behind: nil)
-            // All but the two blocks at the end.
+            // All but the two final blocks.
             while let piece = try archive.next() { try part.write(Array(piece.dropLast(1024))) }
         }
         let part = try open()

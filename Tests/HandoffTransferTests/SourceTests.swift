@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SourceTests {
     @Test
-    func `the header says what the file is; the id stays until the file changes`() throws {
+    func `the header describes the file, and the id is stable until the file changes`() throws {
         let folder = try TestFolder()
         let path = try folder.write([1, 2, 3], to: "a.txt", mode: 0o4750)
         _ = shell("touch -d @1600000000.5 '\(path)'")
@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         "echo x >> F", "truncate -s 0 F", "touch F", "printf yyy > F; touch -d @1600000000 F",
     ])
-    func `a change is seen, also one that keeps size and time`(command: String) throws {
+    func `a change is detected, even if size and time are the same`(command: String) throws {
         let folder = try TestFolder()
         let path = try folder.write([1, 2, 3], to: "a")
         _ = shell("touch -d @1600000000 '\(path)'")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["/proc/version", "/sys/kernel/mm/transparent_hugepage/enabled"])
-    func `a file whose size is not that of its content is read to the end`(path: String) throws {
+    func `a file whose size differs from that of its content is read to the end`(path: String) throws {
         try #require(access(path, R_OK) == 0)
         let expected = Array(shell("cat '\(path)'").utf8)
         let source = try SourceFile(path)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ["mkfifo F", "true", "mknod F c 1 3 || mkfifo F"])
-    func `what cannot be sent is refused, and a pipe is not waited for`(command: String) throws {
+    func `an unsupported source is refused, without waiting for a pipe`(command: String) throws {
         let folder = try TestFolder()
         _ = shell(command.replacing("F", with: "'\(folder.file("a"))'"))
         let refused = failure { () throws(TransferFailure) in _ = try SourceFile(folder.file("a")) }

@@ -3,7 +3,7 @@ import HandoffModel
 import HandoffTransfer
 import Testing
 
-/// Random numbers that are the same for the same seed (SplitMix64).
+/// Random numbers, reproducible by seed (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
     var state: UInt64
 
@@ -20,7 +20,7 @@ struct SeededRandom: RandomNumberGenerator {
     }
 }
 
-/// A new folder that may have folders in it, removed in the end.
+/// A new folder that may contain folders, removed at the end.
 final class TestFolder {
     let path: String
 
@@ -59,7 +59,7 @@ final class TestFolder {
         return bytes
     }
 
-    /// Everything in it, sorted: names, modes, sizes, times, and digests of files.
+    /// The sorted description of its content: names, modes, sizes, times, and digests of files.
     func listing(_ name: String = ".") -> String {
         shell(
             """
@@ -79,7 +79,7 @@ final class TestFolder {
     }
 }
 
-/// What a shell command prints.
+/// Returns the output of a shell command.
 func shell(_ command: String) -> String {
     guard let pipe = popen(command, "re") else { return "" }
     defer { pclose(pipe) }
@@ -89,15 +89,15 @@ func shell(_ command: String) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// The device that sends.
+/// The sending device.
 func sender() throws -> DeviceID { try #require(DeviceID(hex: String(repeating: "0a", count: 32))) }
 
-/// An id of a content.
+/// The id of some content.
 func transferID(_ byte: UInt8 = 1) throws -> TransferID {
     try #require(TransferID(bytes: [UInt8](repeating: byte, count: 16)))
 }
 
-/// What `body` fails with.
+/// Returns the failure thrown by `body`.
 func failure(of body: () throws(TransferFailure) -> Void) -> TransferFailure? {
     do throws(TransferFailure) {
         try body()
@@ -107,24 +107,24 @@ func failure(of body: () throws(TransferFailure) -> Void) -> TransferFailure? {
     }
 }
 
-/// A frame as it is sent, of any text.
+/// Returns a frame with any text.
 func frame(_ text: String) -> [UInt8] {
     let count = UInt32(text.utf8.count)
     return withUnsafeBytes(of: count.bigEndian) { Array($0) } + text.utf8
 }
 
-/// The failure that actions end with.
+/// Returns the failure that ends the actions.
 func ending(_ actions: [ReceiverAction]) -> TransferFailure? {
     if case .fail(let failure)? = actions.last { failure } else { nil }
 }
 
-/// The failure that actions end with.
+/// Returns the failure that ends the actions.
 func ending(_ actions: [SenderAction]) -> TransferFailure? {
     if case .fail(let failure)? = actions.last { failure } else { nil }
 }
 
 extension ReceiverMachine {
-    /// Everything that an input leads to, up to where another one is needed.
+    /// Returns all actions that result from an input, until another one is needed.
     @discardableResult
     mutating func after(_ input: (inout Self) throws -> Void) rethrows -> [ReceiverAction] {
         try input(&self)
@@ -135,7 +135,7 @@ extension ReceiverMachine {
 }
 
 extension SenderMachine {
-    /// Everything that an input leads to, up to where another one is needed.
+    /// Returns all actions that result from an input, until another one is needed.
     @discardableResult
     mutating func after(_ input: (inout Self) throws -> Void) rethrows -> [SenderAction] {
         try input(&self)

@@ -5,8 +5,8 @@ import HandoffTransfer
 import LoopIO
 import Testing
 
-/// Both programs of a transfer of a real file in one loop, with a stream in memory and the daemons played: what a command does
-/// for each action.
+/// Both programs of the transfer of a real file in one loop, with a stream in memory and simulated
+/// daemons. Performs the actions as a command does.
 private final class WholeTransfer {
     private let test: LoopTest
     private let source: SourceFile
@@ -15,9 +15,9 @@ private final class WholeTransfer {
     private var receiver: ReceiverMachine
     private var part: PartFile?
     private var hashers: (sender: FileHasher, receiver: FileHasher?)
-    /// The stream breaks when so many bytes of the file have passed.
+    /// The stream breaks after this many bytes of the file.
     private let cut: Int64
-    /// Done to the source once its bytes are sent.
+    /// Runs once the bytes of the source have been sent.
     private let behindBytes: () -> Void
 
     private(set) var moved: Int64 = 0
@@ -41,7 +41,7 @@ private final class WholeTransfer {
         try test.run()
     }
 
-    /// Does what both want.
+    /// Performs the actions of both machines.
     private func advance() {
         while true {
             if let action = sender.next() {
@@ -83,7 +83,7 @@ private final class WholeTransfer {
         advance()
     }
 
-    /// Plays the daemons: the offsets of both descriptors say from where and to where.
+    /// Simulates the daemons. The offsets of both descriptors define the ranges.
     private func move(_ length: Int64) throws(TransferFailure) {
         guard let part else { return }
         var bytes = [UInt8](repeating: 0, count: Int(min(length, cut - moved)))
@@ -125,7 +125,7 @@ private final class WholeTransfer {
         case .write, .end, .succeed: break
         case .fail(let failure):
             failures.receiver = failure
-            // Others may go on with it.
+            // Another attempt may continue it.
             part = nil
         }
     }
@@ -133,7 +133,7 @@ private final class WholeTransfer {
 
 @Suite struct WholeTransferTests {
     @Test(arguments: [0, 1, 399_999, 400_000] as [Int64])
-    func `a file that is cut at any place goes on there, and arrives`(at place: Int64) throws {
+    func `a file that is interrupted at any position continues there, and arrives`(at place: Int64) throws {
         let folder = try TestFolder()
         folder.make("in")
         var random = SeededRandom(state: 3)
@@ -157,14 +157,15 @@ private final class WholeTransfer {
         #expect(shell("ls -A '\(folder.file("in"))'") == "a.bin\n")
     }
 
-    /// A file of 12 MiB and 5 bytes with data at 4 MiB, at 8 MiB, and, of which a hole before is too small to be one, behind that.
+    /// A file of 12 MiB and 5 bytes with data at 4 MiB, at 8 MiB, and after the latter behind a
+    /// hole that is too small to be one.
     private static let sparse = """
         truncate -s 12582917 "$1"; for place in 1024 2048 2052; do
         head -c 4096 /dev/urandom | dd of="$1" bs=4096 seek=$place conv=notrunc status=none; done
         """
 
     @Test(arguments: [.max, 0, 1, 4096, 10_000] as [Int64])
-    func `a file with holes has them where it arrives, also when it was cut`(at place: Int64) throws {
+    func `a file with holes arrives with holes, also after an interruption`(at place: Int64) throws {
         let folder = try TestFolder()
         folder.make("in")
         let path = folder.file("a.img")
@@ -180,14 +181,14 @@ private final class WholeTransfer {
             moved += second.moved
         }
         #expect(shell("cmp '\(path)' '\(folder.file("in/a.img"))' && echo equal") == "equal\n")
-        // The file system of the test may know no holes.
+        // The file system of the test may not support holes.
         guard isSparse else { return }
         #expect(moved == 4096 + 5 * 4096)
         #expect((Int(shell("stat -c %b '\(folder.file("in/a.img"))'").dropLast()) ?? .max) < 1024)
     }
 
     @Test
-    func `a file that changes once its bytes are sent is not taken, and what arrived stays`() throws {
+    func `a file that changes once its bytes are sent is rejected, and the received part is kept`() throws {
         let folder = try TestFolder()
         folder.make("in")
         let path = try folder.write([1, 2, 3], to: "a")

@@ -14,7 +14,7 @@ import Testing
         return (0..<width).map { row in (0..<width).map { code.pointee.data[row * width + $0] & 1 == 1 } }
     }
 
-    /// What a reader sees on the terminal: true where a module is dark.
+    /// The modules as shown on the terminal: true for a dark one.
     private func seen(_ lines: [String]) throws -> [[Bool]] {
         var rows: [[Bool]] = []
         for line in lines {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [link, "a", String(repeating: "x", count: 512), "Grüße"])
-    func `what is shown is what the library computed`(_ text: String) throws {
+    func `the displayed code matches the library's`(_ text: String) throws {
         let code = try #require(QRCode(text))
         let expected = try reference(text)
         let rows = try seen(try #require(code.lines(columns: 200)))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `the code stands in a light frame`() throws {
+    @Test func `the code has a light frame`() throws {
         let code = try #require(QRCode(Self.link))
         let rows = try seen(try #require(code.lines(columns: 200)))
         #expect(rows.allSatisfy { $0.count == code.size + 8 })
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a narrow terminal gets a narrow frame and a narrower one nothing`() throws {
+    @Test func `a narrow terminal gets a narrow frame, and a narrower one nothing`() throws {
         let code = try #require(QRCode(Self.link))
         let narrow = try #require(code.lines(columns: code.size + 7))
         #expect(try seen(narrow).first?.count == code.size + 4)
@@ -66,7 +66,7 @@ import Testing
         #expect(code.lines(columns: 0) == nil)
     }
 
-    @Test func `no text and too much text have no code`() {
+    @Test func `an empty or too long text has no code`() {
         #expect(QRCode("") == nil)
         #expect(QRCode(String(repeating: "x", count: 2953)) != nil)
         #expect(QRCode(String(repeating: "x", count: 2954)) == nil)

@@ -219,7 +219,7 @@ def keys(source):
     with open(os.path.join(ROOT, "Sources", source)) as file:
         text = file.read()
     cases = re.findall(r'^    case (\w+)(?: = "([a-z-]+)")?$', text, re.M)
-    message = re.search(r"unknown key '[^']+'; allowed are: ([a-z, -]+)\"", text)
+    message = re.search(r"unknown key '[^']+'; allowed keys: ([a-z, -]+)\"", text)
     return {raw or name for name, raw in cases} | set(message.group(1).split(", ") if message else [])
 
 

@@ -155,7 +155,7 @@ def picture(stage):
 @test("scripts/demo hands an activity and a file over, and leaves nothing behind", limit=120)
 def demo(stage):
     done = run([path("scripts/demo"), "--no-build"], {**os.environ, "HANDOFF_BIN": BIN, "TMPDIR": stage.folder}, 110)
-    expect(done.code == 0 and "The payload is equal to the last detail" in done.output, str(done))
+    expect(done.code == 0 and "The payload is identical: " in done.output, str(done))
     expect(os.listdir(stage.folder) == [], f"left: {os.listdir(stage.folder)}")
 
 

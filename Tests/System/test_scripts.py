@@ -54,7 +54,7 @@ def setup(stage, update):
 @test("setup waits while another program uses dpkg or the lists of packages")
 def busy(stage):
     done, calls = setup(stage, '[ $n -gt 3 ] || { echo "E: Could not get lock /var/lib/apt/lists/lock" >&2; exit 100; }')
-    expect(done.code == 0 and "waiting for the other program" in done.errors, str(done))
+    expect(done.code == 0 and "waiting up to 10 minutes for another program" in done.errors, str(done))
     expect(["update" in one for one in calls] == [True] * 4 + [False], f"{calls}")
     expect(re.match(r"-o DPkg::Lock::Timeout=[1-9]\d\d install ", calls[-1]), f"{calls}")
 

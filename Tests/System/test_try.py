@@ -45,7 +45,7 @@ def places(stage):
     environment = surroundings(stage)
     del environment["HANDOFF_BIN"]
     missing = run([TRY], environment)
-    expect(missing.code == 1 and "no handoffd in PATH" in missing.errors, f"wrong: {missing}")
+    expect(missing.code == 1 and "handoffd is not in PATH" in missing.errors, f"wrong: {missing}")
     found = run([TRY, "--run", "true"], environment | {"PATH": f"{BIN}:/usr/bin:/bin"})
     expect(found.code == 0, f"not found in PATH: {found}")
     beside = os.path.join(stage.folder, "bin")

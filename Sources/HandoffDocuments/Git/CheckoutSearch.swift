@@ -1,14 +1,17 @@
-/// Finds checkouts, upwards from a document and downwards from the folders that the user named.
+/// Finds checkouts, upwards from a document and downwards from configured folders.
 enum CheckoutSearch {
-    /// Levels below a named folder in which checkouts are looked for: `~/src/host/owner/name`, and one more.
+    /// The search depth below a configured folder: enough for `~/src/host/owner/name`, and one more
+    /// level.
     static let depth = 4
-    /// Folders that are looked at in one search, so that a mistaken setting costs bounded time.
+    /// The maximum number of folders visited in one search, so that a wrong setting has a bounded
+    /// cost.
     static let maxFolders = 20_000
 
-    /// The checkout that a document is in: the nearest one, unless that is a part of a bigger one.
+    /// Returns the nearest checkout that contains a document. For a submodule, prefers the
+    /// containing checkout.
     /// - Parameters:
-    ///   - path: the document, without links.
-    ///   - folder: the folder, without links, beyond which nothing is looked at.
+    ///   - path: the document, with links resolved.
+    ///   - folder: the top folder of the search, with links resolved.
     static func checkout(of path: String, below folder: String) -> GitCheckout? {
         var part: GitCheckout?
         var place = path
@@ -23,8 +26,8 @@ enum CheckoutSearch {
         return part
     }
 
-    /// All checkouts below folders, in the order of their paths. Links are not followed, hidden folders and what is inside of
-    /// checkouts not looked at.
+    /// Returns all checkouts below folders, in path order. Does not follow links, and does not
+    /// search hidden folders or inside checkouts.
     static func checkouts(below folders: [String]) -> [GitCheckout] {
         var found: [GitCheckout] = []
         var left = maxFolders

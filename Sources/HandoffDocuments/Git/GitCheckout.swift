@@ -1,16 +1,15 @@
 import HandoffModel
 import LoopIO
 
-/// A folder in which a repository is checked out.
+/// A checkout of a Git repository.
 package struct GitCheckout: Hashable, Sendable {
-    /// Its path.
     package let path: String
-    /// Which repository; nil when it has no remote `origin` that another device could know.
+    /// The repository; nil without a remote `origin` that other devices could identify.
     package let identity: RepositoryIdentity?
-    /// Whether it is one of a bigger checkout (a submodule), in which its documents have a place as well.
+    /// True if it is a submodule, whose documents also belong to the containing checkout.
     package let isPart: Bool
 
-    /// Reads what is in a folder; nil when it is no checkout. Blocks for as long as the file system does.
+    /// Examines a folder. Returns nil if it is not a checkout. Blocks while the file system does.
     package init?(at path: String) {
         let git = path + "/.git"
         switch FileTree.kind(of: git) {
@@ -19,7 +18,7 @@ package struct GitCheckout: Hashable, Sendable {
             identity = Self.identity(git)
         case .file:
             guard let folder = Self.link(git).map({ Self.absolute($0, in: path) }) else { return nil }
-            // The administrative folder of a worktree names the one that it shares with the others.
+            // The administrative folder of a worktree refers to the common one.
             if let common = Self.line(folder + "/commondir") {
                 isPart = false
                 identity = Self.identity(Self.absolute(common, in: folder))
@@ -37,7 +36,7 @@ package struct GitCheckout: Hashable, Sendable {
         return GitConfig.origin(bytes).flatMap(RepositoryIdentity.init(remote:))
     }
 
-    /// Where a `.git` file leads (gitrepository-layout(5)).
+    /// Returns the target of a `.git` file (gitrepository-layout(5)).
     private static func link(_ path: String) -> String? {
         guard let line = line(path), line.hasPrefix("gitdir:") else { return nil }
         let target = line.dropFirst("gitdir:".count).drop { $0 == " " }

@@ -1,9 +1,11 @@
-/// As much of git's configuration files as it takes to know where a checkout came from (git-config(1), "Syntax").
+/// A minimal parser of Git configuration files that finds the remote of a checkout (git-config(1),
+/// "Syntax").
 package enum GitConfig {
-    /// The greatest file that is read, in bytes.
+    /// The maximum size of a file in bytes.
     package static let byteLimit = 262_144
 
-    /// The address of the remote `origin`, the first when there are several; nil when there is none.
+    /// Returns the address of the remote `origin`, or the first of several, or nil if there is
+    /// none.
     package static func origin(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else { return nil }
         var isOrigin = false
@@ -23,7 +25,7 @@ package enum GitConfig {
         return nil
     }
 
-    /// The lines, those joined that end with a backslash.
+    /// Returns the lines. A line that ends with a backslash is joined with the next.
     private static func lines(_ text: String) -> [Substring.UnicodeScalarView] {
         var lines: [Substring.UnicodeScalarView] = []
         var held = ""
@@ -41,7 +43,8 @@ package enum GitConfig {
         return lines
     }
 
-    /// Whether a heading is that of the remote `origin`, and what follows it; nil when it does not end.
+    /// Parses a heading. Returns true for the remote `origin`, and the text after the heading, or
+    /// nil if the heading is not terminated.
     private static func header(
         _ line: Substring.UnicodeScalarView
     ) -> (isOrigin: Bool, rest: Substring.UnicodeScalarView)? {
@@ -59,7 +62,7 @@ package enum GitConfig {
                 }
             } else if scalar == "\"" {
                 guard !isQuoted else {
-                    // The end of the name: only the bracket may follow.
+                    // After the closing quote, only the bracket may follow.
                     let after = line[line.index(after: place)...].drop(while: isBlank)
                     guard after.first == "]" else { return nil }
                     let section = inside.lowercased().filter { $0 != " " && $0 != "\t" }
@@ -75,10 +78,11 @@ package enum GitConfig {
         return nil
     }
 
-    /// A value: quotes and escapes resolved, without a comment and the blanks around it.
+    /// Returns a value with quotes and escapes resolved, without comments and surrounding blanks.
     private static func value(_ text: Substring.UnicodeScalarView) -> String {
         var value = ""
-        // How much of it is more than blanks at the end; the value itself would be copied at each character.
+        // The length without trailing blanks. Trimming the value itself would copy it at each
+        // character.
         var kept = 0
         var isQuoted = false
         var isEscaped = false

@@ -1,21 +1,23 @@
-/// Which repository a checkout is of, the same for all ways to write its address: host and path of the remote, such as
-/// `example.org/notes/letters`. User names, passwords and tokens are no part of it.
+/// The identity of a repository: the host and path of its remote, such as
+/// `example.org/notes/letters`. All forms of an address give the same identity. It contains no user
+/// names, passwords or tokens.
 package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// The longest identity, in bytes.
+    /// The maximum bytes of an identity.
     package static let maxByteCount = 512
 
-    /// Host in lower case, a port that is not the usual one, and the path without `.git`.
+    /// The host in lower case, a port other than the default, and the path without `.git`.
     package let text: String
 
     package var description: String { text }
 
-    /// The identity of a remote: `https://host/path.git`, `ssh://user@host:port/path`, `user@host:path`, and others that git
-    /// understands. Nil for what has no host, since a path means nothing on another device; for a query, which may be a secret;
-    /// and for anything that does not look like an address.
+    /// Creates the identity of a remote: `https://host/path.git`, `ssh://user@host:port/path`,
+    /// `user@host:path`, and other forms that Git accepts. Returns nil without a host, because a
+    /// path is meaningless on another device; with a query, which may be a secret; and for anything
+    /// else that does not look like an address.
     package init?(remote: String) {
         guard remote.utf8.count <= 4096, remote.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard !remote.utf8.contains(where: { "\\?#\"<>^`{|}".utf8.contains($0) }) else { return nil }
-        // Not by `contains("://")`, which would bring the engine for regular expressions into handoffd.
+        // `contains("://")` would link the regular expression engine into handoffd.
         let isURL = remote.utf8.indices.contains { remote.utf8[$0...].starts(with: "://".utf8) }
         let found = isURL ? Self.url(remote) : Self.shortForm(remote)
         guard let (authority, port, path) = found, let host = Self.host(authority),
@@ -26,13 +28,14 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Nil unless the text is exactly what `text` gives.
+    /// Returns nil unless the text is already in the form of `text`.
     package init?(normalized text: String) {
         guard let identity = RepositoryIdentity(remote: "https://" + text), identity.text == text else { return nil }
         self = identity
     }
 
-    /// Usual ports, by scheme. Repositories are also offered at others, which then tell them apart.
+    /// The default port of each scheme. Other ports are part of the identity, because they may
+    /// serve other repositories.
     private static let ports: [String: Int] = [
         "https": 443, "http": 80, "ssh": 22, "git": 9418, "git+ssh": 22, "ssh+git": 22, "git+https": 443,
         "git+http": 80,
@@ -60,7 +63,7 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
         return (host, port, rest.dropFirst(authority.count))
     }
 
-    /// `user@host:path`: a colon before the first slash.
+    /// Parses `user@host:path`, which has a colon before the first slash.
     private static func shortForm(_ remote: String) -> Parts? {
         guard let colon = remote.firstIndex(of: ":"), !remote[..<colon].contains("/") else { return nil }
         let host = withoutUser(remote[..<colon])
@@ -92,14 +95,15 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
     private static func path(_ text: Substring) -> String? {
         var components: [String] = []
         for part in text.split(separator: "/") {
-            // One form for each character, so that two spellings are equal; a credential in a wrong place never travels.
+            // Normalizes each character so that different spellings are equal, and rejects `@` and
+            // `:`, so that a misplaced credential is never sent.
             guard let decoded = PercentText.decode(part), decoded != ".", decoded != "..",
                 !decoded.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F || "@/:".utf8.contains($0) })
             else { return nil }
             components.append(PercentText.encode(decoded))
         }
         guard var last = components.popLast() else { return nil }
-        // All of them: what comes out has to read the same again.
+        // Removes repeated suffixes, so that parsing the result yields the same identity.
         while last.hasSuffix(".git") { last.removeLast(4) }
         guard !last.isEmpty, last != ".", last != ".." else { return nil }
         return (components + [last]).joined(separator: "/")

@@ -1,32 +1,32 @@
 import HandoffModel
 import LoopIO
 
-/// The file in which a user says which folders other devices have, too: lines of `key = value`, comments and headings, as in
-/// handoffd.conf. A line with a mistake is reported, and spoils nothing else.
+/// The file in which a user configures shared folders: lines of `key = value`, comments and
+/// headings, as in handoffd.conf. Each invalid line is reported and skipped.
 package enum DocumentsFile {
-    /// What is wrong in a file, and what is allowed; names file and line.
+    /// An error in a file. The description names the file, the line, and the allowed values.
     package struct Problem: Equatable, Sendable, CustomStringConvertible {
         /// The file, and the line, counted from 1.
         package let place: String
-        /// What is wrong there.
+        /// The error, and the allowed values.
         package let message: String
 
         package var description: String { "\(place): \(message)" }
     }
 
-    /// The greatest file, and the greatest line, in bytes.
+    /// The maximum size of the file, and of a line, in bytes.
     package static let byteLimit = 65_536
     private static let lineLimit = 4400
-    /// Mistakes that are reported of one file.
+    /// The maximum number of errors reported for one file.
     private static let maxProblems = 32
 
     /// The file for all users of the machine.
     package static let systemPath = "/etc/handoff/documents.conf"
 
-    /// The files that are read, the weakest first.
+    /// Returns the files to read, in ascending order of precedence.
     package static func paths(environment: [String: String]) -> [String] {
         var paths = [systemPath]
-        // A relative path there is to be ignored (XDG Base Directory Specification).
+        // A relative path must be ignored (XDG Base Directory Specification).
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             paths.append("\(folder)/handoff/documents.conf")
         } else if let home = environment["HOME"], home.hasPrefix("/") {
@@ -35,7 +35,8 @@ package enum DocumentsFile {
         return paths
     }
 
-    /// Reads the system's file and the user's, whose names win. Blocks for as long as the file system does.
+    /// Reads the system's file and the user's, whose names take precedence. Blocks while the file
+    /// system does.
     package static func read(environment: [String: String]) -> (roots: SharedRoots, problems: [Problem]) {
         var roots = SharedRoots()
         var problems: [Problem] = []
@@ -49,7 +50,7 @@ package enum DocumentsFile {
                 continue
             } catch .fileTooLarge {
                 problems.append(
-                    Problem(place: path, message: "the file is too large: allowed are \(byteLimit / 1024) KiB"))
+                    Problem(place: path, message: "the file is too large: the maximum is \(byteLimit / 1024) KiB"))
             } catch {
                 problems.append(Problem(place: path, message: "cannot read the file: \(error)"))
             }
@@ -57,10 +58,10 @@ package enum DocumentsFile {
         return (roots, problems)
     }
 
-    /// Reads the text of a file.
+    /// Parses a file.
     /// - Parameters:
-    ///   - path: what problems call the file.
-    ///   - home: what `~` stands for.
+    ///   - path: the path in error messages.
+    ///   - home: the replacement for `~`.
     package static func parse(
         _ bytes: [UInt8], path: String, home: String?
     ) -> (roots: SharedRoots, problems: [Problem]) {
@@ -76,13 +77,13 @@ package enum DocumentsFile {
                 case .root(let folder):
                     if let first = lines[folder.name] {
                         throw LineError(
-                            "the name '\(folder.name)' was used before (line \(first)); the first one holds")
+                            "the name '\(folder.name)' is already used in line \(first), which takes precedence")
                     }
-                    guard roots.add(folder) else { throw LineError("allowed are \(SharedRoots.most) roots") }
+                    guard roots.add(folder) else { throw LineError("there are more than \(SharedRoots.most) roots") }
                     lines[folder.name] = number
                 case .checkouts(let folder):
                     guard roots.addCheckouts(folder) else {
-                        throw LineError("allowed are \(SharedRoots.most) folders with checkouts")
+                        throw LineError("there are more than \(SharedRoots.most) folders with checkouts")
                     }
                 }
             } catch {
@@ -112,7 +113,7 @@ package enum DocumentsFile {
         guard line.count <= lineLimit else { throw LineError("the line is longer than \(lineLimit) bytes") }
         guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
             let text = String(validating: line, as: UTF8.self)
-        else { throw LineError("allowed is UTF-8 text without control characters") }
+        else { throw LineError("expected UTF-8 text without control characters") }
         guard let opening = line.first, opening != UInt8(ascii: "#") else { return nil }
         if opening == UInt8(ascii: "["), line.last == UInt8(ascii: "]") { return nil }
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")),
@@ -120,8 +121,8 @@ package enum DocumentsFile {
             let value = String(validating: line[(equals + 1)...].withoutBlanks, as: UTF8.self)
         else {
             throw LineError(
-                "cannot read '\(shown(text))': allowed are 'root = NAME FOLDER', 'checkouts = FOLDER', '[heading]', "
-                    + "'# comment' and empty lines")
+                "invalid line '\(shown(text))': expected 'root = NAME FOLDER', 'checkouts = FOLDER', '[heading]', "
+                    + "'# comment' or an empty line")
         }
         switch word {
         case "root":
@@ -129,30 +130,30 @@ package enum DocumentsFile {
             let path = value.dropFirst(name.count).drop { $0 == " " || $0 == "\t" }
             guard SharedRoots.isName(String(name)) else {
                 throw LineError(
-                    "'\(shown(String(name)))' is no name of a root: allowed are 1 to 64 letters, digits, '.', '_' and '-'"
+                    "'\(shown(String(name)))' is not a root name: expected 1 to 64 letters, digits, '.', '_' or '-'"
                 )
             }
             guard let folder = SharedRoots.Folder(name: String(name), path: try folder(String(path), home: home)) else {
-                throw LineError("'\(shown(String(path)))' is no folder: allowed is an absolute path, or one after '~/'")
+                throw LineError("'\(shown(String(path)))' is not a folder: expected an absolute path or '~/PATH'")
             }
             return .root(folder)
         case "checkouts": return .checkouts(try folder(value, home: home))
-        default: throw LineError("unknown key '\(shown(word))'; allowed are: root, checkouts")
+        default: throw LineError("unknown key '\(shown(word))'; allowed keys: root, checkouts")
         }
     }
 
     private static func folder(_ text: String, home: String?) throws(LineError) -> String {
         guard text == "~" || text.hasPrefix("~/") else {
             guard text.hasPrefix("/") else {
-                throw LineError("'\(shown(text))' is no folder: allowed is an absolute path, or one after '~/'")
+                throw LineError("'\(shown(text))' is not a folder: expected an absolute path or '~/PATH'")
             }
             return text
         }
-        guard let home, home.hasPrefix("/") else { throw LineError("'~' stands for nothing: HOME is not set") }
+        guard let home, home.hasPrefix("/") else { throw LineError("cannot expand '~': HOME is not set") }
         return home + text.dropFirst()
     }
 
-    /// What a person wrote, cut to a length that fits a line.
+    /// Escapes a text of the user and shortens it for an error message.
     private static func shown(_ text: String) -> String {
         let text = VisibleText.escape(text)
         return text.count > 80 ? String(text.prefix(80)) + "…" : text

@@ -1,9 +1,9 @@
 import Glibc
 package import LoopIO
 
-/// The few questions about files that finding documents takes. All of them block for as long as the file system does.
+/// The file system queries needed to find documents. All of them block while the file system does.
 package enum FileTree {
-    /// What something is, links followed.
+    /// The type of a file, with links resolved.
     package enum Kind: Sendable {
         /// A regular file.
         case file
@@ -13,7 +13,8 @@ package enum FileTree {
         case other
     }
 
-    /// What is at a path (stat(2)); nil when there is nothing, or it cannot be known.
+    /// Returns the type of the file at a path (stat(2)), or nil if it does not exist or is
+    /// inaccessible.
     package static func kind(of path: String) -> Kind? {
         var status = stat()
         guard isPath(path), stat(path, &status) == 0 else { return nil }
@@ -24,18 +25,20 @@ package enum FileTree {
         }
     }
 
-    /// Whether a file or folder can be read now (access(2)).
+    /// Returns true if a file or folder can be read now (access(2)).
     package static func isReadable(_ path: String) -> Bool {
         isPath(path) && access(path, R_OK) == 0
     }
 
-    /// The content of a small regular file; nil when there is none, it cannot be read, or is larger.
+    /// Returns the content of a small regular file, or nil if it does not exist, is unreadable, or
+    /// exceeds the limit.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
         try? content(of: path, limit: limit)
     }
 
-    /// The content of a small regular file. Never waits for the other end of a pipe.
-    /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EINVAL for what is no regular file.
+    /// Returns the content of a small regular file. Never waits for the other end of a pipe.
+    /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EINVAL if it is not a
+    ///   regular file.
     package static func content(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         guard isPath(path) else { throw .invalidArgument }
         let file = Descriptor(
@@ -54,8 +57,9 @@ package enum FileTree {
         }
     }
 
-    /// The path without links (realpath(3)). Of what does not exist: that of the last folder on the way that does, with the rest
-    /// behind it; nil when the rest leads back up, or a link on the way leads to nothing.
+    /// Returns the path with links resolved (realpath(3)). If the path does not exist, resolves its
+    /// last existing ancestor and appends the rest. Returns nil if the rest contains `.` or `..`,
+    /// or for a dangling link.
     package static func real(_ path: String) -> String? {
         guard isPath(path), path.hasPrefix("/") else { return nil }
         var rest: [String] = []
@@ -67,7 +71,7 @@ package enum FileTree {
                 return rest.isEmpty ? text : (text == "/" ? "" : text) + "/" + rest.reversed().joined(separator: "/")
             }
             var status = stat()
-            // What is there and has no real path is a link to nothing, or hidden from us.
+            // An existing file without a real path is a dangling link or inaccessible.
             guard lstat(place, &status) != 0, errno == ENOENT || errno == ENOTDIR, let parent = parent(of: place) else {
                 return nil
             }
@@ -77,16 +81,17 @@ package enum FileTree {
         }
     }
 
-    /// The components of a path below a folder, none for the folder itself; nil when it is not below it. Both without links.
+    /// Returns the components of a path below a folder, or nil if it is not below it. The folder
+    /// itself has none. Both paths must have their links resolved.
     package static func components(of path: String, below folder: String) -> [String]? {
-        // By bytes, since names that look the same are different files.
+        // Compares bytes, because different files can have names that look the same.
         if path.utf8.elementsEqual(folder.utf8) { return [] }
         let prefix = folder == "/" ? "/" : folder + "/"
         guard path.utf8.starts(with: prefix.utf8) else { return nil }
         return path.utf8.dropFirst(prefix.utf8.count).split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
-    /// The folder that something is in; nil for `/`.
+    /// Returns the parent folder of a path, or nil for `/`.
     package static func parent(of path: String) -> String? {
         let slash = UInt8(ascii: "/")
         var bytes = Array(path.utf8)[...]
@@ -101,7 +106,7 @@ package enum FileTree {
         path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
     }
 
-    /// The names of the folders in a folder, in the order of their bytes; without hidden ones and links.
+    /// Returns the names of the folders in a folder, in byte order, without hidden ones and links.
     static func folders(in path: String, limit: Int) -> [String] {
         guard isPath(path), let folder = opendir(path) else { return [] }
         defer { closedir(folder) }

@@ -1,14 +1,13 @@
-/// The folders of this device that other devices have, too: by a name, or as checkouts of a repository. A plain value; its
-/// methods ask the file system, and block for as long as that does.
+/// The folders of this device that other devices also have, identified by name or as checkouts of a
+/// repository. Methods access the file system and block while it does.
 package struct SharedRoots: Equatable, Sendable {
-    /// A folder that has one name on all devices.
+    /// A folder that has the same name on all devices.
     package struct Folder: Equatable, Sendable {
-        /// The name.
         package let name: String
-        /// The path here: absolute, without a slash at the end.
+        /// The absolute local path, without a trailing slash.
         package let path: String
 
-        /// Nil for a name or a path of a wrong form.
+        /// Returns nil for an invalid name or path.
         package init?(name: String, path: String) {
             guard SharedRoots.isName(name), let path = SharedRoots.cleaned(path) else { return nil }
             self.name = name
@@ -16,21 +15,20 @@ package struct SharedRoots: Equatable, Sendable {
         }
     }
 
-    /// Folders of each kind that are used; more are no setting of a person.
+    /// The maximum number of folders of each kind.
     package static let most = 256
-    /// Bytes of a name.
+    /// The maximum bytes of a name.
     private static let maxName = 64
 
-    /// The folders with a name, each name once.
+    /// The named folders. Names are unique.
     package private(set) var folders: [Folder] = []
-    /// The folders in which checkouts are looked for: absolute, each once.
+    /// The folders to search for checkouts. Paths are absolute and unique.
     package private(set) var checkouts: [String] = []
 
-    /// No folders.
     package init() {}
 
-    /// Whether a folder can have this name: 1 to 64 letters, digits, and `.`, `_`, `-` of ASCII, not beginning with a dot or a
-    /// dash.
+    /// Returns true for a valid name: 1 to 64 ASCII letters, digits, `.`, `_` and `-`, not starting
+    /// with a dot or a dash.
     package static func isName(_ text: String) -> Bool {
         guard (1...maxName).contains(text.utf8.count), !text.hasPrefix("."), !text.hasPrefix("-") else {
             return false
@@ -41,8 +39,8 @@ package struct SharedRoots: Equatable, Sendable {
         }
     }
 
-    /// Adds a folder; one of the same name is replaced.
-    /// - Returns: false when there are too many.
+    /// Adds a folder, or replaces the one with the same name.
+    /// - Returns: false if there are too many.
     @discardableResult
     package mutating func add(_ folder: Folder) -> Bool {
         if let place = folders.firstIndex(where: { $0.name == folder.name }) {
@@ -54,8 +52,8 @@ package struct SharedRoots: Equatable, Sendable {
         return true
     }
 
-    /// Adds a folder with checkouts.
-    /// - Returns: false when there are too many, or the path is not absolute.
+    /// Adds a folder to search for checkouts.
+    /// - Returns: false if there are too many, or the path is not absolute.
     @discardableResult
     package mutating func addCheckouts(_ path: String) -> Bool {
         guard let path = Self.cleaned(path), checkouts.count < Self.most else { return false }
@@ -63,13 +61,13 @@ package struct SharedRoots: Equatable, Sendable {
         return true
     }
 
-    /// Takes the folders of a stronger source: its names win.
+    /// Adds the folders of a source with precedence. They replace folders with the same names.
     package mutating func merge(_ stronger: SharedRoots) {
         for folder in stronger.folders { add(folder) }
         for path in stronger.checkouts { addCheckouts(path) }
     }
 
-    /// An absolute path without slashes at its end; nil for another one.
+    /// Returns an absolute path without trailing slashes, or nil if the path is not absolute.
     private static func cleaned(_ path: String) -> String? {
         guard path.hasPrefix("/"), !path.utf8.contains(0), path.utf8.count <= 4095 else { return nil }
         var path = path[...]
@@ -78,11 +76,12 @@ package struct SharedRoots: Equatable, Sendable {
     }
 }
 
-// MARK: - From here to other devices
+// MARK: - To other devices
 
 extension SharedRoots {
-    /// The URL by which other devices know a file, of the most specific folder that it is in; nil when it is in none. A link that
-    /// leads out of a folder is not in it.
+    /// Returns the URL that denotes a file on other devices, relative to the most specific shared
+    /// folder that contains it, or nil if there is none. Links are resolved first, so a link out of
+    /// a folder is outside.
     package func url(of file: FileURL) -> DocumentURL? {
         guard let path = file.path, let real = FileTree.real(path) else { return nil }
         var best: (folder: String, url: DocumentURL)?
@@ -104,25 +103,27 @@ extension SharedRoots {
     }
 }
 
-// MARK: - From other devices to here
+// MARK: - From other devices
 
 extension SharedRoots {
-    /// Why a document of another device has no path here.
+    /// The reason why a document of another device has no local path.
     package enum Missing: Error, Hashable, Sendable {
-        /// There is no folder of this name.
+        /// No folder has this name.
         case noRoot(String)
-        /// The folder of this name does not exist now.
+        /// The folder with this name does not currently exist.
         case rootIsGone(String, path: String)
         /// No checkout of this repository was found.
         case noCheckout(RepositoryIdentity)
-        /// The path leads out of the folder, over a link.
+        /// The path leaves the folder through a link.
         case leadsOut
-        /// It is in no folder that devices share.
+        /// The document is not in a shared folder.
         case nowhere
     }
 
-    /// The path of a document here, whether it exists or not: never outside of its folder.
-    /// - Parameter found: checkouts that were found before, so that several documents take one search; nil before the first.
+    /// Returns the local path of a document, whether or not it exists. The path is never outside
+    /// its folder.
+    /// - Parameter found: a cache of checkouts, so that several documents need only one search;
+    ///   initially nil.
     package func path(of document: DocumentURL, found: inout [GitCheckout]?) throws(Missing) -> String {
         switch document.place {
         case .nowhere: throw .nowhere
@@ -138,7 +139,7 @@ extension SharedRoots {
             var first: String?
             for checkout in candidates {
                 let path = try Self.path(of: document.components, in: checkout.path)
-                // Of several checkouts the first that has the document.
+                // Of several checkouts, use the first that contains the document.
                 if FileTree.kind(of: path) != nil { return path }
                 first = first ?? path
             }

@@ -1,39 +1,41 @@
-/// Where a document is, in words that mean the same on all devices of the account: the URL that travels in the place of a
-/// `file:` URL. The form is described in docs/control-protocol.md.
+/// The location of a document in a form that is valid on all devices of the account. It replaces a
+/// `file:` URL when an activity is sent. docs/control-protocol.md describes the format.
 package struct DocumentURL: Hashable, Sendable {
-    /// What the path of the document begins at.
+    /// The starting point of a document's path.
     package enum Place: Hashable, Sendable {
-        /// A folder that has this name on each device that has it.
+        /// A folder that has this name on each device.
         case root(String)
         /// A checkout of this repository.
         case repository(RepositoryIdentity)
-        /// Nothing that another device could have: the path is the name alone.
+        /// Not a shared location: the path is only the file's name.
         case nowhere
     }
 
-    /// The scheme, with its colon.
     package static let prefix = "handoff-document:"
-    /// The longest text that is read, in bytes.
+    /// The maximum bytes of a URL's text.
     package static let maxByteCount = 16_384
-    /// Components of a path, and bytes of one and of all of them: what Linux takes.
+    /// The limits of Linux: components of a path, bytes of one component, and bytes of all of them.
     private static let maxComponents = 256
     private static let maxComponent = 255
     private static let maxPath = 4095
-    /// The greatest number of a document of an activity.
+    /// The highest number of a document of an activity.
     package static let maxFetch = 999_999
 
-    /// What the path begins at.
+    /// The starting point of the path.
     package let place: Place
-    /// The path below it; each component is a name that a file can have. Of `nowhere` exactly one.
+    /// The path below the starting point. Each component is a valid file name. `nowhere` has
+    /// exactly one.
     package let components: [String]
-    /// Whether the URL says that it is a folder.
+    /// True if the URL denotes a folder.
     package let isFolder: Bool
-    /// The number by which the document can be fetched over a stream of its activity; nil when it cannot.
+    /// The number by which the document can be fetched over a stream of its activity; nil if it
+    /// cannot.
     package var fetch: Int?
-    /// What follows a `#` in the URL.
+    /// The part of the URL after `#`.
     package let fragment: String?
 
-    /// Nil when a component is no name of a file, leads to another folder, or is too long, and for a fragment that no URL has.
+    /// Returns nil if a component is not a file name, refers to another folder or is too long, or
+    /// if the fragment is invalid.
     package init?(
         _ place: Place, _ components: [String], isFolder: Bool = false, fetch: Int? = nil, fragment: String? = nil
     ) {
@@ -43,7 +45,7 @@ package struct DocumentURL: Hashable, Sendable {
         else { return nil }
         switch place {
         case .root(let name): guard SharedRoots.isName(name) else { return nil }
-        // What git keeps for itself is no document.
+        // Git's own files are not documents.
         case .repository: guard !components.contains(where: { $0.lowercased() == ".git" }) else { return nil }
         case .nowhere: guard components.count == 1 else { return nil }
         }
@@ -55,8 +57,9 @@ package struct DocumentURL: Hashable, Sendable {
         self.fragment = fragment
     }
 
-    /// A document that no other device can have by itself.
-    /// - Parameter name: its own name; what no file can be called becomes `document`.
+    /// Returns a URL for a document outside all shared locations.
+    /// - Parameter name: the document's name; replaced by `document` if it is not a valid file
+    ///   name.
     package static func nowhere(_ name: String, isFolder: Bool, fragment: String?) -> DocumentURL {
         let kept = isName(name) ? name : "document"
         let whole = DocumentURL(.nowhere, [kept], isFolder: isFolder, fragment: fragment)
@@ -79,7 +82,7 @@ package struct DocumentURL: Hashable, Sendable {
 // MARK: - The text
 
 extension DocumentURL {
-    /// Reads the text of a URL; nil for one of another scheme or form.
+    /// Parses a URL. Returns nil for another scheme or an invalid form.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maxByteCount, text.prefix(Self.prefix.count).lowercased() == Self.prefix
         else { return nil }
@@ -126,7 +129,7 @@ extension DocumentURL {
         self.init(place, components, isFolder: isFolder, fetch: fetch, fragment: fragment)
     }
 
-    /// The URL as it travels.
+    /// The URL as sent to other devices.
     package var text: String {
         var text = Self.prefix
         switch place {
@@ -141,7 +144,7 @@ extension DocumentURL {
         return text
     }
 
-    /// The document's own name; that of the root for a root itself.
+    /// The name of the document, or of the starting point if the path is empty.
     package var name: String {
         if let last = components.last { return last }
         switch place {

@@ -1,18 +1,19 @@
-/// What a `file:` URL says (RFC 8089).
+/// A parsed `file:` URL (RFC 8089).
 package struct FileURL: Hashable, Sendable {
-    /// The absolute path, decoded; not normalised. Nil when the URL names none on this machine: it has a host, is relative, or
-    /// holds what no path holds.
+    /// The absolute path, decoded but not normalized. Nil if the URL does not denote a file on this
+    /// machine: it has a host, is relative, or contains invalid bytes.
     package let path: String?
-    /// The last component of the path, also when the path is of no use; empty for the root folder.
+    /// The last component of the path, even if `path` is nil; empty for the root folder.
     package let name: String
-    /// Whether it ends with a slash, as URLs of folders do.
+    /// True if the URL ends with a slash, as those of folders do.
     package let isFolder: Bool
-    /// What follows a `#`, as it stands there.
+    /// The part after `#`, unchanged.
     package let fragment: String?
 
-    /// Reads the text of a URL; nil when its scheme is another one.
+    /// Parses a URL. Returns nil for another scheme.
     package init?(_ text: String) {
-        // By bytes: what follows the colon may be a mark that makes one character with it.
+        // Compares bytes, because a combining mark after the colon would form one character with
+        // it.
         guard String(decoding: text.utf8.prefix(5), as: UTF8.self).lowercased() == "file:" else { return nil }
         var rest = Substring(text.utf8.dropFirst(5))
         if let place = rest.firstIndex(of: "#") {

@@ -1,6 +1,6 @@
 /// Percent-encoding of one component of a path (RFC 3986, section 2.1).
 enum PercentText {
-    /// A text as a component: letters, digits and `-._~` stay.
+    /// Encodes a text as a component. Letters, digits and `-._~` are kept.
     static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -16,7 +16,8 @@ enum PercentText {
         return encoded
     }
 
-    /// A component as a text; nil for a `%` without two digits, and for what is no UTF-8.
+    /// Decodes a component. Returns nil for a `%` without two digits, and for bytes that are not
+    /// UTF-8.
     static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -1,9 +1,9 @@
 import HandoffJSON
 package import HandoffModel
 
-// URLs at any depth of a `userInfo`, in keys as well.
+// URLs at any depth of a `userInfo`, including in keys.
 extension UserInfoValue {
-    /// Calls something with the text of each URL inside.
+    /// Calls `body` with the text of each contained URL.
     package func forEachURL(_ body: (String) -> Void) {
         switch self {
         case .null, .bool, .integer, .unsigned, .double, .string, .data, .date, .uuid: break
@@ -17,9 +17,9 @@ extension UserInfoValue {
         }
     }
 
-    /// The same value with other URLs. What becomes equal by that is there once: of a set's elements, and of a dictionary's
-    /// members the last.
-    /// - Parameter change: gets the text of a URL, and gives what takes its place; nil leaves it.
+    /// Returns the value with replaced URLs. Elements of a set that become equal are merged. Of
+    /// equal keys of a dictionary, the last member is kept.
+    /// - Parameter change: returns the replacement for the text of a URL, or nil to keep it.
     package func replacingURLs(_ change: (String) -> String?) -> UserInfoValue {
         switch self {
         case .null, .bool, .integer, .unsigned, .double, .string, .data, .date, .uuid: return self
@@ -44,8 +44,8 @@ extension UserInfoValue {
         }
     }
 
-    /// The same value with the names of files in place of `file:` URLs. A path means nothing on another device, and shows how folders
-    /// and users are called on this one.
+    /// The value with `file:` URLs replaced by file names. A path is meaningless on another device,
+    /// and reveals the names of folders and users on this one.
     package var withoutLocalPaths: UserInfoValue {
         replacingURLs { text in
             FileURL(text).map { DocumentURL.nowhere($0.name, isFolder: $0.isFolder, fragment: nil).text }
@@ -54,8 +54,8 @@ extension UserInfoValue {
 }
 
 extension ActivityContent {
-    /// The same content for another device: see ``UserInfoValue/withoutLocalPaths``. Nearly all content has no `file:` URL and is
-    /// returned as it is.
+    /// The content to be sent to another device, see ``UserInfoValue/withoutLocalPaths``. Content
+    /// without `file:` URLs, which is nearly all, is returned unchanged.
     package var withoutLocalPaths: ActivityContent {
         let tagged = JSON.object(userInfo)
         guard UserInfo.hasFileURL(tagged), let value = try? UserInfoValue(tagged: tagged),

@@ -1,24 +1,27 @@
-/// Bounds how much of what is kept a receiving program hashes again after cuts, by what arrived meanwhile.
+/// Limits how much kept content a receiver hashes again after broken connections, in proportion to
+/// the bytes received.
 ///
-/// Otherwise a sender that cuts each connection after a byte would keep the receiver hashing. A plain value, for one content.
+/// Without the limit, a sender that cuts each connection after one byte could keep the receiver
+/// hashing. Covers one content.
 struct ComparisonBudget: Sendable {
-    /// Bytes that are hashed for each byte that arrived.
+    /// Bytes that may be hashed for each byte received.
     static let factor: Int64 = 16
-    /// Bytes that are hashed without that: about a second of processor time.
+    /// Bytes that may be hashed in any case: about one second of processor time.
     static let free: Int64 = 1 << 30
 
-    /// The comparison that the program starts with is of what an earlier run has left, and is not bounded.
+    /// True until the first comparison ends. That one covers the content kept by an earlier run and
+    /// is not limited.
     private var isFirst = true
     private var compared: Int64 = 0
     private var arrived: Int64 = 0
 
-    /// Counts bytes of the content that arrived.
+    /// Counts received bytes of the content.
     mutating func arrived(_ bytes: Int64) {
         arrived = arrived.addingReportingOverflow(bytes).partialValue
     }
 
-    /// Counts bytes that are to be hashed now.
-    /// - Throws: `failed` when so many did not arrive since the program started.
+    /// Counts bytes that are about to be hashed.
+    /// - Throws: `failed` if too few bytes have been received since the program started.
     mutating func compare(_ bytes: Int64) throws(TransferFailure) {
         guard !isFirst else { return }
         compared = compared.addingReportingOverflow(bytes).partialValue
@@ -26,11 +29,11 @@ struct ComparisonBudget: Sendable {
         guard limit.overflow || compared - Self.free <= limit.partialValue else {
             throw TransferFailure(
                 .failed,
-                "the connection was cut so often that more is compared than arrives; run the same command again to continue"
+                "the connection breaks so often that more is compared than received; run the command again to continue"
             )
         }
     }
 
-    /// Ends a comparison, also one of nothing.
+    /// Ends a comparison, including an empty one.
     mutating func endComparison() { isFirst = false }
 }

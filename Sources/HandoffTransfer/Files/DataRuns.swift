@@ -1,32 +1,36 @@
 import Glibc
 import LoopIO
 
-/// Where a file has data, and where it has holes, which are read as zeros and take no room (lseek(2)).
+/// The data and holes of a file (lseek(2)). Holes read as zeros and use no disk space.
 enum DataRuns {
-    /// A smaller hole is sent as the zeros that it is: to say so takes a round trip.
-    static let smallestHole: Int64 = 1 << 20
-    /// Holes that are looked at for one run. One that has more ends where they do, in favour of whoever waits meanwhile.
-    private static let patience = 1024
+    /// The minimum size of a hole that is not sent. A smaller hole is sent as zeros, because
+    /// announcing it takes a round trip.
+    static let minHoleSize: Int64 = 1 << 20
+    /// The maximum number of holes examined for one run. A run with more of them ends there, so
+    /// that other work is not delayed.
+    private static let maxHolesPerRun = 1024
 
-    private static let data: Int32 = 3  // SEEK_DATA, which the importer does not show
+    private static let data: Int32 = 3  // SEEK_DATA, which Swift does not import
     private static let hole: Int32 = 4  // SEEK_HOLE
 
-    /// The next bytes of a file that have to be sent, from `offset` on; empty at `size` when there are none. Where the file system does
-    /// not know, or the file has become shorter, that is all. The descriptor's offset becomes any.
+    /// Returns the next bytes of a file to send, starting at or after `offset`. Returns an empty
+    /// range at `size` if there are none. Returns all remaining bytes if the file system does not
+    /// report holes or the file has become shorter. Changes the descriptor's offset.
     static func next(in number: Int32, from offset: Int64, size: Int64) -> Range<Int64> {
         let first = seek(number, data, from: offset, size: size)
-        let start = first - offset < smallestHole ? offset : first
+        let start = first - offset < minHoleSize ? offset : first
         var end = first
-        for _ in 0..<patience where end < size {
+        for _ in 0..<maxHolesPerRun where end < size {
             end = seek(number, hole, from: end, size: size)
             let next = seek(number, data, from: end, size: size)
-            guard next - end < smallestHole else { break }
+            guard next - end < minHoleSize else { break }
             end = next
         }
         return start..<max(start, end)
     }
 
-    /// The first byte from `offset` on that is not in a hole; `size` when there is none. The descriptor's offset becomes any.
+    /// Returns the first offset, from `offset` on, that is not in a hole, or `size` if there is
+    /// none. Changes the descriptor's offset.
     static func firstData(in number: Int32, from offset: Int64, size: Int64) -> Int64 {
         seek(number, data, from: offset, size: size)
     }
@@ -34,7 +38,8 @@ enum DataRuns {
     private static func seek(_ number: Int32, _ what: Int32, from offset: Int64, size: Int64) -> Int64 {
         guard offset < size else { return size }
         let found = Int64(lseek(number, off_t(offset), what))
-        // ENXIO: behind the last data. Anything else: it cannot be known, so all of it counts as data.
+        // ENXIO: past the last data. Other errors: the holes are unknown, so everything counts as
+        // data.
         guard found >= offset else { return what == data && errno != ENXIO ? offset : size }
         return min(found, size)
     }

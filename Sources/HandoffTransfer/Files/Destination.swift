@@ -3,31 +3,35 @@ import Glibc
 package import HandoffModel
 import LoopIO
 
-/// Where the user wants a content: an existing folder, a file in one, or standard output.
+/// The destination chosen by the user: an existing folder, a file in one, or standard output.
 package final class Destination {
     private enum Place {
         case standardOutput
-        /// The sender's name is used in it.
+        /// The file gets the sender's name.
         case inside(OpenFolder)
-        /// The user's name is used.
+        /// The file gets the user's name.
         case named(OpenFolder, String, isFile: Bool)
     }
 
     private let place: Place
     private let mask: UInt32
     private let unnamed: String?
-    /// True if the user insists that the path is the one of a file.
+    /// True if the user requires the path to be that of a file.
     private let isForced: Bool
     private var budget = ComparisonBudget()
 
-    /// Opens the folder, before anything is asked of anybody.
+    /// Opens the folder, before any request is sent.
     /// - Parameters:
-    ///   - output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
-    ///   - isForced: whether a file at the path is replaced, and a path that looks like a folder's becomes a file.
-    ///   - unnamed: the name, in a folder, of content that its sender gives none, as standard input; nil refuses that.
-    ///   - shown: what messages, which the sender may get, call the folder where its path is nobody else's matter.
-    ///   - calls: what is used of the kernel.
-    /// - Throws: what is wrong with the path.
+    ///   - output: `-`, the path of an existing folder, or the path of a file, which need not
+    ///     exist.
+    ///   - isForced: replaces an existing file, and accepts a path that looks like a folder's as a
+    ///     file's.
+    ///   - unnamed: the name, inside a folder, of content without a name, such as standard input.
+    ///     Nil rejects such content.
+    ///   - shown: the folder's name in messages, which the sender may receive. Used where the path
+    ///     is private.
+    ///   - calls: the kernel features to use.
+    /// - Throws: a failure that describes the problem with the path.
     package init(
         output: String, isForced: Bool = false, unnamed: String? = nil, shownAs shown: String? = nil,
         calls: KernelCalls = KernelCalls()
@@ -38,7 +42,7 @@ package final class Destination {
         place = output == "-" ? .standardOutput : try Self.place(at: output, isForced, shown, calls)
     }
 
-    /// How content gets there, for `ReceiverMachine`.
+    /// The route of the content, for `ReceiverMachine`.
     package var route: ReceiverMachine.Route {
         switch place {
         case .standardOutput: .inline
@@ -46,10 +50,11 @@ package final class Destination {
         }
     }
 
-    /// Gives up, for this thread and those that it starts later, for ever, to change any file but those in the folder of this
-    /// destination, to run programs, and to use the network. For a program that does nothing else any more; to be called
-    /// before anything of the other device is read.
-    /// - Returns: false where the kernel cannot do it; nothing else is different then.
+    /// Permanently restricts this thread, and threads that it starts later, to changing files in
+    /// the folder of this destination. They can no longer run programs or use the network. For
+    /// programs that do nothing else afterwards. Call it before reading any data of the other
+    /// device.
+    /// - Returns: false if the kernel does not support it. Nothing has changed in that case.
     @discardableResult
     package func confine() -> Bool {
         switch place {
@@ -58,7 +63,7 @@ package final class Destination {
         }
     }
 
-    /// The folder that parts are in, as an absolute path without links; nil for standard output.
+    /// The folder of the parts, as an absolute path without links; nil for standard output.
     package var folderPath: String? {
         switch place {
         case .standardOutput: return nil
@@ -67,27 +72,27 @@ package final class Destination {
         }
     }
 
-    /// Counts bytes that arrived, in any attempt: as many times as that may be compared again.
+    /// Counts received bytes over all attempts. They raise the limit of `compare`.
     package func arrived(_ bytes: Int64) { budget.arrived(bytes) }
 
-    /// Counts bytes of a part that are to be hashed.
-    /// - Throws: `failed` when that is out of proportion to what arrived.
+    /// Counts bytes of a part that are about to be hashed.
+    /// - Throws: `failed` if that is out of proportion to the bytes received.
     package func compare(_ bytes: Int64) throws(TransferFailure) { try budget.compare(bytes) }
 
-    /// A comparison has ended, or there is nothing to compare.
+    /// Ends a comparison. Also call it if there is nothing to compare.
     package func endComparison() { budget.endComparison() }
 
-    /// What is done with content that comes.
+    /// The handling of received content.
     package enum Incoming {
-        /// Write it to standard output, as it comes; a folder is a tar archive then.
+        /// Write it to standard output as it arrives. A folder is written as a tar archive.
         case standardOutput
-        /// A file, or a stream that becomes one.
+        /// Store it as a file. Also used for streams.
         case file(PartFile)
-        /// A folder, unpacked.
+        /// Unpack it as a folder.
         case folder(PartFolder)
     }
 
-    /// Opens what the header describes: answers `ReceiverAction.open`.
+    /// Opens the destination for a header, in response to `ReceiverAction.open`.
     /// - Throws: `name`, `exists`, `busy` and others.
     package func open(
         _ header: TransferHeader, from sender: DeviceID, limits: TarLimits = .standard
@@ -109,7 +114,8 @@ package final class Destination {
         }
     }
 
-    /// True if a path that leads nowhere is meant as the name of a file: it has an extension with a letter.
+    /// Returns true if a path that does not exist looks like a file's name: its extension contains
+    /// a letter.
     static func isFileName(_ name: String) -> Bool {
         guard let dot = name.dropFirst().lastIndex(of: ".") else { return false }
         let end = name[name.index(after: dot)...]
@@ -151,7 +157,7 @@ package final class Destination {
             try SystemCall.retrying { stat(output.systemPath, &status) }
         } catch .noSuchFile {
             guard lstat(output.systemPath, &status) != 0 else {
-                throw TransferFailure(.unreadable, "\(action): it is a link to nothing; delete the link first")
+                throw TransferFailure(.unreadable, "\(action): it is a dangling link; delete the link first")
             }
             let (parent, name) = split(output)
             guard !name.isEmpty else { throw TransferFailure(.unreadable, "\(action): there is no such folder") }
@@ -160,16 +166,16 @@ package final class Destination {
             throw .system(action, error)
         }
         if status.st_mode & S_IFMT == S_IFDIR { return .inside(try folder(output, shown, action, calls)) }
-        // A device or a pipe of that name must not be replaced by a file.
+        // A file must not replace a device or a pipe of that name.
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw TransferFailure(
-                .exists, "\(action): it is neither a file nor a folder; for standard output say '-'")
+                .exists, "\(action): it is neither a file nor a folder; use '-' for standard output")
         }
         guard isForced else {
             throw TransferFailure(
-                .exists, "\(action): there is a file of that name already; use --force to replace it")
+                .exists, "\(action): the file already exists; use --force to replace it")
         }
-        // A link to a file stays one: its target is replaced.
+        // A link to a file is kept, and its target is replaced.
         guard let resolved = realpath(output.systemPath, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
         let (parent, name) = split(String(systemPath: resolved))
@@ -186,7 +192,7 @@ package final class Destination {
         }
     }
 
-    /// The folder and the last component of a path; the latter is empty behind a slash at the end.
+    /// Splits a path into its folder and its last component, which is empty after a trailing slash.
     private static func split(_ path: String) -> (parent: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let parent = path[..<slash]
@@ -194,10 +200,10 @@ package final class Destination {
     }
 }
 
-/// The permissions that this process gives to no file that it makes.
+/// The file mode creation mask of this process.
 enum FileMask {
-    /// The mask (umask(2)), which the call for it can only tell by changing it, for all threads at once. So it is read from
-    /// where the kernel shows it, since Linux 4.7, and the call is left for systems without.
+    /// Returns the mask. umask(2) can only read it by changing it for all threads, so this reads it
+    /// from /proc (since Linux 4.7) and calls umask(2) only on systems without it.
     static func read() -> UInt32 {
         if let status = try? LocalFile.read("/proc/self/status", limit: 65_536) {
             for line in status.bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Umask:".utf8) {
@@ -211,15 +217,18 @@ enum FileMask {
     }
 }
 
-/// What a program that takes files from another device gives up before it reads a byte of that device's.
+/// Restrictions that a program applies to itself before it reads data of another device.
 ///
-/// Names are checked and links are never followed; this holds should all of that have a mistake.
+/// Names are checked and links are never followed. This is a second barrier in case that code has a
+/// bug.
 enum Confinement {
-    /// Gives it up for the calling thread and all that it starts later, for ever (landlock(7)): to change any file outside
-    /// of a folder, to run programs, to use the network. What is open already stays usable, so does a unix socket's path.
-    /// - Parameter folder: the number of an open folder whose content may still be changed; nil for none.
-    /// - Returns: whether the kernel watches over it; without it, or on a file system that it cannot tell apart, everything
-    ///   works as before.
+    /// Permanently restricts the calling thread, and threads that it starts later (landlock(7)).
+    /// They can no longer change files outside a folder, run programs or use the network. Open
+    /// files stay usable, and so do the paths of unix sockets.
+    /// - Parameter folder: the descriptor of a folder whose content may still be changed; nil for
+    ///   none.
+    /// - Returns: true if the kernel enforces the restrictions. Otherwise, or on a file system that
+    ///   the kernel cannot identify, everything works as before.
     static func enter(folder: Int32?) -> Bool {
         clinux_confine_writing(folder ?? -1) > 0
     }

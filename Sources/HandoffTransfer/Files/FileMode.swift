@@ -1,10 +1,11 @@
 import Glibc
 import LoopIO
 
-/// Permissions of files on file systems that may have none of their own, such as those of memory sticks and network disks.
+/// Permissions of files, including on file systems without permissions, such as those of memory
+/// sticks and network disks.
 enum FileMode {
-    /// fchmod(2).
-    /// - Returns: false where the file system refuses it, which is no reason to fail: cp(1) continues too.
+    /// Sets the permissions (fchmod(2)).
+    /// - Returns: false if the file system refuses. Like cp(1), callers then continue.
     static func set(_ mode: UInt32, of number: Int32, calls: KernelCalls) throws(Errno) -> Bool {
         guard calls.setsModes else { return false }
         do throws(Errno) {
@@ -20,6 +21,6 @@ enum FileMode {
         .notPermitted, .permissionDenied, .invalidArgument, .noSuchCall, .notSupported,
     ]
 
-    /// For the user, once for a transfer.
+    /// The remark for the user, shown once per transfer.
     static let remark = "the file system refuses to set permissions, so those of the sender are not kept"
 }

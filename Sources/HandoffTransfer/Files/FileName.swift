@@ -2,34 +2,37 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// Names that other devices send, and the names that files get for them here.
+/// Checks names sent by other devices and chooses names for local files.
 package enum FileName {
-    /// Why bytes cannot be the name of anything, as the end of a sentence; nil when they can.
+    /// Returns the reason why the bytes cannot be a name, as the end of a sentence, or nil if they
+    /// can.
     ///
-    /// Everything else is a name: of a file inside a folder each byte arrives as it was sent.
+    /// All other bytes are valid: inside a folder, each name arrives exactly as it was sent.
     package static func problem(_ name: some Collection<UInt8>) -> String? {
         guard !name.isEmpty else { return "it is empty" }
         guard !name.contains(0) else { return "it contains a NUL" }
         guard !name.contains(UInt8(ascii: "/")) else { return "it contains a slash" }
         let dot = UInt8(ascii: ".")
-        return name.elementsEqual([dot]) || name.elementsEqual([dot, dot]) ? "it means another folder" : nil
+        return name.elementsEqual([dot]) || name.elementsEqual([dot, dot]) ? "it refers to another folder" : nil
     }
 
-    /// A name for content that is stored among the user's own files.
+    /// A name for content stored among the user's own files.
     package struct Choice: Equatable, Sendable {
-        /// One visible component of at most 255 bytes that looks as it is.
+        /// One visible component of at most 255 bytes, without misleading characters.
         package let name: String
-        /// Why it is not the sender's, as the end of a sentence; nil when it is.
+        /// The reason why the name differs from the sender's, as the end of a sentence; nil if it
+        /// does not.
         package let reason: String?
     }
 
-    /// The sender's name for its content where that looks as it is, otherwise one that is made from it: hidden characters are
-    /// left out, control characters become `_`, runs of blanks one space, and `_` is put before a dot or dash.
-    /// - Throws: `name` for no name, and for what cannot be one.
+    /// Returns the sender's name, changed where it could mislead: hidden characters are removed,
+    /// control characters become `_`, a run of blanks becomes one space, and `_` is put before a
+    /// leading dot or dash.
+    /// - Throws: `name` if there is no name or it is invalid.
     package static func usable(_ name: String?) throws(TransferFailure) -> Choice {
         guard let name else {
             throw TransferFailure(
-                .name, "the sender gives its content no name; use --output with a file instead of a folder")
+                .name, "the sender did not name its content; use --output with a file instead of a folder")
         }
         if let problem = problem(name.utf8) {
             throw TransferFailure(
@@ -40,7 +43,7 @@ package enum FileName {
         var reason: String?
         var scalars = name.unicodeScalars
         if scalars.contains(where: VisibleText.isHidden) {
-            reason = "it contains characters that cannot be seen"
+            reason = "it contains invisible characters"
             scalars = String.UnicodeScalarView(
                 scalars.compactMap { scalar in
                     guard VisibleText.isHidden(scalar) else { return scalar }
@@ -54,10 +57,10 @@ package enum FileName {
         switch scalars.first {
         case nil: scalars.append("_")
         case ".":
-            reason = reason ?? "it begins with a dot, so that the file would be hidden"
+            reason = reason ?? "it starts with a dot, which would hide the file"
             scalars.insert("_", at: scalars.startIndex)
         case "-":
-            reason = reason ?? "it begins with a dash, so that commands would use it as an option"
+            reason = reason ?? "it starts with a dash, so commands would treat it as an option"
             scalars.insert("_", at: scalars.startIndex)
         default: break
         }
@@ -66,15 +69,16 @@ package enum FileName {
         return Choice(name: cut(text, to: TransferLimits.name), reason: reason ?? "it is longer than 255 bytes")
     }
 
-    /// For the user: why a content has another name than its sender gave it.
+    /// Returns the remark for the user if the content gets another name than the sender's.
     static func remark(_ sent: String?, _ reason: String) -> String {
         "the sender's name '\(VisibleText.escape(sent ?? ""))' is not used: \(reason)"
     }
 
-    /// The reason of a name that is fine here, but not for the file system.
+    /// The reason for a name that is valid here but that the file system rejects.
     static let refused = "the file system refuses it"
 
-    /// With one space for each run of blanks that could push an extension out of sight; nil when there is none.
+    /// Replaces each run of blanks that could push an extension out of sight with one space.
+    /// Returns nil if there is none.
     private static func joiningBlanks(_ scalars: String.UnicodeScalarView) -> String.UnicodeScalarView? {
         var joined = String.UnicodeScalarView()
         var run = String.UnicodeScalarView()
@@ -86,7 +90,7 @@ package enum FileName {
             run = String.UnicodeScalarView()
         }
         for scalar in scalars {
-            // The blank of Braille counts as a symbol.
+            // The Braille blank is classified as a symbol.
             if scalar.properties.isWhitespace || scalar.value == 0x2800 {
                 run.append(scalar)
             } else {
@@ -98,14 +102,15 @@ package enum FileName {
         return isChanged ? joined : nil
     }
 
-    /// True if a file system refuses a name by this error, and may accept another one.
+    /// Returns true for errors by which a file system rejects a name and may accept another.
     static func isRefusal(_ error: Errno) -> Bool {
         [.invalidArgument, .badSequence, .nameTooLong, .noSuchFile].contains(error)
     }
 
-    /// A name that all file systems accept, those of memory sticks and network disks included.
+    /// Returns a name that all file systems accept, including those of memory sticks and network
+    /// disks.
     ///
-    /// Bytes that are not UTF-8 are read as Latin-1, which older programs used.
+    /// Bytes that are not UTF-8 are decoded as Latin-1, which older programs used.
     package static func portable(_ name: some Collection<UInt8>) -> String {
         let text =
             String(validating: name, as: UTF8.self)
@@ -115,19 +120,20 @@ package enum FileName {
                 scalar.properties.generalCategory == .control || "\"*/:<>?\\|".unicodeScalars.contains(scalar)
                     ? "_" : scalar
             })
-        // FAT drops dots and blanks at the end.
+        // FAT drops trailing dots and blanks.
         if scalars.last == "." || scalars.last == " " || scalars.isEmpty { scalars.append("_") }
         let base = String(scalars).split(separator: ".", omittingEmptySubsequences: false).first?.uppercased() ?? ""
         let isDevice =
             ["CON", "PRN", "AUX", "NUL"].contains(base)
             || base.utf8.count == 4 && ["COM", "LPT"].contains(base.prefix(3)) && base.last?.isNumber == true
         if isDevice { scalars.insert("_", at: scalars.startIndex) }
-        // A number of up to four digits has to fit too.
+        // Leaves space for a number of up to four digits.
         return cut(String(scalars), to: TransferLimits.portableName - 7)
     }
 
-    /// The name with a number before its extension, for content whose own name is taken: `report (2).pdf`. What is too long is cut.
-    /// - Parameter isFolder: whether it is a folder, whose name has no extension.
+    /// Returns the name with a number before its extension, for a name that is taken, such as
+    /// `report (2).pdf`. Shortens a name that is too long.
+    /// - Parameter isFolder: true for a folder, whose name has no extension.
     package static func numbered(_ name: String, _ number: Int, isFolder: Bool) -> String {
         let (stem, end) = isFolder ? (name, "") : split(name)
         let added = " (\(number))" + end
@@ -140,7 +146,8 @@ package enum FileName {
         return stem.prefix(utf8Count: limit - end.utf8.count) + end
     }
 
-    /// The name without its extension, and the extension with its dot; a dot at the beginning begins none.
+    /// Splits a name into its stem and its extension with the dot. A leading dot does not start an
+    /// extension.
     private static func split(_ name: String) -> (stem: String, end: String) {
         guard let dot = name.dropFirst().lastIndex(of: "."), name[dot...].utf8.count <= 32 else { return (name, "") }
         return (String(name[..<dot]), String(name[dot...]))
@@ -148,7 +155,7 @@ package enum FileName {
 
     private static let partSuffix = ".handoff-part"
 
-    /// True if a name is one that `part` returns.
+    /// Returns true if `part` could have returned the name.
     static func isPart(_ name: [UInt8]) -> Bool {
         guard name.first == UInt8(ascii: "."), name.suffix(partSuffix.utf8.count).elementsEqual(partSuffix.utf8) else {
             return false
@@ -158,9 +165,10 @@ package enum FileName {
             && digits.dropFirst().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
-    /// Where a content of that name is kept until it is complete: in the same folder, hidden, and the same each time for the
-    /// same content of the same sender. So much of the digest that no sender can find a content that has another's part.
-    /// - Parameter key: what the content is known by.
+    /// Returns the name under which incomplete content is kept: hidden, in the same folder, and
+    /// always the same for the same content of the same sender. It contains enough of the digest
+    /// that no sender can find content whose part has the name of another part.
+    /// - Parameter key: identifies the content.
     static func part(of name: String, key: [UInt8]) -> String {
         let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(16))) + partSuffix
         let room = TransferLimits.portableName - suffix.utf8.count - 1
@@ -169,6 +177,6 @@ package enum FileName {
 }
 
 extension Errno {
-    /// EILSEQ: the bytes are no text in the encoding of the file system.
+    /// EILSEQ: the bytes are not text in the encoding of the file system.
     static let badSequence = Errno(rawValue: EILSEQ)
 }

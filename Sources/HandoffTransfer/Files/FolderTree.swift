@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 package import LoopIO
 
-/// Folders in folders: listed, opened and deleted by name, links never followed.
+/// Lists, opens and deletes nested folders by name, without following links.
 enum FolderTree {
-    /// The names in a folder without `.` and `..`, each with its NUL (readdir(3)).
+    /// Returns the names in a folder without `.` and `..`, each NUL-terminated (readdir(3)).
     static func names(in number: Int32) throws(Errno) -> [[CChar]] {
-        // A descriptor of its own, since the stream closes it, and reads from where the offset is.
+        // A separate open file, because the stream closes it and reads from its offset.
         let own = try SystemCall.retrying { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = fdopendir(own) else {
             let error = Errno.current
@@ -21,7 +21,8 @@ enum FolderTree {
                 guard errno == 0 else { throw .current }
                 return names
             }
-            // Behind the end that the type declares: some file systems have names of more than 255 bytes.
+            // Reads past the declared length of `d_name`: some file systems have names of more than
+            // 255 bytes.
             let start = UnsafeRawPointer(entry).advanced(by: nameOffset)
             let room = max(0, Int(entry.pointee.d_reclen) - nameOffset)
             let bytes = UnsafeRawBufferPointer(start: start, count: room)
@@ -33,10 +34,10 @@ enum FolderTree {
 
     private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
 
-    /// Opens something below a folder.
+    /// Opens a file or folder below a folder.
     /// - Parameters:
-    ///   - path: components that were checked, at least one.
-    ///   - calls: without the kernel's call for it, folders are opened one after the other.
+    ///   - path: at least one component, all checked.
+    ///   - calls: if openat2(2) is unavailable, folders are opened one by one.
     static func open(
         _ path: [[UInt8]], below folder: Int32, flags: Int32, calls: KernelCalls
     ) throws(Errno) -> Descriptor {
@@ -64,9 +65,9 @@ enum FolderTree {
             owning: try SystemCall.retrying { openat(folder, text, flags | O_NOFOLLOW | O_CLOEXEC) })
     }
 
-    /// Deletes everything in a folder of ours.
+    /// Deletes the content of a folder created by this program.
     static func empty(_ number: Int32, depth: Int = 0) throws(Errno) {
-        // Nothing that we unpack is deeper.
+        // Unpacked folders are never deeper.
         guard depth <= TarLimits.depth else { throw .notEmpty }
         for name in try names(in: number) {
             do throws(Errno) {
@@ -74,7 +75,7 @@ enum FolderTree {
             } catch .isAFolder {
                 try emptyAndDelete(name, in: number, depth: depth)
             } catch .notPermitted {
-                // What POSIX says for a folder.
+                // The error that POSIX specifies for a folder.
                 try emptyAndDelete(name, in: number, depth: depth)
             }
         }
@@ -86,7 +87,7 @@ enum FolderTree {
         do throws(Errno) {
             folder = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
         } catch .permissionDenied {
-            // It got its final mode already.
+            // The folder already has its final mode.
             try SystemCall.retrying { fchmodat(number, name, 0o700, 0) }
             folder = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
         }
@@ -98,15 +99,16 @@ enum FolderTree {
 }
 
 extension Errno {
-    /// EPERM: not allowed, whatever the modes say.
+    /// EPERM: not permitted, regardless of the mode.
     static let notPermitted = Errno(rawValue: EPERM)
 }
 
-/// What transfers have left in a folder of the program's own.
+/// Content of transfers in a folder that belongs to the program.
 package enum ReceivedContent {
-    /// Deletes a folder with everything in it, whatever its modes; links are deleted and not followed. Blocks for as long as the
-    /// file system does.
-    /// - Throws: an error of open(2), unlink(2) or rmdir(2); nothing when there is no such folder.
+    /// Deletes a folder and its content, regardless of modes. Links are deleted, not followed.
+    /// Blocks while the file system does.
+    /// - Throws: an error of open(2), unlink(2) or rmdir(2). A folder that does not exist is no
+    ///   error.
     package static func remove(folder path: String) throws(Errno) {
         do throws(Errno) {
             let folder = Descriptor(

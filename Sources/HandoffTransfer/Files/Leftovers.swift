@@ -2,25 +2,25 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// Leftovers of interrupted transfers and killed apps of this user, and the sweep that deletes them.
+/// Leftovers of this user's interrupted transfers and killed apps, and the sweep that deletes them.
 ///
-/// Parts are in the folders of the users' choice. Each such folder is remembered by a link to it in the user's cache, so that a
-/// later program finds it.
+/// Parts are in folders chosen by the user. A link in the user's cache records each such folder, so
+/// that a later program finds it.
 package struct Leftovers: Sendable {
-    /// For how long an interrupted transfer can be continued, in seconds: 14 days.
+    /// The time in which an interrupted transfer can be continued, in seconds: 14 days.
     package static let maxAge: Int64 = 14 * 86_400
-    /// Folders that are remembered.
+    /// The maximum number of recorded folders.
     private static let maxFolders = 1024
 
-    /// The result.
+    /// The result of `find`.
     package struct Found: Equatable, Sendable {
-        /// Parts of files and folders that no program is receiving at this moment.
+        /// The number of parts of files and folders that no program is currently receiving.
         package var parts = 0
-        /// Bytes that the parts of files take on their disks; those of folders are not counted.
+        /// Bytes on disk used by the parts of files. Those of folders are not counted.
         package var bytes: Int64 = 0
-        /// The folders with such parts.
+        /// The folders that contain such parts.
         package var folders: [String] = []
-        /// Folders of documents whose apps have ended.
+        /// The number of document folders whose apps have ended.
         package var documents = 0
 
         package init() {}
@@ -29,7 +29,9 @@ package struct Leftovers: Sendable {
     private let links: String
     private let documents: String
 
-    /// - Parameter cache: the user's cache, or nil for `$XDG_CACHE_HOME`, or `~/.cache`. Nil is returned where neither is known.
+    /// Creates the value for a cache folder.
+    /// - Parameter cache: the user's cache; nil means `$XDG_CACHE_HOME`, or `~/.cache`.
+    /// - Returns: nil if neither is known.
     package init?(cache: String? = nil) {
         func value(_ name: String) -> String? {
             ProcessEnvironment.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -39,8 +41,8 @@ package struct Leftovers: Sendable {
         documents = folder + "/handoff/documents"
     }
 
-    /// Remembers a folder into which something is received. Where that is not possible, its parts are found when something is received
-    /// into it again.
+    /// Records a destination folder. If that fails, its parts are found the next time something is
+    /// received into it.
     package func remember(_ folder: String) {
         guard folder.hasPrefix("/") else { return }
         var path = ""
@@ -51,37 +53,38 @@ package struct Leftovers: Sendable {
         let name = Hex.encode(Array(SHA256Hasher.digest(of: folder.systemBytes).bytes.prefix(16)))
         guard (try? FolderListing.names(in: links, limit: Self.maxFolders).count) ?? 0 < Self.maxFolders else { return }
         let link = "\(links)/\(name)".systemPath
-        // The time of the link is that of the last transfer.
+        // The modification time of the link is the time of the last transfer.
         if symlink(folder.systemPath, link) != 0, errno == EEXIST {
             _ = utimensat(AT_FDCWD, link, nil, AT_SYMLINK_NOFOLLOW)
         }
     }
 
-    /// Deletes parts that are too old to be continued, and documents of apps that have ended. Blocks for as long as the file
-    /// systems do.
+    /// Deletes parts that are too old to be continued, and documents of apps that have ended.
+    /// Blocks while the file systems do.
     /// - Parameter now: seconds since 1970.
     package func sweep(now: Int64) {
         removeDocuments(now: now)
         for (link, path) in remembered {
-            // A folder that cannot be opened may be on a disk that is not mounted.
+            // A folder that cannot be opened may be on an unmounted disk.
             if let folder = try? OpenFolder(path: path, calls: KernelCalls()) {
                 for part in Self.parts(in: folder) { Self.remove(part, in: folder, now: now) }
             }
-            // A transfer that starts now has no part yet, and all parts of an old one were old.
+            // A new transfer may not have a part yet; all parts of an old one have expired.
             var status = stat()
             let link = "\(links)/\(link)".systemPath
             if lstat(link, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.maxAge { _ = unlink(link) }
         }
     }
 
-    /// Deletes folders of documents whose apps have ended: no process holds their locks.
+    /// Deletes the documents of apps that have ended, detected by locks that no process holds.
     /// - Parameters:
     ///   - kept: the name of the folder of this process.
     ///   - now: seconds since 1970.
     package func removeDocuments(except kept: String? = nil, now: Int64) {
         for name in abandoned(now: now) where name != kept {
             guard let lock = Self.locked("\(documents)/\(name).lock", now: now) else { continue }
-            // Its lock file is last: by it a later process finds what cannot be deleted now.
+            // The lock file is deleted last, so that a later process finds what cannot be deleted
+            // now.
             if (try? ReceivedContent.remove(folder: "\(documents)/\(name)")) != nil {
                 _ = unlink("\(documents)/\(name).lock".systemPath)
             }
@@ -89,7 +92,7 @@ package struct Leftovers: Sendable {
         }
     }
 
-    /// Counts what is left.
+    /// Counts the leftovers.
     package func find(now: Int64) -> Found {
         var found = Found()
         for (_, path) in remembered {
@@ -105,7 +108,7 @@ package struct Leftovers: Sendable {
         }
         found.folders.sort()
         for name in abandoned(now: now) {
-            // Released again at the end of the turn.
+            // The lock is released at the end of the iteration.
             if Self.locked("\(documents)/\(name).lock", now: now) != nil { found.documents += 1 }
         }
         return found
@@ -113,7 +116,6 @@ package struct Leftovers: Sendable {
 
     // MARK: - Parts
 
-    /// A part in a folder.
     private struct Part {
         let name: [CChar]
         let status: stat
@@ -126,7 +128,7 @@ package struct Leftovers: Sendable {
         }
     }
 
-    /// The parts in a folder that are this user's.
+    /// Returns the parts in a folder that belong to this user.
     private static func parts(in folder: OpenFolder) -> [Part] {
         ((try? FolderTree.names(in: folder.raw)) ?? []).compactMap { name in
             guard FileName.isPart(name.dropLast().map(UInt8.init(bitPattern:))) else { return nil }
@@ -150,15 +152,15 @@ package struct Leftovers: Sendable {
         return descriptor
     }
 
-    /// Locks something until it is closed.
-    /// - Returns: whether another program holds the lock. Where the file system has no locks none does.
+    /// Locks a file or folder until it is closed.
+    /// - Returns: true if another program holds the lock; false if the file system has no locks.
     private static func isLocked(_ number: Int32) -> Bool {
         flock(number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Deletes a part that is old and that no program receives. What cannot be deleted stays.
+    /// Deletes a part that is old and that no program is receiving. Ignores errors.
     private static func remove(_ part: Part, in folder: OpenFolder, now: Int64) {
-        // The time of the last change of anything: a sender chooses the other one.
+        // st_ctim, because the sender chooses st_mtim.
         guard now - Int64(part.status.st_ctim.tv_sec) > maxAge, let descriptor = opened(part, in: folder),
             !isLocked(descriptor.raw)
         else { return }
@@ -169,7 +171,7 @@ package struct Leftovers: Sendable {
 
     // MARK: - Documents
 
-    /// The folders that may be those of apps that have ended, by their lock files.
+    /// Returns the folders that have lock files and may belong to apps that have ended.
     private func abandoned(now: Int64) -> [String] {
         let names = (try? FolderListing.names(in: documents, limit: 65_536)) ?? []
         return names.compactMap { file in
@@ -178,7 +180,8 @@ package struct Leftovers: Sendable {
         }
     }
 
-    /// A lock that no process holds, locked until the value ends; nil for one that is held. Where the file system has no locks, age decides.
+    /// Opens and locks a lock file until the returned value is released. Returns nil if a process
+    /// holds the lock. If the file system has no locks, the age decides.
     private static func locked(_ path: String, now: Int64) -> Descriptor? {
         let number = open(path.systemPath, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { return nil }
@@ -191,7 +194,7 @@ package struct Leftovers: Sendable {
         return descriptor
     }
 
-    /// True if a name is that of a folder for documents: a UUID.
+    /// Returns true if the name is a UUID, as are the names of document folders.
     private static func isIdentifier(_ name: Substring) -> Bool {
         let groups = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]

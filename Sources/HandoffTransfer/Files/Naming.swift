@@ -1,21 +1,21 @@
 import Glibc
 import LoopIO
 
-/// How content that is complete gets its name.
+/// The rule by which completed content gets its name.
 enum Naming: Sendable {
-    /// The name as it is; a file that has it is replaced.
+    /// Use the name, and replace an existing file.
     case replacing
-    /// The name as it is, unless something has it.
+    /// Use the name, and fail if it is taken.
     case new
-    /// The name, or the first one with a number that nothing has.
+    /// Use the name, or the first numbered name that is free.
     case numbered
 
-    /// The highest number; a folder with more of one name is somebody's mistake.
-    private static let most = 9999
+    /// The highest number tried.
+    private static let maxNumber = 9999
 
-    /// Renames a complete part.
-    /// - Returns: the name that it got, and whether the file system has refused the one that it was to get.
-    /// - Throws: EEXIST when the name is taken.
+    /// Renames a completed part.
+    /// - Returns: the final name, and whether the file system rejected the intended one.
+    /// - Throws: EEXIST if the name is taken.
     func give(
         _ name: String, to part: String, isFolder: Bool, in folder: OpenFolder
     ) throws(Errno) -> (name: String, isRefused: Bool) {
@@ -41,7 +41,7 @@ enum Naming: Sendable {
     private func numbered(
         _ name: String, _ part: String, _ isFolder: Bool, _ folder: OpenFolder
     ) throws(Errno) -> String {
-        for number in 1...Self.most {
+        for number in 1...Self.maxNumber {
             let name = number == 1 ? name : FileName.numbered(name, number, isFolder: isFolder)
             do throws(Errno) {
                 try folder.rename(part, toNew: name)

@@ -2,14 +2,16 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// A file that is being received: hidden in the folder where it will be, with its name only once it is complete.
+/// A file that is being received: hidden in its destination folder, renamed once it is complete.
 ///
-/// A cut transfer finds it again, also after restarts of everything. It is locked as long as this value lives. What can
-/// never be continued is deleted with the value. Not to be used by two threads at once.
+/// An interrupted transfer finds it again, even after a reboot. It is locked as long as this value
+/// lives. A part that can never be continued is deleted with the value. Not to be used by two
+/// threads concurrently.
 package final class PartFile {
-    /// The path that it is to have, for messages; a number may come to the name.
+    /// The intended path, for messages. The final name may have a number.
     package let path: String
-    /// How much of a beginning is there that may go on; 0 when it starts anew. Its digest has to be compared first.
+    /// Bytes of a beginning that may be continued once its digest has been compared; 0 to start
+    /// again.
     package let resumable: Int64
 
     private let folder: OpenFolder
@@ -20,16 +22,16 @@ package final class PartFile {
     private let naming: Naming
     private let mask: UInt32
     private var isFinished = false
-    /// Entries that arrived in another form than they were sent, once it is finished.
+    /// Differences between the sent and the stored file, set by `finish`.
     package private(set) var remarks: [String] = []
-    /// Why the name is not the sender's, when it is not.
+    /// The reason why the name differs from the sender's, if it does.
     var nameReason: String?
 
-    /// Opens or makes the part.
+    /// Opens or creates the part.
     /// - Parameters:
-    ///   - key: what the content is known by, see `FileName.part`.
-    ///   - naming: how it gets its name in the end.
-    ///   - mask: permissions that are never given (umask(2)).
+    ///   - key: identifies the content, see `FileName.part`.
+    ///   - naming: how the completed file gets its name.
+    ///   - mask: permissions that are never granted (umask(2)).
     init(
         in folder: OpenFolder, name: String, _ naming: Naming, key: [UInt8], header: TransferHeader, mask: UInt32
     ) throws(TransferFailure) {
@@ -44,7 +46,8 @@ package final class PartFile {
         var status = stat()
         let isKnown = fstat(descriptor.raw, &status) == 0
         let length = isKnown ? Int64(status.st_size) : 0
-        // Without an id it may be the beginning of anything; more than the whole is none.
+        // Without an id, it may be the beginning of anything. If it is longer than the content, it
+        // is not a beginning.
         resumable = header.id != nil && length <= header.size ?? 0 ? length : 0
         self.folder = folder
         self.name = name
@@ -57,34 +60,37 @@ package final class PartFile {
         var status = stat()
         let isEmpty = fstat(descriptor.raw, &status) == 0 && status.st_size == 0
         if !isFinished, isEmpty || header.id == nil || header.size == nil { discard() }
-        // The daemon and a hasher may have this open file for a moment longer; the next attempt need not wait for them.
+        // The daemon and a hasher may keep the open file a moment longer. The next attempt need not
+        // wait for them.
         _ = flock(descriptor.raw, LOCK_UN)
     }
 
-    /// The descriptor to pass to the daemon, open for reading and writing; valid as long as this value.
+    /// The descriptor to pass to the daemon, open for reading and writing. Valid as long as this
+    /// value.
     package var number: Int32 { descriptor.raw }
 
-    /// Bytes that are read to hash what may continue: those that are in no hole (st_blocks of stat(2)).
+    /// Bytes to read when hashing the beginning, without holes (st_blocks of stat(2)).
     package var stored: Int64 {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else { return resumable }
         return min(Int64(status.st_blocks) * 512, resumable)
     }
 
-    /// Bytes that are there now.
+    /// The current length in bytes.
     package var length: Int64 {
         var status = stat()
         return fstat(descriptor.raw, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Hashes it on a thread of its own; what is written meanwhile too.
+    /// Creates a hasher that hashes the part on its own thread, including bytes written later.
     package func makeHasher() throws(TransferFailure) -> FileHasher {
         try FileHasher(descriptor, path: path)
     }
 
-    /// Keeps the first `offset` bytes, or makes a hole of those of them that are missing, and sets the descriptor's offset behind them.
-    /// - Parameter length: how many bytes will come; nil when that is not known.
-    /// - Throws: `full` when the file system has no room for them.
+    /// Truncates or extends the file to `offset` bytes and sets the descriptor's offset there.
+    /// Missing bytes become a hole.
+    /// - Parameter length: the number of bytes that will follow; nil if unknown.
+    /// - Throws: `full` if the file system has no space for them.
     package func prepare(offset: Int64, length: Int64?) throws(TransferFailure) {
         if let length { try folder.requireRoom(for: length) }
         do throws(Errno) {
@@ -97,8 +103,9 @@ package final class PartFile {
         }
     }
 
-    /// Writes behind what is there.
-    /// - Throws: `full` and others; what was written before stays for the next attempt, if there can be one.
+    /// Appends bytes.
+    /// - Throws: `full` and others. Bytes written before are kept for the next attempt, if it is
+    ///   possible.
     package func write(_ bytes: [UInt8]) throws(TransferFailure) {
         do throws(Errno) {
             try FileWriting.write(bytes[...], to: descriptor.raw)
@@ -109,7 +116,8 @@ package final class PartFile {
 
     /// Gives the complete content its mode, time and name, durably.
     /// - Returns: the path.
-    /// - Throws: `exists` when a name that is not to be replaced was taken meanwhile; the part then stays.
+    /// - Throws: `exists` if a name that must not be replaced has been taken since. The part is
+    ///   then kept.
     @discardableResult
     package func finish() throws(TransferFailure) -> String {
         let given: String
@@ -139,31 +147,31 @@ package final class PartFile {
         return folder.path(of: given)
     }
 
-    /// Deletes it: what arrived is of no use.
+    /// Deletes the part.
     package func discard() {
         guard !isFinished else { return }
         isFinished = true
-        // When it cannot be deleted, the next attempt compares it, and begins anew.
+        // If deleting fails, the next attempt compares the part and starts again.
         _ = unlinkat(folder.raw, part.systemPath, 0)
     }
 }
 
 extension TransferFailure {
-    /// A path that leads nowhere, and that is more likely meant as a folder's.
+    /// The path does not exist and looks like a folder's.
     static func noFolder(_ path: String) -> TransferFailure {
         TransferFailure(
             .unreadable,
             "cannot receive into \(path): there is no such folder; create it, or use --force for a file of that name")
     }
 
-    /// The name that the content shall get is another file's.
+    /// The intended name is taken.
     static func taken(_ path: String) -> TransferFailure {
         TransferFailure(
-            .exists, "cannot receive \(path): there is something of that name; move it away, or say another file")
+            .exists, "cannot receive \(path): that name is taken; move the existing file away, or choose another file")
     }
 }
 
-/// What files and files of folders are written with.
+/// Writing of files, on their own and in folders.
 enum FileWriting {
     /// Writes all bytes at the descriptor's offset (write(2)).
     static func write(_ bytes: ArraySlice<UInt8>, to number: Int32) throws(Errno) {
@@ -177,14 +185,14 @@ enum FileWriting {
         }
     }
 
-    /// Sets when the content was changed (futimens(3)), as far as the file system can say it.
+    /// Sets the modification time (futimens(3)), as precisely as the file system can store it.
     static func setTime(_ seconds: Int64?, of number: Int32) {
         guard let seconds else { return }
         let times = [timespec(tv_sec: 0, tv_nsec: utimeOmit), timespec(tv_sec: Int(seconds), tv_nsec: 0)]
-        // A time is worth no failure.
+        // A failure to set the time is ignored.
         _ = futimens(number, times)
     }
 
-    /// UTIME_OMIT, a macro: this time stays as it is.
+    /// UTIME_OMIT, a macro: leave this time unchanged.
     private static let utimeOmit = (1 << 30) - 2
 }

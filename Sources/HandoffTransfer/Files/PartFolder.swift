@@ -3,11 +3,13 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// A folder that is being received and unpacked: hidden beside where it will be, with its name only once it is complete.
+/// A folder that is being received and unpacked: hidden next to its destination, renamed once it is
+/// complete.
 ///
-/// The part that arrived stays for the next transfer of the same folder, unless it can never be continued. One thread at a time.
+/// An incomplete part is kept for the next transfer of the same folder, unless it can never be
+/// continued. Not to be used by two threads concurrently.
 package final class PartFolder {
-    /// The path that it is to have, for messages; a number may come to the name.
+    /// The intended path, for messages. The final name may have a number.
     package let path: String
 
     private let folder: OpenFolder
@@ -22,26 +24,27 @@ package final class PartFolder {
     private var names = ReceivedNames()
     private var repositories = RepositoryMetadata()
     private var keepsModes = true
-    /// Why the name is not the sender's, when it is not.
+    /// The reason why the name differs from the sender's, if it does.
     var nameReason: String?
-    /// True if what arrived is of use for no other attempt.
-    private var isSpoiled = false
-    /// Entries that are here and are announced again, the last one first.
+    /// True if the part cannot be used by a later attempt.
+    private var isUnusable = false
+    /// Entries that exist and are announced again, in reverse order.
     private var kept: [TarEntry] = []
 
     /// The file that is being written.
     private var file: (entry: TarEntry, name: [CChar], descriptor: SharedDescriptor)?
-    /// The folder of the entry before, since the next is often in the same.
+    /// The folder of the previous entry, because the next is often in the same one.
     private var parent: (components: [[UInt8]], descriptor: SharedDescriptor)?
-    /// Folders get their modes and times last: a mode may forbid to write, and writing sets the time.
+    /// Folders whose modes and times are set last: a mode may forbid writing, and writing changes
+    /// the time.
     private var folders: [TarEntry] = []
-    /// What these take in memory, about.
+    /// The approximate memory used by `folders`.
     private var memory = 0
     private let limits: TarLimits
-    /// True if one call stores all files and returns their errors.
+    /// True if one call synchronizes all files and reports their errors.
     private let isSyncedAsWhole: Bool
 
-    /// Makes the part, or opens what an attempt before has left of it.
+    /// Creates the part, or opens the one left by an earlier attempt.
     init(
         in folder: OpenFolder, name: String, _ naming: Naming, key: [UInt8], header: TransferHeader, mask: UInt32,
         limits: TarLimits
@@ -65,7 +68,7 @@ package final class PartFolder {
         do throws(Errno) {
             let raw = root.raw
             _ = try FileMode.set(0o700, of: raw, calls: folder.calls)
-            // Its age is that of the last attempt.
+            // The part's age is measured from the last attempt.
             _ = futimens(raw, nil)
             if header.id == nil { try FolderTree.empty(raw) }
         } catch {
@@ -75,28 +78,29 @@ package final class PartFolder {
 
     deinit {
         let isEmpty = (try? FolderTree.names(in: root.raw).isEmpty) ?? false
-        if isSpoiled || isEmpty || header.id == nil { discard() }
-        // As for a part of a file.
+        if isUnusable || isEmpty || header.id == nil { discard() }
+        // See `PartFile.deinit`.
         _ = flock(root.raw, LOCK_UN)
     }
 
-    /// The part that an earlier attempt has left, to be compared with the other device; nil when it can be no beginning.
+    /// Returns the part left by an earlier attempt, to be compared with the other device, or nil if
+    /// it cannot be a beginning.
     package func makeArchive() throws(TransferFailure) -> FolderArchive? {
         guard header.id != nil, (try? FolderTree.names(in: root.raw).isEmpty) == false else { return nil }
         do throws(Errno) {
-            return FolderArchive(TarWriter(try root.duplicate(), path: path), behind: nil)
+            return FolderArchive(TarWriter(try root.duplicate(), path: path), after: nil)
         } catch {
             throw .system("cannot read \(path)", error)
         }
     }
 
-    /// Continues behind the beginning that was compared, or deletes what is there.
-    /// - Parameter archive: the beginning; nil to begin anew.
+    /// Continues after the compared beginning, or deletes the content of the part.
+    /// - Parameter archive: the beginning; nil to start again.
     package func prepare(behind archive: FolderArchive?) throws(TransferFailure) {
         if let archive {
             kept = archive.kept.reversed()
             let beginning = archive.beginning
-            // The last file is announced again, with all of its bytes.
+            // The last file is announced again with its full size.
             parser.resume(
                 entries: beginning.entries, bytes: archive.bytes - beginning.lastBytes, fileOffset: beginning.lastBytes)
             // The other device announces only folders and the last file again.
@@ -112,7 +116,8 @@ package final class PartFolder {
     }
 
     /// Unpacks the next bytes of the archive.
-    /// - Throws: `unsafe`, `tooLarge`, `malformed`, `full` and others; nothing more may be written then.
+    /// - Throws: `unsafe`, `tooLarge`, `malformed`, `full` and others. Do not write again after an
+    ///   error.
     package func write(_ bytes: [UInt8]) throws(TransferFailure) {
         var parser = self.parser
         defer { self.parser = parser }
@@ -126,35 +131,36 @@ package final class PartFolder {
                 }
             }
         } catch {
-            // Nothing of an archive that is never accepted is kept.
-            isSpoiled = [.unsafe, .tooLarge, .malformed].contains(error.reason)
+            // An archive that is never accepted leaves nothing behind.
+            isUnusable = [.unsafe, .tooLarge, .malformed].contains(error.reason)
             throw error
         }
     }
 
-    /// Deletes the file that is being written: its source was changed meanwhile.
+    /// Deletes the file that is being written, because its source has changed.
     package func discardFile() {
         guard let file else { return }
         self.file = nil
         guard let parent = try? folder(Array(file.entry.components.dropLast())) else { return }
-        // An entry that cannot be deleted differs, which the next attempt finds.
+        // If deleting fails, the entry differs, and the next attempt detects that.
         _ = unlinkat(parent, file.name, 0)
     }
 
-    /// Bytes of the files in it, without the form of the archive.
+    /// Bytes of the contained files, without archive overhead.
     package var contentBytes: Int64 { parser.bytes }
 
-    /// Gives everything its mode and time, makes it durable, and gives the folder its name.
+    /// Sets all modes and times, makes the content durable, and gives the folder its name.
     /// - Returns: the path.
-    /// - Throws: `malformed` when the archive is not complete, `exists` when the name was taken meanwhile.
+    /// - Throws: `malformed` if the archive is incomplete, `exists` if the name has been taken
+    ///   since.
     @discardableResult
     package func finish() throws(TransferFailure) -> String {
         try parser.finish()
-        guard kept.isEmpty else { throw .malformed("the folder's archive is cut off") }
+        guard kept.isEmpty else { throw .malformed("the folder's archive is truncated") }
         parent = nil
         let given: String
         do throws(Errno) {
-            // Before folders get their modes, which may forbid it.
+            // Must precede the final modes of folders, which may forbid renaming.
             try setAsideMetadata()
             for entry in folders.reversed() {
                 let opened = try open(entry.components)
@@ -162,7 +168,8 @@ package final class PartFolder {
             }
             let raw = root.raw
             try seal(raw, mode: header.mode ?? 0o777, modified: header.modified)
-            // One call for all files, where that suffices: a call for each would take long for many small files.
+            // One call for all files where possible, because one call per file is slow for many
+            // small files.
             try SystemCall.retrying { clinux_sync_file_system(raw) }
             let (name, isRefused) = try naming.give(name, to: part, isFolder: true, in: folder)
             given = name
@@ -181,18 +188,18 @@ package final class PartFolder {
         return folder.path(of: given)
     }
 
-    /// Entries that arrived in another form than they were sent, and why.
+    /// Differences between the sent and the stored folder, with reasons.
     package var remarks: [String] {
         let own = nameReason.map { [FileName.remark(header.name, $0)] } ?? []
         return own + names.remarks + (keepsModes ? [] : [FileMode.remark])
     }
 
-    /// Deletes what arrived.
+    /// Deletes the part.
     package func discard() {
         guard !isFinished else { return }
         isFinished = true
         (file, parent) = (nil, nil)
-        // What cannot be deleted is in the way of nobody; the next attempt tries again.
+        // Leftovers do no harm. The next attempt deletes them.
         try? FolderTree.empty(root.raw)
         _ = unlinkat(folder.raw, part.systemPath, AT_REMOVEDIR)
     }
@@ -201,7 +208,7 @@ package final class PartFolder {
         let path = shown(entry)
         let here = kept.popLast()
         guard here == nil || here?.kind == entry.kind && here?.components == entry.components else {
-            throw .malformed("the folder's archive does not continue what is kept")
+            throw .malformed("the folder's archive does not continue the kept part")
         }
         // Kept entries were checked when they were compared.
         let isMetadata = here == nil && repositories.add(entry)
@@ -251,12 +258,13 @@ package final class PartFolder {
         }
     }
 
-    /// Continues an entry of an attempt before, which has the name that was sent.
+    /// Reopens an entry of an earlier attempt. It has the name that was sent.
     private func reopen(_ entry: TarEntry, in parent: Int32) throws(Errno) {
         let isFolder = entry.kind == .folder
         let opened = try FolderTree.open(
             entry.components, below: root.raw, flags: O_RDONLY | (isFolder ? O_DIRECTORY : 0), calls: folder.calls)
-        // It may have its final mode already. Where modes cannot be set, opening it shows what is possible.
+        // The entry may have its final mode. Where modes cannot be set, opening it shows whether it
+        // is usable.
         _ = fchmod(opened.raw, isFolder ? 0o700 : 0o600)
         guard !isFolder else { return folders.append(entry) }
         let name = (entry.components.last ?? []).nullTerminated
@@ -265,15 +273,15 @@ package final class PartFolder {
         file = (entry, name, SharedDescriptor(writable))
     }
 
-    /// Counts a path that is kept in memory to the end.
+    /// Counts a path that is kept in memory until the end.
     private func count(_ components: [[UInt8]]) throws(TransferFailure) {
         memory = components.reduce(memory &+ 128) { $0 &+ $1.count &+ 48 }
         guard memory <= limits.memory else {
-            throw TransferFailure(.tooLarge, "the folder contains too many folders with too long names")
+            throw TransferFailure(.tooLarge, "the folder contains too many folders with long names")
         }
     }
 
-    /// The descriptor of a folder that was unpacked before.
+    /// Returns the descriptor of an unpacked folder.
     private func folder(_ components: [[UInt8]]) throws(Errno) -> Int32 {
         guard !components.isEmpty else { return root.raw }
         if let parent, parent.components == components { return parent.descriptor.raw }
@@ -290,7 +298,7 @@ package final class PartFolder {
             place.isEmpty ? [[UInt8(ascii: ".")]] : place, below: root.raw, flags: flags, calls: folder.calls)
     }
 
-    /// Sets aside what version control programs would run.
+    /// Renames the files that version control programs would run.
     private func setAsideMetadata() throws(Errno) {
         for candidate in repositories.candidates {
             let opened = try open(candidate.folder)

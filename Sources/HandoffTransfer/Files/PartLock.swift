@@ -1,31 +1,33 @@
 import Glibc
 import LoopIO
 
-/// What is kept under the name of a part, opened and locked, so that only one program writes to it.
+/// Opens and locks a part, so that only one program writes to it.
 enum PartLock {
     private enum Attempt: ~Copyable {
         case locked(Descriptor)
-        /// It was deleted or renamed while it was opened.
+        /// The part was deleted or renamed while it was being opened.
         case gone
-        /// It is of another kind, has a second name, or is somebody else's.
+        /// The part has another kind, a second name or another owner.
         case foreign
-        /// Another program has it.
+        /// Another program holds the lock.
         case busy
     }
 
-    /// Opens a part that is there, or makes it, and locks it (flock(2)).
+    /// Opens a part, or creates it, and locks it (flock(2)).
     /// - Parameters:
-    ///   - name: in `folder`.
+    ///   - name: the name in `folder`.
     ///   - kind: S_IFREG or S_IFDIR.
-    ///   - make: makes it, and fails with EEXIST when there is one.
-    /// - Throws: `busy` when another program has it, `unreadable` when it cannot be opened or is not ours.
+    ///   - make: creates the part, and fails with EEXIST if it exists.
+    /// - Throws: `busy` if another program holds it, `unreadable` if it cannot be opened or has
+    ///   another owner.
     static func open(
         _ name: String, in folder: OpenFolder, kind: UInt32, flags: Int32,
         make: (OpenFolder) throws(Errno) -> Void
     ) throws(TransferFailure) -> Descriptor {
         let action = "cannot receive into \(folder.path(of: name))"
         do throws(Errno) {
-            // Between opening and locking, whoever held it may have finished, and the name may be another file's.
+            // Between opening and locking, the previous holder may have finished, and the name may
+            // belong to another file.
             for _ in 0..<16 {
                 do throws(Errno) { try make(folder) } catch .exists {}
                 switch try attempt(name, in: folder, kind: kind, flags: flags) {
@@ -36,17 +38,18 @@ enum PartLock {
                 }
             }
         } catch .wouldBlock {
-            throw TransferFailure(.busy, "\(action): another program receives the same content right now")
+            throw TransferFailure(.busy, "\(action): another program is receiving the same content")
         } catch .notPermitted {
-            throw TransferFailure(.unreadable, "\(action): it was made by somebody else; delete it first")
+            throw TransferFailure(.unreadable, "\(action): it was not created by Handoff for you; delete it first")
         } catch {
             throw .system(action, error)
         }
-        throw TransferFailure(.busy, "\(action): it comes and goes; try again")
+        throw TransferFailure(.busy, "\(action): another program keeps replacing it; try again")
     }
 
-    /// The user to whom a file system gives new files: mounted memory sticks and network disks have one owner for everything.
-    private static func ownerOfNewFiles(beside name: String, in folder: OpenFolder) throws(Errno) -> UInt32 {
+    /// Returns the owner that the file system gives to new files. On mounted memory sticks and
+    /// network disks, all files have one owner.
+    private static func ownerOfNewFiles(nextTo name: String, in folder: OpenFolder) throws(Errno) -> UInt32 {
         let number = folder.raw
         let probe = (name + "-probe").systemPath
         let flags = O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -75,7 +78,7 @@ enum PartLock {
         let raw = descriptor.raw
         try SystemCall.retrying { fstat(raw, &status) }
         guard status.st_mode & S_IFMT == kind, kind == S_IFDIR || status.st_nlink <= 1 else { return .foreign }
-        if status.st_uid != geteuid(), try status.st_uid != ownerOfNewFiles(beside: name, in: folder) {
+        if status.st_uid != geteuid(), try status.st_uid != ownerOfNewFiles(nextTo: name, in: folder) {
             return .foreign
         }
         do throws(Errno) {
@@ -83,7 +86,7 @@ enum PartLock {
         } catch .wouldBlock {
             return .busy
         } catch {
-            // The file system knows no locks; then it must do without.
+            // The file system has no locks. Continue without one.
         }
         guard let now = try folder.status(of: name), now.st_ino == status.st_ino, now.st_dev == status.st_dev else {
             return .gone

@@ -1,23 +1,25 @@
 import HandoffModel
 import LoopIO
 
-/// Which names the entries of a received folder get: their own, unless the file system refuses these.
+/// The names of the entries of a received folder. An entry gets its own name unless the file system
+/// rejects it.
 struct ReceivedNames {
-    /// The last component of folders that have another name than was sent, by the path that was sent.
+    /// The actual last component of renamed folders, by the path that was sent.
     private var renamed: [[UInt8]: [UInt8]] = [:]
-    /// The paths of all that have another name than was sent.
+    /// The actual paths of all renamed entries.
     private var given: Set<[UInt8]> = []
     private var renames = RemarkList()
     private var metadata = RemarkList()
 
-    /// Highest number that is tried for a name that the file system takes for another's.
+    /// The highest number tried for a name that the file system treats as equal to another.
     private static let maxNumber = 9999
 
-    /// Creates an entry under its own name, or under one that is made from it.
+    /// Creates an entry under its own name, or under one derived from it.
     /// - Parameters:
     ///   - folder: the descriptor of the entry's folder.
-    ///   - create: fails with EEXIST when something has the name.
-    /// - Throws: EEXIST when the folder has an entry of exactly this name already, or an error of `create`.
+    ///   - create: fails with EEXIST if the name is taken.
+    /// - Throws: EEXIST if the folder already has an entry with exactly this name, or an error of
+    ///   `create`.
     mutating func give(
         _ entry: TarEntry, in folder: Int32, create: ([UInt8]) throws(Errno) -> Void
     ) throws(Errno) {
@@ -29,7 +31,7 @@ struct ReceivedNames {
             refusal = error
         }
         if refusal == .exists {
-            // If the file system ignores case, two names that differ are the same.
+            // A file system that ignores case treats two different names as the same.
             let text = name.nullTerminated
             if !given.contains(entry.path), try FolderTree.names(in: folder).contains(text) { throw .exists }
         } else if !FileName.isRefusal(refusal) {
@@ -48,18 +50,18 @@ struct ReceivedNames {
             }
             if entry.kind == .folder { renamed[entry.path] = Array(new.utf8) }
             given.insert(TarEntry.path(of: entry.components.dropLast() + [Array(new.utf8)]))
-            return renames.add("\(TarEntry.text(of: entry.components)) has the name \(VisibleText.escape(new)) here")
+            return renames.add("\(TarEntry.text(of: entry.components)) is named \(VisibleText.escape(new)) here")
         }
         throw refusal
     }
 
-    /// Notes that something in a folder was renamed.
+    /// Records that a metadata entry was renamed.
     mutating func setAside(_ old: [UInt8], as new: [UInt8], in folder: [[UInt8]]) {
         renamed[TarEntry.path(of: folder + [old])] = new
         metadata.add("\(TarEntry.text(of: folder + [old])) is set aside as \(TarEntry.text(of: [new]))")
     }
 
-    /// The components under which a folder is found that was sent with these.
+    /// Returns the actual components of a folder that was sent under `components`.
     func place(of components: [[UInt8]]) -> [[UInt8]] {
         guard !renamed.isEmpty else { return components }
         var path: [UInt8] = []
@@ -69,17 +71,17 @@ struct ReceivedNames {
         }
     }
 
-    /// One line for each name that is another than was sent, up to a limit.
+    /// One line for each renamed entry, up to a limit.
     var remarks: [String] {
         let warning =
             "it contains a repository, whose configuration and hooks could run commands; "
-            + "rename what is set aside only if you trust the sender"
+            + "rename these files back only if you trust the sender"
         return renames.lines("the file system refuses a name: ")
             + (metadata.isEmpty ? [] : [warning]) + metadata.lines("")
     }
 }
 
-/// The first lines of a list, and how many more there would be.
+/// The first lines of a list, and the number of the remaining ones.
 private struct RemarkList {
     private static let limit = 20
 

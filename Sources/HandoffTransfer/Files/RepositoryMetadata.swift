@@ -2,40 +2,42 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// Files that version control programs run as soon as they are used in a folder: configuration with commands, hooks, and files that
-/// lead to a configuration elsewhere.
+/// Files that make version control programs run commands when used in a folder: configuration,
+/// hooks, and files that refer to a configuration elsewhere. They are set aside.
 ///
-/// Programs that ask before they use the configuration of a folder, such as direnv and editors, are left to do so.
+/// Files of programs that ask before using a folder's configuration, such as direnv and editors,
+/// are kept.
 struct RepositoryMetadata {
-    /// The suffix of a name that was set aside.
+    /// The suffix of a name that has been set aside.
     static let suffix = ".set-aside"
 
-    /// Names that are set aside in folders whose path ends with these names, all as `folded` has them.
+    /// Folders, by the last components of their paths, and the names to set aside in them. All
+    /// names are normalized by `folded`.
     private static let rules: [(folder: [String], names: Set<String>)] = [
         ([".git"], git), ([".git", "sl"], ["config"]), ([".hg"], ["hgrc", "hgrc-not-shared", "sharedpath"]),
         ([".sl"], ["config", "hgrc", "sharedpath"]), ([".jj"], []), ([".jj", "repo"], ["config.toml"]),
         (["_darcs", "prefs"], ["defaults"]),
     ]
     private static let git: Set<String> = ["commondir", "config", "config.worktree", "hooks"]
-    /// Files that lead to a repository elsewhere.
+    /// Files that refer to a repository elsewhere.
     private static let pointers: [[String]] = [[".git"], [".jj", "repo"]]
-    /// Beginnings of repositories that are looked for in advance.
+    /// Names that indicate a repository, checked before sending.
     private static let markers: Set<String> = [".git", ".hg", ".sl", ".jj", "_darcs"]
 
-    /// A folder with something to set aside.
+    /// A folder that may contain names to set aside.
     struct Candidate {
-        /// The path below the top, by components, as sent.
+        /// The path components below the top folder, as sent.
         let folder: [[UInt8]]
         /// Names to set aside, folded.
         var names: Set<String>
-        /// True if only its content shows that Git takes it for a repository.
+        /// True if only its content shows whether Git treats it as a repository.
         var isBare = false
     }
 
     private(set) var candidates: [Candidate] = []
 
-    /// Takes an entry of a received folder into account.
-    /// - Returns: whether it has to be looked at in the end.
+    /// Examines an entry of a received folder.
+    /// - Returns: true if the entry adds a candidate.
     mutating func add(_ entry: TarEntry) -> Bool {
         guard let last = entry.components.last.flatMap(Self.folded) else { return false }
         let parent = Array(entry.components.dropLast())
@@ -56,13 +58,13 @@ struct RepositoryMetadata {
         return true
     }
 
-    /// Whether Git takes a folder with these names, folded, for a repository of its own.
+    /// Returns true if Git treats a folder with these folded names as a bare repository.
     private static func isBare(_ names: Set<String>) -> Bool {
         names.contains("head") && (names.contains("commondir") || names.isSuperset(of: ["objects", "refs"]))
     }
 
-    /// Renames what a candidate has to set aside.
-    /// - Returns: the names, former and new.
+    /// Renames the entries of a candidate that must be set aside.
+    /// - Returns: the old and new names.
     static func setAside(_ candidate: Candidate, in number: Int32) throws(Errno) -> [(old: [UInt8], new: [UInt8])] {
         let names = try FolderTree.names(in: number)
         let bytes = names.map { $0.dropLast().map { UInt8(bitPattern: $0) } }
@@ -80,7 +82,7 @@ struct RepositoryMetadata {
             let new = name + Array((attempt == 1 ? suffix : "\(suffix) (\(attempt))").utf8)
             let path = new.nullTerminated
             var status = stat()
-            // Nothing else changes a folder that is being received.
+            // Nothing else changes a folder while it is being received.
             guard fstatat(number, path, &status, AT_SYMLINK_NOFOLLOW) != 0 else { continue }
             try SystemCall.retrying { renameat(number, old, number, path) }
             return new
@@ -88,10 +90,11 @@ struct RepositoryMetadata {
         throw .exists
     }
 
-    /// A name as the file system that is least exact about it compares it; nil for one that is longer than any name here.
+    /// Returns a name in the form that the least exact file systems compare, or nil if it is too
+    /// long to match any rule.
     ///
-    /// Without case, without dots and blanks at its end, without characters that cannot be seen, and with Windows' short name for
-    /// `.git`.
+    /// The form ignores case, trailing dots and blanks, and invisible characters. It maps the
+    /// Windows short name of `.git`.
     private static func folded(_ name: [UInt8]) -> String? {
         guard name.count <= 64 else { return nil }
         var text = ""
@@ -106,11 +109,12 @@ struct RepositoryMetadata {
 
     // MARK: - At the sender
 
-    /// Entries that are looked at in advance, and folders in each other.
+    /// The maximum number of entries and the maximum depth examined before sending.
     private static let maxEntries = 20_000
     private static let maxDepth = 16
 
-    /// True if there are repositories in a folder that is about to be sent, as far as a look at its first 20,000 entries shows.
+    /// Returns true if a folder to be sent contains repositories. Examines its first 20,000
+    /// entries.
     static func isFound(in folder: Int32) -> Bool {
         var left = maxEntries
         return isFound(in: folder, depth: 0, &left)

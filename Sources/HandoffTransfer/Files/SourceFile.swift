@@ -3,28 +3,28 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// What is sent in one transfer: a file, a folder, or what comes on standard input. Opened when it is made, so every
-/// transfer has one of its own.
+/// The source of one transfer: a file, a folder or standard input. It is opened on creation, so
+/// each transfer needs its own.
 package final class SourceFile: Sendable {
-    /// The description for the receiver.
+    /// The description sent to the receiver.
     package let header: TransferHeader
-    /// As the user gave it, for messages, which the receiver may get.
+    /// The path as the user gave it, for messages, which the receiver may get.
     package let path: String
 
     private let descriptor: Descriptor
     private let state: FileState
-    /// True if it is standard input, which is read elsewhere.
+    /// True for standard input, which other code reads.
     private let isInput: Bool
 
-    /// Opens a file or a folder; links are followed.
+    /// Opens a file or a folder. Links are followed.
     /// - Parameters:
     ///   - path: `-` for standard input.
-    ///   - name: what the receiver is told instead of the last component of the path.
-    ///   - shown: what messages call it instead of the path, where that is nobody else's matter.
+    ///   - name: the name sent to the receiver instead of the last component of the path.
+    ///   - shown: the name in messages, if the path is private.
     /// - Throws: `unreadable`, or `name` for a name that is too long.
     package init(_ path: String, name: String? = nil, shownAs shown: String? = nil) throws(TransferFailure) {
         if let name, name.utf8.count > TransferLimits.name {
-            throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)) under a name of more than 255 bytes")
+            throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)): its name is longer than 255 bytes")
         }
         isInput = path == "-"
         self.path = isInput ? "standard input" : VisibleText.escape(shown ?? path)
@@ -32,27 +32,27 @@ package final class SourceFile: Sendable {
             descriptor = Descriptor(
                 owning: isInput
                     ? try SystemCall.retrying { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) }
-                    // Without O_NONBLOCK a pipe of that name would be waited for.
+                    // Without O_NONBLOCK, opening a pipe blocks.
                     : try SystemCall.retrying { open(path.systemPath, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) })
             state = try FileState(of: descriptor.raw)
         } catch {
             throw .system("cannot send \(self.path)", error)
         }
-        let hasSize = isInput || !state.isRegular || state.isSizeTrue(of: descriptor.raw)
+        let hasSize = isInput || !state.isRegular || state.isSizeReliable(of: descriptor.raw)
         let header =
             isInput
             ? TransferHeader(kind: .stream, name: name) : state.header(path, name: name, hasSize: hasSize)
         guard var header else {
             throw TransferFailure(
-                .unreadable, "cannot send \(self.path): it is neither a file nor a folder; for a pipe say '-'")
+                .unreadable, "cannot send \(self.path): it is neither a file nor a folder; for a pipe, use '-'")
         }
         if header.kind == .folder { header.hasRepository = RepositoryMetadata.isFound(in: descriptor.raw) }
         self.header = header
     }
 
-    /// A file that is in memory alone, with this content.
-    /// - Parameter name: what the receiver is told.
-    /// - Throws: `unreadable` when there is no memory for it.
+    /// Creates a file in memory with the given content.
+    /// - Parameter name: the name sent to the receiver.
+    /// - Throws: `unreadable` if there is not enough memory.
     package init(content: [UInt8], name: String) throws(TransferFailure) {
         path = VisibleText.escape(name)
         isInput = false
@@ -66,12 +66,13 @@ package final class SourceFile: Sendable {
             throw .system("cannot send \(path)", error)
         }
         guard let header = state.header("/proc/self/fd/\(descriptor.raw)", name: name, hasSize: true) else {
-            throw TransferFailure(.unreadable, "cannot send \(path): it is no file")
+            throw TransferFailure(.unreadable, "cannot send \(path): it is not a file")
         }
         self.header = header
     }
 
-    /// The descriptor: to pass to the daemon after `seek`, or to read standard input from. Valid as long as this value.
+    /// The descriptor, to pass to the daemon after `seek`, or to read standard input. Valid as long
+    /// as this value.
     package var number: Int32 { descriptor.raw }
 
     /// Sets the descriptor's offset, for `SenderAction.sendBytes`.
@@ -84,12 +85,14 @@ package final class SourceFile: Sendable {
         }
     }
 
-    /// The next bytes of a file, from `offset` on, that are no hole, for `SenderAction.findData`. The descriptor's offset becomes any.
+    /// Returns the next bytes of a file that are not in a hole, at or after `offset`, for
+    /// `SenderAction.findData`. Changes the descriptor's offset.
     package func data(from offset: Int64) -> Range<Int64> {
         DataRuns.next(in: descriptor.raw, from: offset, size: state.size)
     }
 
-    /// Reads the next bytes of a file whose size is not known before, at most `limit`; nil for standard input. Blocks. Nothing at the end.
+    /// Reads at most `limit` bytes of a file whose size is unknown. Blocks. Returns an empty array
+    /// at the end, and nil for standard input.
     package func read(limit: Int) throws(TransferFailure) -> [UInt8]? {
         guard !isInput else { return nil }
         do throws(Errno) {
@@ -99,24 +102,24 @@ package final class SourceFile: Sendable {
         }
     }
 
-    /// Hashes a file on a thread of its own.
+    /// Creates a hasher that hashes the file on its own thread.
     package func makeHasher() throws(TransferFailure) -> FileHasher {
         try FileHasher(descriptor, path: path)
     }
 
-    /// The archive of a folder, for `SenderAction.readContent` and `hashEntries`.
-    /// - Parameter beginning: what the other device has of it.
+    /// Returns the archive of a folder, for `SenderAction.readContent` and `hashEntries`.
+    /// - Parameter beginning: the part that the other device already has.
     package func makeArchive(
         behind beginning: FolderArchive.Beginning = .init()
     ) throws(TransferFailure) -> FolderArchive {
         do throws(Errno) {
-            return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), behind: beginning)
+            return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), after: beginning)
         } catch {
             throw .system("cannot send \(path)", error)
         }
     }
 
-    /// The name of a file or folder by its path: `.` and `..` have names of their own.
+    /// Returns the name of a file or folder from its path. `.` and `..` are resolved.
     /// - Returns: nil for the root folder.
     package static func name(of path: String) -> String? {
         let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
@@ -126,17 +129,18 @@ package final class SourceFile: Sendable {
         return String(cString: resolved).utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
     }
 
-    /// Says when a file is not what it was when it was opened; look once everything is sent and hashed.
+    /// Throws if the file has changed since it was opened. Call it once everything has been sent
+    /// and hashed.
     /// - Throws: `changed`.
     package func requireUnchanged() throws(TransferFailure) {
-        let isSame = (try? FileState(of: descriptor.raw)) == state  // An error is a change, too.
+        let isSame = (try? FileState(of: descriptor.raw)) == state  // An error counts as a change.
         guard isSame || header.kind != .file else {
-            throw TransferFailure(.changed, "\(path) was changed while it was sent; try again")
+            throw TransferFailure(.changed, "\(path) changed while it was being sent; try again")
         }
     }
 }
 
-/// By which a file is known, and known to be unchanged (fstat(2)).
+/// The attributes that identify a file and reveal changes (fstat(2)).
 struct FileState: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -144,7 +148,7 @@ struct FileState: Equatable {
     let size: Int64
     let modified: Int64
     let modifiedNanoseconds: Int64
-    /// The time of the last change of anything, which no program can set.
+    /// The time of the last status change, which programs cannot set.
     let changed: Int64
     let changedNanoseconds: Int64
 
@@ -168,17 +172,19 @@ struct FileState: Equatable {
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
     var isFolder: Bool { mode & S_IFMT == S_IFDIR }
 
-    /// True if a file ends where its size ends. In /proc, sysfs and some FUSE file systems the size is 0, a page or a guess.
-    func isSizeTrue(of number: Int32) -> Bool {
+    /// Returns true if the file ends at its size. In /proc, sysfs and some FUSE file systems, the
+    /// size is 0, one page or a guess.
+    func isSizeReliable(of number: Int32) -> Bool {
         var byte: UInt8 = 0
-        // A file that cannot be read there is read to its end, which shows the error.
+        // A file that is unreadable there is read to its end, which shows the error.
         if size > 0, pread(number, &byte, 1, off_t(size - 1)) != 1 { return false }
         let behind = pread(number, &byte, 1, off_t(size))
-        // A file that grows has a size all the same.
+        // A growing file has a reliable size.
         return behind == 0 || behind > 0 && (try? FileState(of: number).size) != size
     }
 
-    /// Reads at the descriptor's offset (read(2)), at most `limit` bytes; nothing at the end.
+    /// Reads at most `limit` bytes at the descriptor's offset (read(2)). Returns no bytes at the
+    /// end.
     static func read(_ number: Int32, limit: Int) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = try bytes.withUnsafeMutableBufferPointer { (bytes) throws(Errno) in
@@ -188,8 +194,8 @@ struct FileState: Equatable {
         return bytes
     }
 
-    /// The description of a file or folder at a path; nil for anything else.
-    /// - Parameter hasSize: whether the size is that of the content; without it a file is sent as what a program writes.
+    /// Returns the description of a file or folder, or nil for anything else.
+    /// - Parameter hasSize: false if the size is unreliable. The file is then sent as a stream.
     fileprivate func header(_ path: String, name: String?, hasSize: Bool) -> TransferHeader? {
         guard isRegular || isFolder else { return nil }
         let resolved = realpath(path.systemPath, nil)
@@ -204,7 +210,7 @@ struct FileState: Equatable {
 
     private func id(_ path: String) -> TransferID {
         var text = Array(path.utf8) + [0]
-        // A folder stays the same when something in it changes: its entries are compared.
+        // The id of a folder does not depend on its content, because its entries are compared.
         let ofFile = isRegular ? [size, modified, modifiedNanoseconds] : []
         for value in [Int64(bitPattern: inode)] + ofFile {
             withUnsafeBytes(of: value.bigEndian) { text.append(contentsOf: $0) }

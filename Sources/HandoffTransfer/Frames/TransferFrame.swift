@@ -3,35 +3,37 @@ import HandoffModel
 
 /// One message of the transfer protocol.
 package enum TransferFrame: Hashable, Sendable {
-    /// Sender: what is about to come.
+    /// Sent by the sender: a description of the content.
     case header(TransferHeader)
-    /// Receiver: what is there already.
+    /// Sent by the receiver: the part that it already has.
     case have(TransferHave)
-    /// Sender: where it begins, and where it goes on behind a hole.
+    /// Sent by the sender: the start of the content, or of the next part after a hole.
     case start(TransferStart)
-    /// Receiver: the content may come.
+    /// Sent by the receiver: ready for the content.
     case go
-    /// Sender: the content is sent, but for these entries, and its source is still what it was when that began. The
-    /// sender's last message.
+    /// Sent by the sender as its last message: all content has been sent, except for these
+    /// omissions, and the source has not changed since the transfer started.
     case complete(TransferOmissions)
-    /// Receiver: it is stored and has its name.
+    /// Sent by the receiver: the content is stored under its name.
     case done
-    /// Either: it has failed.
+    /// Sent by either side: the transfer has failed.
     case error(TransferFailure)
 }
 
-/// What a receiver has from an attempt before.
+/// The part of the content that a receiver has from an earlier attempt.
 package struct TransferHave: Hashable, Sendable {
-    /// Of a file: how many bytes of the beginning. Of a folder: how many entries of its archive. 0…2^62.
+    /// Bytes of a file, or entries of a folder's archive, counted from the beginning, 0…2^62.
     package let offset: Int64
-    /// The digest of these, by `BlockHasher` or `FolderArchive`; nil for none.
+    /// The digest of that part, computed by `BlockHasher` or `FolderArchive`; nil if the part is
+    /// empty.
     package let digest: ContentDigest?
-    /// Of a folder: how many bytes of the last entry, 0…2^62; 0 when that is a folder.
+    /// Bytes of the last entry of a folder's archive, 0…2^62; 0 if that entry is a folder.
     package let lastBytes: Int64
-    /// Whether it makes holes: the content may come in several parts, and what is between them is zero.
+    /// True if the receiver creates holes. The content may then be sent in several parts, with
+    /// zeros between them.
     package var takesHoles = false
 
-    /// Nil when only one of the two says that something is there, or the offset is out of its range.
+    /// Returns nil if exactly one of offset and digest is absent, or a number is out of range.
     package init?(offset: Int64, digest: ContentDigest?, lastBytes: Int64 = 0) {
         guard (0...TransferLimits.size).contains(offset), (offset > 0) == (digest != nil) else { return nil }
         guard (0...TransferLimits.size).contains(lastBytes), offset > 0 || lastBytes == 0 else { return nil }
@@ -40,7 +42,7 @@ package struct TransferHave: Hashable, Sendable {
         self.lastBytes = lastBytes
     }
 
-    /// Nothing is there.
+    /// Nothing is present.
     package static let nothing = TransferHave(none: ())
 
     private init(none: Void) {
@@ -50,14 +52,15 @@ package struct TransferHave: Hashable, Sendable {
     }
 }
 
-/// Which part of the content a sender is about to send.
+/// The part of the content that a sender is about to send.
 package struct TransferStart: Hashable, Sendable {
-    /// The first byte of a file, or entry of a folder's archive, counted from the beginning of the content.
+    /// The first byte of a file, or entry of a folder's archive, counted from the beginning of the
+    /// content.
     package let offset: Int64
-    /// How many bytes; nil when that is not known.
+    /// The number of bytes; nil if unknown.
     package let length: Int64?
 
-    /// Nil when a number is out of the range 0…2^62.
+    /// Returns nil if a number is outside the range 0…2^62.
     package init?(offset: Int64, length: Int64?) {
         guard (0...TransferLimits.size).contains(offset) else { return nil }
         if let length, !(0...TransferLimits.size).contains(length) { return nil }
@@ -67,12 +70,12 @@ package struct TransferStart: Hashable, Sendable {
 }
 
 extension TransferFrame {
-    /// The JSON object behind its length (u32, big-endian), as it is sent.
+    /// Returns the frame: the JSON object, preceded by its length (u32, big-endian).
     package func encoded() -> [UInt8] {
         let body = object.encoded()
         var frame: [UInt8] = []
         frame.reserveCapacity(4 + body.count)
-        // Every message is far below the limit, see TransferLimits.
+        // Every message is far below the limit, see `TransferLimits`.
         withUnsafeBytes(of: UInt32(truncatingIfNeeded: body.count).bigEndian) { frame.append(contentsOf: $0) }
         frame += body
         return frame
@@ -101,7 +104,7 @@ extension TransferFrame {
             [
                 "error": [
                     "reason": .string(failure.reason.rawValue),
-                    "message": .string(failure.told),
+                    "message": .string(failure.peerMessage),
                 ]
             ]
         }
@@ -118,8 +121,8 @@ extension TransferFrame {
         return object
     }
 
-    /// Reads the JSON object of a frame. Members that are unknown are passed over.
-    /// - Throws: `malformed`, or `unsupported` for another version or kind.
+    /// Parses the JSON object of a frame. Ignores unknown members.
+    /// - Throws: `malformed`, or `unsupported` for an unknown version or kind.
     package init(decoding bytes: ArraySlice<UInt8>) throws(TransferFailure) {
         let json: JSON
         do throws(JSONError) {
@@ -127,7 +130,7 @@ extension TransferFrame {
         } catch {
             throw .malformed("\(error)")
         }
-        guard let object = json.object else { throw .malformed("a message is no JSON object") }
+        guard let object = json.object else { throw .malformed("a message is not a JSON object") }
         if let error = object["error"] {
             self = .error(try Self.failure(error))
         } else if object["version"] != nil {
@@ -137,7 +140,7 @@ extension TransferFrame {
             let digest: ContentDigest? = try object.id("sha256")
             guard var have = TransferHave(offset: try object.number("have"), digest: digest, lastBytes: lastBytes)
             else {
-                throw .malformed("'have' and 'sha256' do not fit")
+                throw .malformed("'have' and 'sha256' do not match")
             }
             have.takesHoles = object["holes"]?.bool == true
             self = .have(have)
@@ -154,21 +157,21 @@ extension TransferFrame {
         } else if object["complete"]?.bool == true {
             self = .complete(try object.omissions())
         } else {
-            throw .malformed("a message of no known kind")
+            throw .malformed("a message of an unknown kind")
         }
     }
 
     private static func header(_ object: JSONObject) throws(TransferFailure) -> TransferHeader {
         guard object["version"]?.integer == 1 else {
-            throw TransferFailure(.unsupported, "the other device sends in a version that this program does not know")
+            throw TransferFailure(.unsupported, "the other device uses a transfer version that is not supported here")
         }
         guard let word = object["kind"]?.string else { throw .malformed("'kind' is missing") }
         guard let kind = TransferHeader.Kind(rawValue: word) else {
-            throw TransferFailure(.unsupported, "the other device sends what this program does not know")
+            throw TransferFailure(.unsupported, "the other device sends a kind of content that is not supported here")
         }
         var name: String?
         if object.isGiven("name") {
-            guard let text = object["name"]?.string else { throw .malformed("'name' is no text") }
+            guard let text = object["name"]?.string else { throw .malformed("'name' is not a string") }
             name = text
         }
         let size = object.isGiven("size") ? try object.number("size") : nil
@@ -178,7 +181,7 @@ extension TransferFrame {
         let header = TransferHeader(
             kind: kind, name: name, size: size, id: try object.id("id"),
             mode: mode.map { UInt32(truncatingIfNeeded: $0) }, modified: modified)
-        guard var header else { throw .malformed("the description of the content makes no sense") }
+        guard var header else { throw .malformed("the description of the content is invalid") }
         header.hasRepository = object["repository"]?.bool == true
         return header
     }
@@ -187,14 +190,15 @@ extension TransferFrame {
         guard let error = json.object, let reason = error["reason"]?.string, let message = error["message"]?.string,
             reason.utf8.count <= TransferLimits.reason, message.utf8.count <= TransferLimits.message
         else { throw .malformed("an error without reason or message") }
-        // A newer program may have reasons that are unknown here; its message says what it is.
+        // A newer program may use reasons that are unknown here. Its message still describes the
+        // failure.
         return TransferFailure(
             reported: TransferFailure.Reason(rawValue: reason) ?? .failed, VisibleText.escape(message))
     }
 }
 
 extension JSONObject {
-    /// The entries that a sender leaves out; none when that is not given.
+    /// Returns the omissions reported by a sender, or none if the member is absent.
     fileprivate func omissions() throws(TransferFailure) -> TransferOmissions {
         guard isGiven("omitted") else { return .none }
         let lines = self["omissions"]?.array ?? []
@@ -210,15 +214,15 @@ extension JSONObject {
     }
 
     fileprivate func number(_ key: String) throws(TransferFailure) -> Int64 {
-        guard let number = self[key]?.integer else { throw .malformed("'\(key)' is no integer") }
+        guard let number = self[key]?.integer else { throw .malformed("'\(key)' is not an integer") }
         return number
     }
 
-    /// An id in the only form in which it is written, nil when it is absent or null.
+    /// Returns an id in its canonical form, or nil if the member is absent or null.
     fileprivate func id<ID: FixedBytes>(_ key: String) throws(TransferFailure) -> ID? {
         guard isGiven(key) else { return nil }
         guard let text = self[key]?.string, let id = ID(hex: text), id.hex == text else {
-            throw .malformed("'\(key)' is no id")
+            throw .malformed("'\(key)' is not an id")
         }
         return id
     }

@@ -1,35 +1,36 @@
 import HandoffModel
 
-/// The first message of a sender: what is about to come.
+/// The first message of a sender, which describes the content.
 package struct TransferHeader: Hashable, Sendable {
-    /// What is sent.
+    /// The kind of content.
     package enum Kind: String, Sendable, CaseIterable {
-        /// A file, whose size is known.
+        /// A file of known size.
         case file
-        /// A folder, as a tar archive.
+        /// A folder, sent as a tar archive.
         case folder
-        /// What a program writes, of unknown size.
+        /// The output of a program, of unknown size.
         case stream
     }
 
-    /// What is sent.
+    /// The kind of content.
     package let kind: Kind
-    /// The sender's name for it, nil when it has none. Judged only when a file is made of it, by `FileName`.
+    /// The sender's name for the content, if any. `FileName` checks it when a file is created.
     package let name: String?
-    /// Bytes of a file, 0…2^62; nil for the other kinds.
+    /// The size of a file in bytes, 0…2^62; nil for other kinds.
     package let size: Int64?
-    /// Which content of the sender it is; nil when a cut transfer of it cannot go on.
+    /// Identifies the content at the sender; nil if an interrupted transfer cannot be continued.
     package let id: TransferID?
-    /// Permissions, 0…0o777; nil for the usual ones.
+    /// Permissions, 0…0o777; nil for the defaults.
     package let mode: UInt32?
-    /// When the content was changed, in seconds since 1970; nil when unknown.
+    /// The modification time in seconds since 1970; nil if unknown.
     package let modified: Int64?
-    /// True if a folder contains repositories, as far as its sender has looked. Their configuration is set aside in any case.
+    /// True if the sender found repositories in the folder. The receiver sets their configuration
+    /// aside in any case.
     package var hasRepository = false
 
-    /// Checks the values against each other and against the limits; nil when they cannot be sent.
+    /// Returns nil if a value exceeds its limits or does not match the kind.
     ///
-    /// A file has a size and nothing else has one. Of the mode only the permissions are kept.
+    /// Only files have a size, and every file has one. Only the permissions of the mode are kept.
     package init?(
         kind: Kind, name: String? = nil, size: Int64? = nil, id: TransferID? = nil, mode: UInt32? = nil,
         modified: Int64? = nil
@@ -47,7 +48,8 @@ package struct TransferHeader: Hashable, Sendable {
     }
 }
 
-/// Names an unchanged file of a sender, also after its program was started again, so that a cut transfer can go on.
+/// Identifies an unchanged file of a sender, even after the sending program restarts, so that an
+/// interrupted transfer can be continued.
 package struct TransferID: FixedBytes {
     package static let byteCount = 16
 
@@ -58,22 +60,24 @@ package struct TransferID: FixedBytes {
     }
 }
 
-/// The sizes of the transfer protocol, each in one place.
+/// The limits of the transfer protocol.
 package enum TransferLimits {
-    /// Bytes of JSON in one frame.
+    /// The maximum bytes of JSON in one frame.
     package static let frame = 65_536
-    /// Bytes of a name, which is what Linux file systems take.
+    /// The maximum bytes of a name, the same as on Linux file systems.
     package static let name = 255
-    /// The largest size of a file, in bytes. Well below 2^63, so that sums of two sizes still fit.
+    /// The maximum size of a file in bytes. The sum of two sizes is still below 2^63.
     package static let size: Int64 = 1 << 62
-    /// Bytes of a name that all file systems accept, also those that encrypt names (eCryptfs).
+    /// The bytes of a name that all file systems accept, including those that encrypt names
+    /// (eCryptfs).
     static let portableName = 143
-    /// Bytes of one chunk of content whose size is not known before.
+    /// The maximum bytes of one chunk of content of unknown size.
     package static let chunk = 1_048_576
-    /// Bytes of the message of an error.
+    /// The maximum bytes of an error message.
     static let message = 1024
-    /// Bytes of the reason of an error.
+    /// The maximum bytes of an error reason.
     static let reason = 64
-    /// Seconds before or after 1970 that a time of a file may be: far beyond any file system.
+    /// The maximum distance of a file time from 1970, in seconds. It far exceeds every file
+    /// system's limits.
     static let seconds: Int64 = 1 << 53
 }

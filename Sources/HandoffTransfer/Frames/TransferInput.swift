@@ -1,30 +1,31 @@
-/// What the other side sent and nobody has taken yet: frames, chunks, or bytes that are content.
+/// A buffer for received bytes that have not been consumed: frames, chunks or raw content.
 ///
-/// Lengths are judged before anything is kept for them. Counts how many bytes of the direction were taken.
+/// Lengths are validated before anything is buffered for them. Counts the consumed bytes of the
+/// direction.
 struct TransferInput: Sendable {
     private var buffer: [UInt8] = []
-    /// Index of the first byte of `buffer` that was not taken.
+    /// The index of the first unconsumed byte of `buffer`.
     private var start = 0
-    /// What is left of the chunk that has begun.
+    /// Remaining bytes of the current chunk.
     private var chunkLeft = 0
 
-    /// Bytes of the stream's direction that were taken, those included that a passed file has received.
+    /// Consumed bytes of the stream's direction, including those written directly to a passed file.
     private(set) var position: Int64 = 0
 
-    /// Bytes that were not taken.
+    /// The number of unconsumed bytes.
     var buffered: Int { buffer.count &- start }
 
-    /// Adds what the connection delivered.
+    /// Appends received bytes.
     mutating func append(_ bytes: some Sequence<UInt8>) {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Counts bytes that went to a passed file instead of to us.
+    /// Counts bytes that were written directly to a passed file.
     mutating func skip(_ count: Int64) {
         position &+= count
     }
 
-    /// Takes the next whole frame, or nil when more bytes are needed.
+    /// Consumes the next frame. Returns nil if more bytes are needed.
     mutating func nextFrame() throws(TransferFailure) -> TransferFrame? {
         guard let length = word() else { return nil }
         guard (1...TransferLimits.frame).contains(length) else { throw .malformed("a message of \(length) bytes") }
@@ -35,15 +36,14 @@ struct TransferInput: Sendable {
         return frame
     }
 
-    /// What the next bytes of a chunked content are.
+    /// The next piece of chunked content.
     enum Content: Sendable, Equatable {
-        /// Bytes of it.
         case bytes([UInt8])
-        /// There is no more.
+        /// The content is complete.
         case end
     }
 
-    /// Takes what is there of the present chunk, or nil when more bytes are needed.
+    /// Consumes the available bytes of the current chunk. Returns nil if more bytes are needed.
     mutating func nextContent() throws(TransferFailure) -> Content? {
         if chunkLeft == 0 {
             guard let length = word() else { return nil }
@@ -57,7 +57,7 @@ struct TransferInput: Sendable {
         return .bytes(bytes)
     }
 
-    /// Takes bytes that are no frames, at most `limit`; nil when there are none.
+    /// Consumes at most `limit` bytes that are not frames. Returns nil if there are none.
     mutating func takeRaw(limit: Int64) -> [UInt8]? {
         let count = Int(min(Int64(buffered), limit))
         guard count > 0 else { return nil }
@@ -74,7 +74,7 @@ struct TransferInput: Sendable {
     private mutating func take(_ count: Int) {
         start &+= count
         position &+= Int64(count)
-        // Taken bytes are dropped together, so that many small messages cost one move.
+        // Consumed bytes are removed in batches, so that many small messages cost only one move.
         if start == buffer.count {
             buffer.removeAll(keepingCapacity: buffer.count <= TransferLimits.frame)
             start = 0

@@ -3,13 +3,13 @@ import HandoffModel
 package import LoopIO
 import Synchronization
 
-/// Hashes the beginning of a file on a thread of its own, so that two devices can tell whether they have the same. Its methods
-/// are for the thread of a loop.
+/// Hashes the beginning of a file on its own thread, so that two devices can compare it. Its
+/// methods must be called on the thread of a loop.
 package final class FileHasher {
     private let worker: Worker
     private let beginning: FileBeginning
 
-    /// Starts the thread. The file's offset is not touched (pread(2)).
+    /// Starts the thread. Does not change the file's offset (pread(2)).
     /// - Parameter path: for messages.
     package init(_ file: borrowing Descriptor, path: String) throws(TransferFailure) {
         do throws(Errno) {
@@ -24,20 +24,20 @@ package final class FileHasher {
         cancel()
     }
 
-    /// Opens the file again. A duplicate would keep the lock of a part for as long as the thread goes on.
+    /// Opens the file again. A duplicate would keep a part locked while the thread runs.
     private static func reopen(_ file: borrowing Descriptor) throws(Errno) -> Descriptor {
         let number = file.raw
         do throws(Errno) {
             return Descriptor(
                 owning: try SystemCall.retrying { open("/proc/self/fd/\(number)", O_RDONLY | O_NOCTTY | O_CLOEXEC) })
         } catch {
-            // No /proc, or a file that we may not open any more.
+            // /proc is missing, or the file may no longer be opened.
             return try file.duplicate()
         }
     }
 
-    /// Gives the digest of the first `length` bytes to `completion`, on the loop. A failure is `changed` when the file has fewer
-    /// bytes, or `cancelled`.
+    /// Computes the digest of the first `length` bytes and passes it to `completion` on the loop.
+    /// Fails with `changed` if the file is shorter, or with `cancelled`.
     package func digest(
         _ length: Int64, on loop: EventLoop, completion: @escaping (Result<ContentDigest, TransferFailure>) -> Void
     ) {
@@ -45,25 +45,25 @@ package final class FileHasher {
         worker.run({ beginning.digest(length) }, on: loop) { result in
             switch result {
             case .success(let digest): completion(digest)
-            // The work throws nothing.
+            // The work never throws.
             case .failure(let error): completion(.failure(TransferFailure(.failed, "\(error)")))
             }
         }
     }
 
-    /// Stops soon; what was asked for fails.
+    /// Stops soon. Pending requests fail.
     package func cancel() {
         beginning.cancel()
     }
 }
 
-/// The file that a worker's thread hashes, and that others can call off.
+/// The file that a worker thread hashes. Any thread can cancel it.
 private final class FileBeginning: Sendable {
     private let descriptor: Descriptor
     private let path: String
     private let isCancelled = Atomic<Bool>(false)
 
-    /// Bytes between two looks at whether it is called off: some hundred microseconds.
+    /// Bytes between two checks for cancellation: some hundred microseconds.
     private static let piece = 262_144
 
     init(_ descriptor: consuming Descriptor, path: String) {
@@ -91,7 +91,7 @@ private final class FileBeginning: Sendable {
         var position: Int64 = 0
         while true {
             guard !isCancelled.load(ordering: .relaxed) else {
-                throw TransferFailure(.cancelled, "cannot hash \(path): it was called off")
+                throw TransferFailure(.cancelled, "cannot hash \(path): it was cancelled")
             }
             let data = DataRuns.firstData(in: descriptor.raw, from: position, size: length)
             position = max(position, data - data % BlockHasher.block)
@@ -104,7 +104,7 @@ private final class FileBeginning: Sendable {
         }
     }
 
-    /// Reads so many bytes, which a network file system may return in several pieces.
+    /// Fills the buffer. A network file system may return the bytes in several pieces.
     private func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(TransferFailure) {
         let raw = descriptor.raw
         var count = 0

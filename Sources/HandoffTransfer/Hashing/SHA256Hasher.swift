@@ -1,28 +1,26 @@
 import CNettle
 import HandoffModel
 
-/// SHA-256 over bytes that come in pieces (FIPS 180-4), by Nettle. A value: a copy goes on by itself, so that the digest of a
-/// beginning can be taken without ending the whole.
+/// Incremental SHA-256 (FIPS 180-4), computed by Nettle. Copies are independent, so the digest of a
+/// beginning can be computed without finishing the whole.
 package struct SHA256Hasher: Sendable {
     private var context = sha256_ctx()
 
-    /// Starts with no bytes.
     package init() {
         cnettle_sha256_init(&context)
     }
 
-    /// Adds bytes.
     package mutating func update(_ bytes: some Sequence<UInt8>) {
         let done: Void? = bytes.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
         if done == nil { Array(bytes).withUnsafeBytes { add($0) } }
     }
 
-    /// Adds borrowed memory.
+    /// Adds bytes of borrowed memory.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         add(bytes)
     }
 
-    /// The digest of all bytes so far; more can be added afterwards.
+    /// Returns the digest of all bytes so far. More can be added afterwards.
     package func digest() -> ContentDigest {
         var copy = context
         var digest = [UInt8](repeating: 0, count: ContentDigest.byteCount)
@@ -30,7 +28,7 @@ package struct SHA256Hasher: Sendable {
         return ContentDigest(checked: digest)
     }
 
-    /// The digest of bytes that are there as a whole.
+    /// Returns the digest of bytes in memory.
     package static func digest(of bytes: some Sequence<UInt8>) -> ContentDigest {
         var hasher = SHA256Hasher()
         hasher.update(bytes)
@@ -43,7 +41,7 @@ package struct SHA256Hasher: Sendable {
     }
 }
 
-/// The SHA-256 of a content, 32 bytes.
+/// The SHA-256 digest of content, 32 bytes.
 package struct ContentDigest: FixedBytes {
     package static let byteCount = 32
 

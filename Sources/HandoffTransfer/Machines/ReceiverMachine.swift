@@ -1,13 +1,15 @@
-/// One transfer as the receiver sees it, without I/O: what arrives and what is done goes in, what shall be done comes out.
+/// The receiver's state machine for one transfer, without I/O. Its inputs are events and the
+/// results of actions. Its outputs are the next actions.
 ///
-/// Bytes of a file do not pass through here unless they must: the daemon writes them, and the machine counts where in the
-/// stream they are. See docs/state-machines/transfer.md.
+/// The bytes of a file usually do not pass through the machine. The daemon writes them, and the
+/// machine tracks their positions in the stream. See docs/state-machines/transfer.md.
 package struct ReceiverMachine: Sendable {
-    /// How content of known size gets to where it goes.
+    /// The route of content of known size to its destination.
     package enum Route: Sendable {
-        /// The daemon writes it to a passed file: for files.
+        /// The daemon writes it to a passed file. Used for files.
         case passed
-        /// It comes with everything else, and out by `write`: for standard output, which cannot be read again.
+        /// It arrives in the stream and is output by `write`. Used for standard output, which
+        /// cannot be read back.
         case inline
     }
 
@@ -15,24 +17,24 @@ package struct ReceiverMachine: Sendable {
         case waitingForHeader
         case opening(TransferHeader)
         case waitingForStart(TransferHeader, TransferHave)
-        /// A part of a file is there, and another comes behind a hole.
+        /// A part of a file has arrived, and another follows after a hole.
         case waitingForNext(Part)
-        /// The daemon is about to get the file.
+        /// The file is about to be passed to the daemon.
         case passing(Part)
-        /// The daemon writes the bytes.
+        /// The daemon is writing the bytes.
         case receivingBytes(Part)
-        /// Content that passes through here; `left` bytes more of it, or chunks when it is nil.
+        /// Content passes through the machine: `left` more bytes, or chunks if it is nil.
         case receivingContent(left: Int64?)
-        /// All is here; whether the source was changed meanwhile is not known yet.
+        /// All content has arrived. Whether the source changed is not known yet.
         case waitingForComplete
         case finishing
         case ended
     }
 
-    /// Bytes of a file that come in one piece.
+    /// A contiguous part of a file.
     private struct Part {
         let length: Int64
-        /// Where in the file they end.
+        /// The offset in the file after the part.
         let end: Int64
         /// Bytes of the whole file.
         let size: Int64
@@ -41,22 +43,23 @@ package struct ReceiverMachine: Sendable {
     private let route: Route
     private var state = State.waitingForHeader
     private var input = TransferInput()
-    /// The entries that the sender has left out; known before `finish`.
+    /// The entries omitted by the sender, known before `finish`.
     package private(set) var omissions = TransferOmissions.none
-    /// What was decided and not yet given to the program.
+    /// Actions that `next` has not returned yet.
     private var pending: [ReceiverAction] = []
 
-    /// A transfer to a place that needs this route.
+    /// Creates a machine for a destination that needs this route.
     package init(route: Route = .passed) {
         self.route = route
     }
 
-    /// Whether nothing more can happen.
+    /// True if no more actions follow.
     package var isEnded: Bool {
         if case .ended = state { true } else { false }
     }
 
-    /// True if the other side must send next, for which it need not hash anything, and nothing is done here meanwhile.
+    /// True if the other side must send next, without having to hash anything, and no work is
+    /// pending here.
     package var awaitsSender: Bool {
         switch state {
         case .waitingForHeader, .waitingForNext, .receivingBytes, .receivingContent, .waitingForComplete: true
@@ -64,8 +67,8 @@ package struct ReceiverMachine: Sendable {
         }
     }
 
-    /// Whether the other side has nothing more to say.
-    private var hasHeardAll: Bool {
+    /// True if no more input is expected.
+    private var hasReceivedAll: Bool {
         switch state {
         case .finishing, .ended: true
         case .waitingForHeader, .opening, .waitingForStart, .waitingForNext, .passing, .receivingBytes,
@@ -75,13 +78,15 @@ package struct ReceiverMachine: Sendable {
         }
     }
 
-    /// Bytes of the other side's direction that were taken, those included that the daemon wrote to a file.
+    /// Consumed bytes of the other side's direction, including those that the daemon wrote to a
+    /// file.
     package var position: Int64 { input.position }
 
-    /// The next action; nil when more input or an answer is needed.
+    /// Returns the next action, or nil if more input or a result is needed.
     ///
-    /// Call it after every input until it gives nil, and do each action before asking for the next: what arrived is looked at
-    /// no further than what was done reaches, so nothing follows an action that failed but what `fail` decides.
+    /// Call it after every input until it returns nil, and perform each action before requesting
+    /// the next. Input is only processed up to the point that the performed actions allow. After a
+    /// failed action, only the actions of `fail` follow.
     package mutating func next() -> ReceiverAction? {
         while pending.isEmpty {
             do throws(TransferFailure) {
@@ -94,29 +99,31 @@ package struct ReceiverMachine: Sendable {
         return pending.removeFirst()
     }
 
-    /// Takes what the stream delivered, in any cuts. What the daemon writes to a file is not given.
+    /// Accepts bytes of the stream, in any pieces. Bytes that the daemon writes to a file are not
+    /// passed.
     package mutating func received(_ bytes: some Sequence<UInt8>) {
-        // `complete` is the other side's last word.
-        guard !hasHeardAll else { return }
+        // `complete` is the other side's last message.
+        guard !hasReceivedAll else { return }
         guard case .receivingBytes = state else { return input.append(bytes) }
-        // The daemon may deliver what follows the file before it says that the file is written. What follows that counts as little as it
-        // would have counted a moment later, and need not be kept.
+        // The daemon may deliver the bytes after the file before it reports that the file is
+        // written. At most one frame is kept, because bytes after `complete` are ignored.
         input.append(bytes.prefix(max(0, TransferLimits.frame + 4 - input.buffered)))
     }
 
-    /// The other side has ended its direction, or the stream is over.
+    /// Handles the end of the other side's direction or of the stream.
     package mutating func endReceived() {
-        // Whether it hears of our end is not known then, but the content is here.
-        if !hasHeardAll { lose(.ended) }
+        // The other side may not learn that the transfer succeeded, but the content has arrived.
+        if !hasReceivedAll { lose(.ended) }
     }
 
-    /// Bytes that arrived and are not used yet.
+    /// The number of received bytes that have not been processed.
     package var bufferedBytes: Int { input.buffered }
 
-    /// Answers `open`.
+    /// Reports the result of `open`.
     package mutating func opened(_ have: TransferHave = .nothing) {
         guard case .opening(let header) = state else { return }
-        // More than the whole cannot be a beginning of it, and what a program writes is never continued.
+        // A part that is longer than the content is not its beginning. A program's output is never
+        // continued.
         let isPossible = header.kind == .folder ? header.id != nil : have.offset <= header.size ?? 0
         let isUsable = route == .passed && isPossible
         var used = isUsable ? have : .nothing
@@ -125,46 +132,48 @@ package struct ReceiverMachine: Sendable {
         pending.append(.send(TransferFrame.have(used).encoded()))
     }
 
-    /// Answers `receiveBytes`: from now on the daemon takes them.
+    /// Reports, in response to `receiveBytes`, that the daemon now accepts the bytes.
     package mutating func ready() {
         guard case .passing(let part) = state else { return }
         state = .receivingBytes(part)
         pending.append(.send(TransferFrame.go.encoded()))
     }
 
-    /// Answers `receiveBytes`: all of them are written.
+    /// Reports, in response to `receiveBytes`, that all bytes are written.
     package mutating func bytesReceived() {
         guard case .receivingBytes(let part) = state else { return }
         input.skip(part.length)
         state = part.end == part.size ? .waitingForComplete : .waitingForNext(part)
     }
 
-    /// Answers `finish`.
+    /// Reports that `finish` is done.
     package mutating func finished() {
         guard case .finishing = state else { return }
         end([.send(TransferFrame.done.encoded()), .end, .succeed])
     }
 
-    /// Something failed here, or the user calls it off; the other side is told. What was decided before is not done any more.
+    /// Ends the transfer because of a local failure or cancellation, and notifies the other side.
+    /// Pending actions are discarded.
     package mutating func fail(_ failure: TransferFailure) {
         end([.send(TransferFrame.error(failure).encoded()), .end, .fail(failure)])
     }
 
-    /// The stream is over: nobody can be told. What was decided before is not done any more.
+    /// Ends the transfer because the stream is closed, without notification. Pending actions are
+    /// discarded.
     package mutating func lose(_ failure: TransferFailure) {
         end([.fail(failure)])
     }
 
-    /// The end, by these actions and no other; the first end holds.
+    /// Ends with exactly these actions. Only the first call has an effect.
     private mutating func end(_ last: [ReceiverAction]) {
         guard !isEnded else { return }
         state = .ended
         pending = last
     }
 
-    /// One step; nil when more input or an answer is needed.
+    /// Performs one step. Returns nil if more input or a result is needed.
     private mutating func step() throws(TransferFailure) -> [ReceiverAction]? {
-        guard !hasHeardAll else { return nil }
+        guard !hasReceivedAll else { return nil }
         switch state {
         case .finishing, .ended, .receivingBytes: return nil
         case .receivingContent(let left): return try content(left: left)
@@ -185,9 +194,10 @@ package struct ReceiverMachine: Sendable {
             return [.open(header)]
         case (.waitingForStart(let header, let have), .start(let start)): return try take(start, header, have)
         case (.waitingForNext(let part), .start(let start)):
-            guard start.offset >= part.end else { throw .malformed("a part of the content comes twice") }
-            // Each part brings the file on. The last one has no byte where the file ends with a hole.
-            guard start.length != 0 || start.offset == part.size else { throw .malformed("a part without a byte") }
+            guard start.offset >= part.end else { throw .malformed("a part of the content is sent twice") }
+            // Each part must advance in the file. The last one is empty if the file ends with a
+            // hole.
+            guard start.length != 0 || start.offset == part.size else { throw .malformed("an empty part") }
             return try begin(start, of: part.size)
         case (.waitingForComplete, .complete(let omissions)):
             self.omissions = omissions
@@ -195,7 +205,7 @@ package struct ReceiverMachine: Sendable {
             return [.finish]
         case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.waitingForNext, _), (.passing, _),
             (.receivingBytes, _), (.receivingContent, _), (.waitingForComplete, _), (.finishing, _), (.ended, _):
-            throw .malformed("a message out of turn")
+            throw .malformed("an unexpected message")
         }
     }
 
@@ -203,19 +213,19 @@ package struct ReceiverMachine: Sendable {
         _ start: TransferStart, _ header: TransferHeader, _ have: TransferHave
     ) throws(TransferFailure) -> [ReceiverAction] {
         guard start.offset == 0 || start.offset == have.offset else {
-            throw .malformed("it does not begin where it could")
+            throw .malformed("it does not start at an offered position")
         }
         return try begin(start, of: header.size)
     }
 
-    /// Begins a part of a content of `size` bytes, or of one of which nobody knows.
+    /// Starts a part of content of `size` bytes; nil if the size is unknown.
     private mutating func begin(_ start: TransferStart, of size: Int64?) throws(TransferFailure) -> [ReceiverAction] {
-        // What comes in between is a hole, which only a file can have.
+        // The bytes between two parts are a hole, which only a file can have.
         let rest = size.map { $0 &- start.offset }
         guard start.length == rest || route == .passed && Self.isPart(start.length, of: rest) else {
             throw .malformed("a part that is longer than the content")
         }
-        guard input.buffered == 0 else { throw .malformed("content before it was asked for") }
+        guard input.buffered == 0 else { throw .malformed("content before it was requested") }
         let prepare = ReceiverAction.prepare(offset: start.offset, length: start.length)
         let go = ReceiverAction.send(TransferFrame.go.encoded())
         guard route == .passed, let length = start.length, let size else {
@@ -259,26 +269,30 @@ package struct ReceiverMachine: Sendable {
     }
 }
 
-/// What a program does for a `ReceiverMachine`, one after the other. When one of them fails, the program says so by `fail`.
+/// The actions of a program for a `ReceiverMachine`, in order. If one fails, the program calls
+/// `fail`.
 package enum ReceiverAction: Equatable, Sendable {
     /// Write these bytes to the stream.
     case send([UInt8])
-    /// Open where the content shall go, hash what is there of it, and call `opened`.
+    /// Open the destination, hash the part that exists, and call `opened`.
     case open(TransferHeader)
-    /// Keep the first `offset` bytes of what is there, drop the rest, and make a hole of what is missing; what comes is written behind them. `length` bytes
-    /// will come; nil when that is not known. Of a folder keep all entries that were reported, or none.
+    /// Keep the first `offset` bytes, drop the rest, and fill missing bytes with a hole. Write what
+    /// follows after them. `length` bytes follow; nil means unknown. For a folder, keep all
+    /// reported entries or none.
     case prepare(offset: Int64, length: Int64?)
-    /// Pass the file to the daemon: `length` bytes, from 1, of the other side's direction from `position` on are for it.
-    /// Call `ready` when the daemon has the call, and `bytesReceived` when they are written.
+    /// Pass the file to the daemon. `length` bytes (at least 1) of the other side's direction,
+    /// starting at `position`, are for it. Call `ready` once the daemon has received the call, and
+    /// `bytesReceived` once the bytes are written.
     case receiveBytes(position: Int64, length: Int64)
-    /// Write these bytes where the content goes.
+    /// Write these bytes to the destination.
     case write([UInt8])
     /// Store the content durably, give it its name, and call `finished`.
     case finish
-    /// End our direction (shutdown(2)), after everything is sent.
+    /// End our direction (shutdown(2)) after everything has been sent.
     case end
-    /// The content is here. Nothing follows.
+    /// The content has been received. No more actions follow.
     case succeed
-    /// It has failed: end what is running, and close the stream once everything is sent. Nothing follows.
+    /// The transfer has failed. End running work, and close the stream after everything has been
+    /// sent. No more actions follow.
     case fail(TransferFailure)
 }

@@ -1,52 +1,55 @@
-/// One transfer as the sender sees it, without I/O: what arrives and what is done goes in, what shall be done comes out.
+/// The sender's state machine for one transfer, without I/O. Its inputs are events and the results
+/// of actions. Its outputs are the next actions.
 ///
-/// A program calls `start`, then reports what happens. Bytes of a file do not pass through here: the daemon moves them, and
-/// the machine counts where in the stream they are. See docs/state-machines/transfer.md.
+/// A program calls `start`, then reports events. The bytes of a file do not pass through the
+/// machine. The daemon sends them, and the machine tracks their positions in the stream. See
+/// docs/state-machines/transfer.md.
 package struct SenderMachine: Sendable {
     private enum State {
         case idle
         case waitingForHave
         case hashingPrefix(TransferHave)
-        /// The program looks for the next data of the file.
+        /// The program is looking for the next data of the file.
         case findingData(from: Int64, isFirst: Bool)
         case waitingForGo(TransferStart)
-        /// The daemon sends the bytes.
+        /// The daemon is sending the bytes.
         case sendingBytes(TransferStart, length: Int64)
-        /// The program gives content of unknown size.
+        /// The program supplies content of unknown size.
         case sendingContent
-        /// The program looks whether the source has changed.
+        /// The program is checking whether the source has changed.
         case confirming
         case waitingForDone
         case ended
     }
 
-    /// What is sent.
+    /// The description of the content.
     package let header: TransferHeader
-    /// Bytes of our direction so far, those of the file included.
+    /// Bytes sent in our direction so far, including those of the file.
     package private(set) var sent: Int64 = 0
     private var state = State.idle
     private var input = TransferInput()
-    /// The entries that are left out, once they are known.
+    /// The omitted entries, once known.
     private var omissions = TransferOmissions.none
-    /// Whether the other side makes holes.
+    /// True if the other side creates holes.
     private var takesHoles = false
-    /// What was decided and not yet given to the program.
+    /// Actions that `next` has not returned yet.
     private var pending: [SenderAction] = []
 
-    /// A transfer of the content that `header` describes.
+    /// Creates a machine for the content described by `header`.
     package init(header: TransferHeader) {
         self.header = header
     }
 
-    /// Whether nothing more can happen.
+    /// True if no more actions follow.
     package var isEnded: Bool {
         if case .ended = state { true } else { false }
     }
 
-    /// The next action; nil when more input or an answer is needed.
+    /// Returns the next action, or nil if more input or a result is needed.
     ///
-    /// Call it after every input until it gives nil, and do each action before asking for the next: what arrived is looked at
-    /// no further than what was done reaches, so nothing follows an action that failed but what `fail` decides.
+    /// Call it after every input until it returns nil, and perform each action before requesting
+    /// the next. Input is only processed up to the point that the performed actions allow. After a
+    /// failed action, only the actions of `fail` follow.
     package mutating func next() -> SenderAction? {
         while pending.isEmpty {
             do throws(TransferFailure) {
@@ -59,54 +62,56 @@ package struct SenderMachine: Sendable {
         return pending.removeFirst()
     }
 
-    /// Begins. Call it once, when the stream is open.
+    /// Starts the transfer. Call it once, when the stream is open.
     package mutating func start() {
         guard case .idle = state else { return }
         state = .waitingForHave
         send(.header(header))
     }
 
-    /// Takes what the stream delivered, in any cuts.
+    /// Accepts bytes of the stream, in any pieces.
     package mutating func received(_ bytes: some Sequence<UInt8>) {
         guard !isEnded else { return }
         input.append(bytes)
     }
 
-    /// The other side has ended its direction, or the stream is over.
+    /// Handles the end of the other side's direction or of the stream.
     package mutating func endReceived() {
         lose(.ended)
     }
 
-    /// Answers `hashPrefix` and `hashEntries`.
+    /// Reports the result of `hashPrefix` or `hashEntries`.
     package mutating func prefixHashed(_ digest: ContentDigest) {
         guard case .hashingPrefix(let have) = state else { return }
         begin(at: digest == have.digest ? have.offset : 0)
     }
 
-    /// Answers `findData`: so much of the file, from there on, is the next that is no hole; empty at its end when nothing is.
+    /// Reports the result of `findData`: the next range without holes, or an empty range at the end
+    /// of the file if there is none.
     package mutating func dataFound(_ run: Range<Int64>) {
         guard case .findingData(let offset, let isFirst) = state, let size = header.size else { return }
         let place = min(max(run.lowerBound, offset), size)
         let end = run.upperBound > place ? min(run.upperBound, size) : size
-        // The first part says what is kept of what the other side has, so it begins there, also where nothing is to be sent.
+        // The first part also shows the other side how much of its content is kept. It starts there
+        // even if no bytes follow.
         if isFirst, place > offset { start(at: offset, length: 0) } else { start(at: place, length: end &- place) }
     }
 
-    /// Answers `sendBytes`: the daemon has sent all of them.
+    /// Reports that the daemon has sent all bytes of `sendBytes`.
     package mutating func bytesSent() {
         guard case .sendingBytes(let start, let length) = state else { return }
         sent &+= length
-        proceed(behind: start, length)
+        proceed(after: start, length)
     }
 
-    /// Answers `confirm`: the source is what it was.
+    /// Reports that `confirm` found the source unchanged.
     package mutating func confirmed() {
         guard case .confirming = state else { return }
         state = .waitingForDone
         send(.complete(omissions))
     }
 
-    /// The next bytes of a content of unknown size, after `readContent`.
+    /// Sends the next bytes of content of unknown size, after `readContent`.
     package mutating func content(_ bytes: [UInt8]) {
         guard case .sendingContent = state else { return }
         var output: [UInt8] = []
@@ -121,8 +126,8 @@ package struct SenderMachine: Sendable {
         if !output.isEmpty { send(output) }
     }
 
-    /// The content of unknown size has come to its end.
-    /// - Parameter omissions: what of it is left out.
+    /// Ends content of unknown size.
+    /// - Parameter omissions: the entries that were left out.
     package mutating func contentEnded(omitting omissions: TransferOmissions = .none) {
         guard case .sendingContent = state else { return }
         self.omissions = omissions
@@ -130,13 +135,13 @@ package struct SenderMachine: Sendable {
         confirm()
     }
 
-    /// The source failed or was changed, or the user calls it off; the other side is told where it can be. What was decided
-    /// before is not done any more.
+    /// Ends the transfer because the source failed or changed, or the user cancelled. Notifies the
+    /// other side if possible. Pending actions are discarded.
     package mutating func fail(_ failure: TransferFailure) {
         let error = SenderAction.send(TransferFrame.error(failure).encoded())
         switch state {
         case .ended: return
-        // In the middle of a file's bytes nothing else can be said; closing the stream tells it.
+        // A message cannot be sent within a file's bytes. Closing the stream signals the failure.
         case .idle, .sendingBytes: lose(failure)
         case .sendingContent: end([.send(Self.endOfContent), error, .end, .fail(failure)])
         case .waitingForHave, .hashingPrefix, .findingData, .waitingForGo, .confirming, .waitingForDone:
@@ -144,19 +149,20 @@ package struct SenderMachine: Sendable {
         }
     }
 
-    /// The stream is over, or nothing can be sent on it: the other side is told nothing.
+    /// Ends the transfer without notification, because the stream is closed or cannot be written.
+    /// Pending actions are discarded.
     package mutating func lose(_ failure: TransferFailure) {
         end([.fail(failure)])
     }
 
-    /// The end, by these actions and no other; the first end holds.
+    /// Ends with exactly these actions. Only the first call has an effect.
     private mutating func end(_ last: [SenderAction]) {
         guard !isEnded else { return }
         state = .ended
         pending = last
     }
 
-    /// A chunk of no bytes.
+    /// An empty chunk.
     private static let endOfContent: [UInt8] = [0, 0, 0, 0]
 
     private mutating func take(_ frame: TransferFrame) throws(TransferFailure) {
@@ -168,7 +174,7 @@ package struct SenderMachine: Sendable {
         case (.waitingForHave, _), (.hashingPrefix, _), (.findingData, _), (.waitingForGo, _), (.sendingBytes, _),
             (.sendingContent, _),
             (.confirming, _), (.waitingForDone, _), (.idle, _), (.ended, _):
-            throw .malformed("a message out of turn")
+            throw .malformed("an unexpected message")
         }
     }
 
@@ -179,7 +185,7 @@ package struct SenderMachine: Sendable {
             state = .hashingPrefix(have)
             return pending.append(.hashEntries(have))
         }
-        guard let size = header.size, have.offset <= size else { throw .malformed("it has more than there is") }
+        guard let size = header.size, have.offset <= size else { throw .malformed("it claims to have too much") }
         state = .hashingPrefix(have)
         pending.append(.hashPrefix(length: have.offset))
     }
@@ -197,7 +203,7 @@ package struct SenderMachine: Sendable {
 
     private mutating func start(at offset: Int64, length: Int64?) {
         guard let start = TransferStart(offset: offset, length: length) else {
-            return fail(.malformed("it has more than there is"))
+            return fail(.malformed("it claims to have too much"))
         }
         state = .waitingForGo(start)
         send(.start(start))
@@ -208,13 +214,13 @@ package struct SenderMachine: Sendable {
             state = .sendingContent
             return pending.append(.readContent(from: start.offset))
         }
-        guard length > 0 else { return proceed(behind: start, 0) }
+        guard length > 0 else { return proceed(after: start, 0) }
         state = .sendingBytes(start, length: length)
         pending.append(.sendBytes(position: sent, offset: start.offset, length: length))
     }
 
-    /// Goes on behind a part: with the next, or to the end.
-    private mutating func proceed(behind start: TransferStart, _ length: Int64) {
+    /// Continues after a part with the next part or the end.
+    private mutating func proceed(after start: TransferStart, _ length: Int64) {
         let reached = start.offset &+ length
         guard let size = header.size, reached < size else { return confirm() }
         find(from: reached, isFirst: false)
@@ -235,28 +241,31 @@ package struct SenderMachine: Sendable {
     }
 }
 
-/// What a program does for a `SenderMachine`, one after the other. When one of them fails, the program says so by `fail`.
+/// The actions of a program for a `SenderMachine`, in order. If one fails, the program calls
+/// `fail`.
 package enum SenderAction: Equatable, Sendable {
     /// Write these bytes to the stream.
     case send([UInt8])
     /// Hash the first `length` bytes of the file, then call `prefixHashed`.
     case hashPrefix(length: Int64)
-    /// Hash so much of the folder's archive, then call `prefixHashed`.
+    /// Hash this part of the folder's archive, then call `prefixHashed`.
     case hashEntries(TransferHave)
-    /// Look where the file has data, from this byte on, and call `dataFound`.
+    /// Find the next data of the file at or after this offset, and call `dataFound`.
     case findData(from: Int64)
-    /// Pass the file, its offset set to `offset`, to the daemon: `length` bytes of it, from 1, belong at `position` of our
-    /// direction. When they are sent, call `bytesSent`.
+    /// Pass the file, with its offset set to `offset`, to the daemon. `length` of its bytes (at
+    /// least 1) belong at `position` of our direction. Call `bytesSent` once they are sent.
     case sendBytes(position: Int64, offset: Int64, length: Int64)
-    /// Look whether the source is what it was when it was opened, and call `confirmed`, or `fail`.
+    /// Check that the source has not changed since it was opened, and call `confirmed` or `fail`.
     case confirm
-    /// Give the content by `content`, as fast as the stream takes it, and then call `contentEnded`. It begins behind so many entries
-    /// of a folder's archive: 0, or what was hashed.
+    /// Pass the content to `content`, as fast as the stream accepts it, then call `contentEnded`.
+    /// The content starts after this many entries of a folder's archive: 0, or the number that was
+    /// hashed.
     case readContent(from: Int64)
-    /// End our direction (shutdown(2)), after everything is sent.
+    /// End our direction (shutdown(2)) after everything has been sent.
     case end
-    /// The other side has the content. Nothing follows.
+    /// The other side has the content. No more actions follow.
     case succeed
-    /// It has failed: end what is running, and close the stream once everything is sent. Nothing follows.
+    /// The transfer has failed. End running work, and close the stream after everything has been
+    /// sent. No more actions follow.
     case fail(TransferFailure)
 }

@@ -1,17 +1,19 @@
 import HandoffModel
 
-/// The archive of a folder in pieces, from its beginning, or behind what another device has of it. One thread at a time.
+/// Produces the archive of a folder in pieces, from its beginning or after the part that another
+/// device has. Not to be used by two threads concurrently.
 ///
-/// Two devices compare the beginning of an archive by a digest of its entries in their order: of each entry its type (one byte as
-/// in the archive), its path behind the path's length (u32, big-endian), and of a file its content with the number of its bytes behind
-/// it (u64, big-endian). Modes, times and the archive's own form are not part of it. Both devices compute it from what is on
+/// Two devices compare the beginning of an archive by a digest of its entries, in order. For each
+/// entry it covers the type (one byte as in the archive) and the path, preceded by its length (u32,
+/// big-endian). For a file it also covers the content, followed by its number of bytes (u64,
+/// big-endian). Modes, times and the archive format are not included. Both devices compute it from
 /// their disks.
 package final class FolderArchive {
-    /// A beginning of an archive: so many entries, the last of which may be a part of a file.
+    /// A beginning of an archive. Its last entry may be an incomplete file.
     package struct Beginning: Equatable, Sendable {
-        /// Files and folders.
+        /// The number of files and folders.
         package var entries: Int64 = 0
-        /// Bytes of the last entry; 0 when it is a folder.
+        /// Bytes of the last entry; 0 if it is a folder.
         package var lastBytes: Int64 = 0
 
         package init(entries: Int64 = 0, lastBytes: Int64 = 0) {
@@ -22,45 +24,45 @@ package final class FolderArchive {
 
     private let writer: TarWriter
     private var parser = TarParser(limits: .unlimited)
-    /// The part that is compared; nil means everything.
+    /// The part to compare; nil means everything.
     private let wanted: Beginning?
     private var hasher = SHA256Hasher()
     private var entry: TarEntry?
-    /// The digest of the beginning, once all of it was read.
+    /// The digest of the beginning, once all of it has been read.
     private var digest: ContentDigest?
-    /// Bytes that are sent behind the beginning, and were read already.
+    /// Bytes after the beginning that have been read but not returned.
     private var rest: [UInt8] = []
 
-    /// The part that was compared so far.
+    /// The part compared so far.
     package private(set) var beginning = Beginning()
-    /// The compared entries without which the others cannot be continued: the folders, and the last file.
+    /// The compared entries that are needed to continue: the folders and the last file.
     package private(set) var kept: [TarEntry] = []
-    /// Bytes that the compared entries take in an archive.
+    /// Bytes of the compared entries in an archive.
     package private(set) var position: Int64 = 0
     /// Bytes of the compared files.
     package private(set) var bytes: Int64 = 0
     /// The compared entries that version control programs may run.
     private(set) var repositories = RepositoryMetadata()
 
-    /// - Parameter wanted: what another device has; nil: all there is, which is what this device has.
-    init(_ writer: TarWriter, behind wanted: Beginning?) {
+    /// - Parameter wanted: the part that another device has; nil means everything on this device.
+    init(_ writer: TarWriter, after wanted: Beginning?) {
         self.writer = writer
         self.wanted = wanted
         if wanted?.entries == 0 { complete() }
     }
 
     /// Reads the next piece of the beginning.
-    /// - Returns: the digest of the beginning, once all of it was read.
-    /// - Throws: as `TarWriter.next`.
+    /// - Returns: the digest of the beginning, once all of it has been read.
+    /// - Throws: the errors of `TarWriter.next`.
     package func compare() throws(TransferFailure) -> ContentDigest? {
         guard digest == nil else { return digest }
         if let piece = try writer.next() { try take(piece) } else { complete() }
         return digest
     }
 
-    /// The next bytes of the archive behind the beginning that was compared; nil behind its end.
-    /// - Parameter limit: how many, about.
-    /// - Throws: as `TarWriter.next`.
+    /// Returns the next bytes of the archive after the compared beginning, or nil at the end.
+    /// - Parameter limit: the approximate number of bytes.
+    /// - Throws: the errors of `TarWriter.next`.
     package func next(limit: Int = 262_144) throws(TransferFailure) -> [UInt8]? {
         guard let wanted, wanted.entries > 0 else { return try writer.next(limit: limit) }
         if !kept.isEmpty {
@@ -77,13 +79,13 @@ package final class FolderArchive {
         return nil
     }
 
-    /// The entries that were left out so far.
+    /// The entries omitted so far.
     package var omissions: TransferOmissions { writer.omissions }
 
-    /// Bytes of the files that were read so far, without the form of the archive.
+    /// Bytes of the files read so far, without archive overhead.
     package var contentBytes: Int64 { writer.contentBytes }
 
-    /// The entries that were left out since the last call and why, for the user.
+    /// Returns notes for the user about entries omitted since the last call.
     package func takeNotes() -> [String] { writer.takeNotes() }
 
     private func complete() {
@@ -107,7 +109,7 @@ package final class FolderArchive {
         entry = next
         if digest != nil { return rest += next.encoded() }
         if last?.kind == .file { Self.add(UInt64(beginning.lastBytes), to: &hasher) }
-        // Only the last file is continued.
+        // Only the last file can be continued.
         if let last = kept.last, last.kind == .file { kept.removeLast() }
         kept.append(next)
         _ = repositories.add(next)
@@ -131,7 +133,7 @@ package final class FolderArchive {
         bytes += Int64(mine.count)
         position += Int64(mine.count)
         guard let wanted, beginning.entries == wanted.entries else { return }
-        // A file that ends here and not there differs, which the digest shows.
+        // A file that is shorter here differs from the other device's, which the digest shows.
         guard beginning.lastBytes == min(wanted.lastBytes, entry?.size ?? 0) else { return }
         complete()
         rest += data.dropFirst(mine.count)

@@ -1,13 +1,15 @@
-/// What an extended header says about the entry behind it (POSIX.1, pax interchange format).
+/// The records of an extended header, which apply to the next entry (POSIX.1, pax interchange
+/// format).
 struct PaxRecords: Sendable {
     private(set) var path: [UInt8]?
     private(set) var size: Int64?
     private(set) var modified: Int64?
 
-    /// Records in one header; more than are ever written.
+    /// The maximum number of records in one header. Fewer are ever written.
     private static let limit = 16
 
-    /// Reads the records. Others than these three would change what the entry is, or are of no use.
+    /// Parses the records. Rejects all keys but these three: others would change the entry or have
+    /// no use.
     init(_ bytes: ArraySlice<UInt8>) throws(TransferFailure) {
         var left = bytes
         var count = 0
@@ -45,11 +47,11 @@ struct PaxRecords: Sendable {
             else { throw Self.damaged }
             modified = isNegative ? 0 &- number : number
         } else {
-            throw TransferFailure(.unsafe, "an extended header of the folder's archive says what is not known here")
+            throw TransferFailure(.unsafe, "an extended header of the folder's archive has an unknown record")
         }
     }
 
-    /// Decimal digits, 0…2^63 - 1, and nothing else.
+    /// Parses decimal digits in the range 0…2^63 - 1. Accepts nothing else.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var value: Int64 = 0

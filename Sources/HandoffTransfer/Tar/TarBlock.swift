@@ -1,8 +1,8 @@
-/// One header of a tar archive: 512 bytes (POSIX.1, pax interchange format, ustar part).
+/// A header of a tar archive: 512 bytes (POSIX.1, pax interchange format, ustar part).
 struct TarBlock: Sendable {
     static let size = 512
 
-    /// Where a field is.
+    /// The byte ranges of the fields.
     enum Field {
         static let name = 0..<100
         static let mode = 100..<108
@@ -14,7 +14,7 @@ struct TarBlock: Sendable {
         static let prefix = 345..<500
     }
 
-    /// The types of entries that are written; everything else is refused when read.
+    /// The entry types that are written. All others are rejected when read.
     enum Kind {
         static let file = UInt8(ascii: "0")
         static let folder = UInt8(ascii: "5")
@@ -28,7 +28,8 @@ struct TarBlock: Sendable {
 
     var bytes: [UInt8]
 
-    /// A header of ours; numbers that do not fit are left to the extended header, and written as 0.
+    /// Creates a header to be written. Numbers that do not fit go to the extended header and are 0
+    /// here.
     init(kind: UInt8, name: [UInt8], prefix: [UInt8] = [], mode: UInt32, size: Int64, modified: Int64) {
         bytes = [UInt8](repeating: 0, count: Self.size)
         put(name, at: Field.name)
@@ -44,47 +45,47 @@ struct TarBlock: Sendable {
         bytes[Field.checksum.upperBound - 1] = UInt8(ascii: " ")
     }
 
-    /// A block that arrived, 512 bytes.
+    /// Wraps a received block of 512 bytes.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Whether it is one of the two that end an archive.
+    /// True for a zero block. Two of them end an archive.
     var isZero: Bool { bytes.allSatisfy { $0 == 0 } }
 
     var kind: UInt8 { bytes[Field.type] }
 
-    /// Whether the format and the checksum are right.
+    /// True if the format and the checksum are valid.
     var isValid: Bool {
         bytes[Field.magic].elementsEqual(Self.magic) && number(Field.checksum) == Int64(checksum)
     }
 
-    /// A number in octal digits, with spaces or NULs behind it; nil when it is none.
+    /// Returns an octal number, followed by spaces or NULs, or nil if the field is not a number.
     func number(_ field: Range<Int>) -> Int64? {
         var value: Int64 = 0
         var end = field.upperBound
         while end > field.lowerBound, bytes[end - 1] == 0 || bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
         guard end > field.lowerBound else { return nil }
         for digit in bytes[field.lowerBound..<end] {
-            // Twelve digits at most, so it stays far below 2^63.
+            // At most twelve digits, so the value stays far below 2^63.
             guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) else { return nil }
             value = value << 3 | Int64(digit &- UInt8(ascii: "0"))
         }
         return value
     }
 
-    /// A text up to its NUL.
+    /// Returns the text before the first NUL.
     func text(_ field: Range<Int>) -> [UInt8] {
         Array(bytes[field].prefix { $0 != 0 })
     }
 
-    /// The path of name and prefix.
+    /// The path, composed of prefix and name.
     var path: [UInt8] {
         let prefix = text(Field.prefix)
         return prefix.isEmpty ? text(Field.name) : prefix + [UInt8(ascii: "/")] + text(Field.name)
     }
 
-    /// The sum of all bytes, with spaces where the sum itself is.
+    /// The sum of all bytes, with the checksum field counted as spaces.
     private var checksum: Int {
         let field = bytes[Field.checksum].reduce(0) { $0 &+ Int($1) }
         return bytes.reduce(8 * Int(UInt8(ascii: " ")) - field) { $0 &+ Int($1) }
@@ -94,7 +95,7 @@ struct TarBlock: Sendable {
         for (position, byte) in zip(field, text) { bytes[position] = byte }
     }
 
-    /// Writes so many octal digits; what is behind them stays.
+    /// Writes a number as octal digits. The bytes after them are unchanged.
     private mutating func put(_ value: Int64, digits: Int, at field: Range<Int>) {
         var rest = value
         for position in (field.lowerBound..<(field.lowerBound + digits)).reversed() {
@@ -103,7 +104,7 @@ struct TarBlock: Sendable {
         }
     }
 
-    /// How many bytes fill the last block of so many.
+    /// The number of bytes that fill the last block of content of this size.
     static func padding(of size: Int64) -> Int {
         Int((512 - size % 512) % 512)
     }

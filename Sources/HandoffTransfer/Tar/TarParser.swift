@@ -1,17 +1,18 @@
 import HandoffModel
 
-/// Takes an archive apart as it arrives, in any cuts and without I/O: regular files and folders, and nothing else.
+/// An incremental parser of archives, without I/O, for input in any pieces. It accepts only regular
+/// files and folders.
 ///
-/// It reads what `TarWriter` writes, and no other dialect of tar: every dialect is a way to say something that a check
-/// understands differently than the code behind it.
+/// It accepts only the format that `TarWriter` writes. Other dialects of tar could be interpreted
+/// differently by a check and by the code that follows it.
 package struct TarParser: Sendable {
-    /// What the next bytes are.
+    /// The meaning of the next bytes.
     package enum Event: Equatable, Sendable {
-        /// A file or folder begins.
+        /// The start of a file or folder.
         case entry(TarEntry)
-        /// Bytes of the file that began last.
+        /// Bytes of the current file.
         case data(ArraySlice<UInt8>)
-        /// That file is complete.
+        /// The end of the current file.
         case endOfFile
         /// One of the two zero blocks at the end.
         case end
@@ -23,37 +24,38 @@ package struct TarParser: Sendable {
         case extended(size: Int, padded: Int)
         case data(left: Int64, padding: Int)
         case padding(Int)
-        /// One zero block came.
+        /// One zero block has been read.
         case ending
-        /// Both zero blocks came.
+        /// Both zero blocks have been read.
         case ended
     }
 
     private let limits: TarLimits
     private var state = State.header
-    /// The beginning of a block or an extended header.
+    /// The collected start of a block or an extended header.
     private var collected: [UInt8] = []
     private var extended: PaxRecords?
     private var entries = 0
-    /// Bytes of the files that were announced so far.
+    /// Total size of the files announced so far.
     private(set) var bytes: Int64 = 0
-    /// Bytes of the first file that are not in the archive, since they arrived before.
+    /// Bytes of the first file that the archive lacks because they were received earlier.
     private var fileOffset: Int64 = 0
 
     package init(limits: TarLimits = .standard) {
         self.limits = limits
     }
 
-    /// An archive that continues another: these entries and bytes of files count for the limits too, and of the first file these
-    /// bytes are missing.
+    /// Continues an earlier archive. Its entries and bytes count towards the limits. The first file
+    /// lacks its first `fileOffset` bytes.
     mutating func resume(entries: Int64, bytes: Int64, fileOffset: Int64) {
         self.entries = Int(clamping: entries)
         self.bytes = bytes
         self.fileOffset = fileOffset
     }
 
-    /// Takes bytes, and gives what they are to `handle`.
-    /// - Throws: `unsafe`, `tooLarge` or `malformed`, and whatever `handle` throws. Nothing may be given afterwards.
+    /// Parses bytes and passes events to `handle`.
+    /// - Throws: `unsafe`, `tooLarge` or `malformed`, and the errors of `handle`. Do not call it
+    ///   again after an error.
     package mutating func parse(
         _ bytes: [UInt8], handle: (Event) throws(TransferFailure) -> Void
     ) throws(TransferFailure) {
@@ -86,13 +88,13 @@ package struct TarParser: Sendable {
         }
     }
 
-    /// The archive has come to its end.
-    /// - Throws: `malformed` when it was cut off.
+    /// Checks that the archive is complete.
+    /// - Throws: `malformed` if it is truncated.
     package func finish() throws(TransferFailure) {
-        guard case .ended = state, collected.isEmpty else { throw .malformed("the folder's archive is cut off") }
+        guard case .ended = state, collected.isEmpty else { throw .malformed("the folder's archive is truncated") }
     }
 
-    /// Collects so many bytes; nil when more are needed.
+    /// Collects `size` bytes. Returns nil if more are needed.
     private mutating func collect(_ size: Int, from left: inout ArraySlice<UInt8>) -> [UInt8]? {
         let piece = left.prefix(size &- collected.count)
         collected += piece
@@ -110,9 +112,11 @@ package struct TarParser: Sendable {
             if case .header = state { state = .ending } else { state = .ended }
             return try handle(.end)
         }
-        guard case .header = state else { throw .malformed("the folder's archive goes on behind its end") }
+        guard case .header = state else { throw .malformed("data after the end of the folder archive") }
         guard block.isValid else { throw .malformed("a header of the folder's archive is damaged") }
-        guard let size = block.number(TarBlock.Field.size) else { throw .malformed("a size in the folder's archive") }
+        guard let size = block.number(TarBlock.Field.size) else {
+            throw .malformed("an invalid size in the folder's archive")
+        }
         switch block.kind {
         case TarBlock.Kind.extended:
             guard extended == nil else { throw .malformed("two extended headers in the folder's archive") }
@@ -129,7 +133,7 @@ package struct TarParser: Sendable {
             let padding = TarBlock.padding(of: entry.size)
             let left = entry.size &- fileOffset
             fileOffset = 0
-            guard left >= 0 else { throw .malformed("a file is shorter than what is kept of it") }
+            guard left >= 0 else { throw .malformed("a file is shorter than its kept part") }
             if left == 0 { try handle(.endOfFile) }
             if left > 0 {
                 state = .data(left: left, padding: padding)
@@ -141,7 +145,7 @@ package struct TarParser: Sendable {
             throw TransferFailure(
                 .unsafe, "the folder contains a link, device or pipe, which is never received: \(path)")
         default:
-            throw TransferFailure(.unsafe, "the folder's archive contains something else than files and folders")
+            throw TransferFailure(.unsafe, "the folder's archive contains an entry that is neither a file nor a folder")
         }
     }
 
@@ -149,10 +153,10 @@ package struct TarParser: Sendable {
         let kind: TarEntry.Kind = block.kind == TarBlock.Kind.folder ? .folder : .file
         let size = extended?.size ?? size
         guard (0...TransferLimits.size).contains(size), kind == .file || size == 0 else {
-            throw .malformed("a size in the folder's archive")
+            throw .malformed("an invalid size in the folder's archive")
         }
         guard let mode = block.number(TarBlock.Field.mode), let own = block.number(TarBlock.Field.modified) else {
-            throw .malformed("a mode or time in the folder's archive")
+            throw .malformed("an invalid mode or time in the folder's archive")
         }
         return TarEntry(
             kind: kind, components: try Self.components(extended?.path ?? block.path, kind: kind), size: size,
@@ -169,7 +173,7 @@ package struct TarParser: Sendable {
         bytes = sum
     }
 
-    /// The components of a path, each of them checked.
+    /// Splits a path into checked components.
     private static func components(_ path: [UInt8], kind: TarEntry.Kind) throws(TransferFailure) -> [[UInt8]] {
         let slash = UInt8(ascii: "/")
         var path = path[...]
@@ -177,24 +181,25 @@ package struct TarParser: Sendable {
         guard path.count <= TarLimits.path else { throw TransferFailure(.tooLarge, "a path in the folder is too long") }
         let components = path.split(separator: slash, omittingEmptySubsequences: false)
         guard components.count <= TarLimits.depth else {
-            throw TransferFailure(.tooLarge, "the folder has more than \(TarLimits.depth) folders in each other")
+            throw TransferFailure(.tooLarge, "the folder has more than \(TarLimits.depth) levels of folders")
         }
         for component in components {
             guard let problem = FileName.problem(component) else { continue }
             let text = VisibleText.escape(String(decoding: path, as: UTF8.self))
-            throw TransferFailure(.unsafe, "the folder contains the path '\(text)', which is not used here: \(problem)")
+            throw TransferFailure(.unsafe, "the folder contains the path '\(text)', which is invalid: \(problem)")
         }
         return components.map { Array($0) }
     }
 }
 
-/// What unpacking an archive may cost.
+/// Limits for unpacking an archive.
 package struct TarLimits: Sendable {
-    /// Bytes of all files together.
+    /// The maximum total size of all files in bytes.
     package var bytes: Int64
-    /// Files and folders.
+    /// The maximum number of files and folders.
     package var entries: Int
-    /// What the names of folders take in memory, about: they are kept until the end, for their modes and times.
+    /// The approximate memory for the names of folders, which are kept until the end for modes and
+    /// times.
     package var memory = 1 << 28
 
     package init(bytes: Int64, entries: Int) {
@@ -202,16 +207,17 @@ package struct TarLimits: Sendable {
         self.entries = entries
     }
 
-    /// For archives of this device's own.
+    /// For archives created on this device.
     static let unlimited = TarLimits(bytes: .max, entries: .max)
 
-    /// 1 TiB in a million files and folders: far above what anybody hands off, and still an end.
+    /// 1 TiB in a million files and folders: a bound far above any expected use.
     package static let standard = TarLimits(bytes: 1 << 40, entries: 1_000_000)
 
-    /// Bytes of a path; below the 4,096 that the kernel takes.
+    /// The maximum bytes of a path, below the kernel's limit of 4,096.
     static let path = 4000
-    /// Folders in which an entry may be; each has an open descriptor while an archive is written.
+    /// The maximum depth of an entry. Each level uses one open descriptor while an archive is
+    /// written.
     static let depth = 128
-    /// Bytes of the extended header of one entry.
+    /// The maximum bytes of an entry's extended header.
     static let extended = 65_536
 }

@@ -2,17 +2,19 @@ import Glibc
 import HandoffModel
 package import LoopIO
 
-/// Makes an archive of what is in a folder, piece by piece: files and folders, and no links, devices or pipes.
+/// Creates an archive of a folder, piece by piece. It contains files and folders, but no links,
+/// devices or pipes.
 ///
-/// Folders are opened one in the other and by name, links never followed, so nothing outside is read. Order: by name, each
-/// folder before what is in it. One thread at a time.
+/// Folders are opened by name, relative to their parent, and links are never followed. Nothing
+/// outside is read. Entries are sorted by name, and each folder precedes its content. Not to be
+/// used by two threads concurrently.
 package final class TarWriter {
     /// A folder whose content is being written.
     private struct Level {
         let folder: SharedDescriptor
-        /// Path below the top, by components.
+        /// The path components below the top folder.
         let components: [[UInt8]]
-        /// Names that are not written yet, the last one first.
+        /// Names that have not been written, in reverse order.
         var names: [[CChar]]
     }
 
@@ -28,34 +30,37 @@ package final class TarWriter {
     private var state = State.walking
     private var notes: [String] = []
     private var skipped = 0
-    /// The entries that were left out so far.
+    /// The entries omitted so far.
     package private(set) var omissions = TransferOmissions.none
 
-    /// Bytes of the files that were begun so far.
+    /// Total size of the files started so far.
     private(set) var contentBytes: Int64 = 0
 
-    /// Bytes of a file that is kept in memory, since an archive begins with its size.
+    /// The maximum size of a file that is read into memory because its size must be known in
+    /// advance.
     private static let wholeLimit = 1 << 26
 
-    /// Notes that are kept: nobody reads more.
+    /// The maximum number of notes.
     private static let noteLimit = 100
 
-    /// The content of an open folder.
+    /// Creates a writer for the content of an open folder.
     /// - Parameter path: for messages.
     package init(_ folder: consuming Descriptor, path: String) {
         root = SharedDescriptor(folder)
         top = path
     }
 
-    /// What was left out since the last call and why, for the user; at most a hundred lines.
+    /// Returns notes for the user about entries omitted since the last call, at most a hundred
+    /// lines.
     package func takeNotes() -> [String] {
         defer { (notes, skipped) = ([], 0) }
         return skipped > Self.noteLimit ? notes + ["\(skipped - Self.noteLimit) more are left out"] : notes
     }
 
-    /// The next bytes of the archive, some `limit` of them; nil behind its end. Reads files, and so may wait for a disk.
-    /// - Throws: `changed` when a file changes while it is read, `unreadable` when the folder itself or a file that was opened
-    ///   cannot be read.
+    /// Returns about `limit` more bytes of the archive, or nil at the end. Reads files, so it may
+    /// block.
+    /// - Throws: `changed` if a file changes while it is read, `unreadable` if the folder itself or
+    ///   an opened file cannot be read.
     package func next(limit: Int = 262_144) throws(TransferFailure) -> [UInt8]? {
         var output: [UInt8] = []
         output.reserveCapacity(limit + TarBlock.size)
@@ -68,7 +73,7 @@ package final class TarWriter {
             if case .file = state {
                 try readFile(into: &output, limit: limit)
             } else if let last = levels.indices.last {
-                // Taken out before the level is copied: a second reference to the names would copy all of them for each.
+                // Removed before the level is copied. Otherwise each removal would copy all names.
                 if let name = levels[last].names.popLast() {
                     try write(name, in: levels[last], to: &output)
                 } else {
@@ -94,7 +99,7 @@ package final class TarWriter {
         do throws(Errno) {
             let folder = level.folder.raw
             var status = stat()
-            // Before it is opened: opening a device or a pipe can do something.
+            // Checked before opening, because opening a device or a pipe can have side effects.
             try SystemCall.retrying { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
             let type = status.st_mode & S_IFMT
             guard type == S_IFREG || type == S_IFDIR else {
@@ -108,7 +113,9 @@ package final class TarWriter {
             return skip(components, "it cannot be opened: \(error)")
         }
         guard file.isRegular || file.isFolder else { return skip(components, "it is neither a file nor a folder") }
-        if file.isRegular, !file.isSizeTrue(of: opened.raw) { return writeWhole(opened, file, components, to: &output) }
+        if file.isRegular, !file.isSizeReliable(of: opened.raw) {
+            return writeWhole(opened, file, components, to: &output)
+        }
         let entry = TarEntry(
             kind: file.isFolder ? .folder : .file, components: components, size: file.isFolder ? 0 : file.size,
             mode: file.mode & 0o777, modified: file.modified)
@@ -126,7 +133,7 @@ package final class TarWriter {
         }
     }
 
-    /// Writes a file whose size is not known before it is read.
+    /// Writes a file whose size is unknown until it has been read.
     private func writeWhole(
         _ opened: SharedDescriptor, _ file: FileState, _ components: [[UInt8]], to output: inout [UInt8]
     ) {
@@ -135,7 +142,7 @@ package final class TarWriter {
             while case let bytes = try FileState.read(opened.raw, limit: 65_536), !bytes.isEmpty {
                 content += bytes
                 guard content.count <= Self.wholeLimit else {
-                    return skip(components, "its size is not known before, and more than \(Self.wholeLimit) bytes")
+                    return skip(components, "its size is not known in advance and exceeds \(Self.wholeLimit) bytes")
                 }
             }
         } catch {
@@ -185,7 +192,7 @@ package final class TarWriter {
                 after.modifiedNanoseconds == before.modifiedNanoseconds
             else { throw .changedMeanwhile }
         } catch .changedMeanwhile {
-            throw TransferFailure(.changed, "\(shown(components)) was changed while it was sent; try again")
+            throw TransferFailure(.changed, "\(shown(components)) changed while it was being sent; try again")
         } catch {
             throw .system("cannot read \(shown(components))", error)
         }
@@ -203,6 +210,6 @@ package final class TarWriter {
 }
 
 extension Errno {
-    /// ESTALE, which no call here returns: the file is not what it was.
+    /// ESTALE, which no call here returns, marks a file that has changed.
     fileprivate static let changedMeanwhile = Errno(rawValue: ESTALE)
 }

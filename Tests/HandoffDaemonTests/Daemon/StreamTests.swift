@@ -74,7 +74,7 @@ import Timing
             }
             let reply = try AwaitStreamReply(json: end.result())
             #expect(reply.outcome == .gone)
-            #expect(reply.message.contains("may not have taken the stream"), "\(reply.message)")
+            #expect(reply.message.contains("may not have accepted the stream"), "\(reply.message)")
             #expect(try other.call.rest() == [])
         }
     }

@@ -5,20 +5,20 @@ import HandoffTLS
 import LoopIO
 import Testing
 
-/// The other device of a stream, as far as TLS goes; what it says inside is the test's.
+/// The other device of a stream, at the level of TLS. The test determines the content.
 final class FarSide {
-    /// How the connection was ended.
+    /// The end of the connection.
     enum End: Equatable {
         /// By close_notify.
         case closed
-        /// By TCP alone.
+        /// By TCP only.
         case cut
     }
 
     let session: TLSSession
     let socket: RawSocket
     private var plaintext: [UInt8] = []
-    /// How much of it was read.
+    /// The number of bytes read.
     private var start = 0
     private var end: End?
 
@@ -27,9 +27,9 @@ final class FarSide {
         self.socket = socket
     }
 
-    /// Both ends of a connection whose handshake is done.
+    /// Creates both ends of a connection that has completed its handshake.
     ///
-    /// - Parameter nearIsServer: whether the side under test is the one that was called.
+    /// - Parameter nearIsServer: true if the side under test accepted the connection.
     static func connected(
         nearIsServer: Bool, bytesPerKey: UInt64 = TLSContext.defaultBytesPerKey
     ) throws -> (near: StreamChannel, far: FarSide) {
@@ -40,7 +40,7 @@ final class FarSide {
         return (StreamChannel(try one.take(), session: near), FarSide(far, other))
     }
 
-    /// Two sessions after their handshake.
+    /// Creates two sessions that have completed their handshake.
     static func sessions(_ bytesPerKey: UInt64 = TLSContext.defaultBytesPerKey) throws -> (TLSSession, TLSSession) {
         func session(_ role: TLSRole) throws -> TLSSession {
             let context = try TLSContext(
@@ -67,7 +67,7 @@ final class FarSide {
 
     // MARK: Sending
 
-    /// Encrypts bytes and sends them all.
+    /// Encrypts and sends bytes.
     func send(_ bytes: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         try session.write(bytes)
         try flush(sourceLocation)
@@ -77,12 +77,12 @@ final class FarSide {
         try send(Self.frame(word, data), sourceLocation)
     }
 
-    /// Data in one frame.
+    /// Sends data in one frame.
     func send(data: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         try send(.data(data.count), data, sourceLocation)
     }
 
-    /// Says that nothing follows (close_notify).
+    /// Ends the TLS direction (close_notify).
     func close() throws {
         session.close()
         try flush()
@@ -102,7 +102,7 @@ final class FarSide {
 
     // MARK: Receiving
 
-    /// The next bytes inside, as many as were asked for.
+    /// Returns exactly this many plaintext bytes.
     func read(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         while plaintext.count - start < count, end == nil { try receive(sourceLocation) }
         try #require(plaintext.count - start >= count, "it has ended", sourceLocation: sourceLocation)
@@ -110,12 +110,12 @@ final class FarSide {
         return Array(plaintext[start..<start + count])
     }
 
-    /// The next word.
+    /// Returns the next word.
     func word(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> StreamWord? {
         StreamWord(try read(4, sourceLocation).reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
     }
 
-    /// So many bytes of data, in frames of any size.
+    /// Returns this many bytes of data, from frames of any size.
     func data(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -128,7 +128,7 @@ final class FarSide {
         return bytes
     }
 
-    /// How it ends; nothing may come before.
+    /// Returns the kind of end. No bytes may precede it.
     func ending(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> End {
         while plaintext.count == start, end == nil { try receive(sourceLocation) }
         #expect(plaintext.count == start, sourceLocation: sourceLocation)

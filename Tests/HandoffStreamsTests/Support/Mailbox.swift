@@ -3,12 +3,12 @@ import LoopIO
 import Testing
 import Timing
 
-/// What other threads report to a test, in its order.
+/// Reports of other threads to a test, in order.
 final class Mailbox<Value: Sendable>: Sendable {
-    /// Nothing came.
+    /// No report arrived in time.
     struct Nothing: Error {}
 
-    /// Far more than any of these tests needs; only a test that hangs gets there.
+    /// Far more than any of these tests needs. Only a hanging test reaches it.
     private static var timeout: Int { 20 }
 
     private let values = Locked<[Value]>([])
@@ -19,13 +19,13 @@ final class Mailbox<Value: Sendable>: Sendable {
         count.signal()
     }
 
-    /// Takes the first value, which may still have to come.
+    /// Removes the first value, waiting for it if necessary.
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> Value {
         let outcome = count.wait(timeout: .now() + .seconds(Self.timeout))
         try #require(outcome == .success, "nothing was reported", sourceLocation: sourceLocation)
         return values.withLock { $0.removeFirst() }
     }
 
-    /// Values that came and were not taken.
+    /// The values that have not been removed.
     var waiting: [Value] { values.withLock { $0 } }
 }

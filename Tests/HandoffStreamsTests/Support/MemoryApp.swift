@@ -4,7 +4,7 @@ import HandoffStreams
 import LoopIO
 import Testing
 
-/// An app that shares memory for its stream, played by the test.
+/// A simulated app that shares memory for its stream.
 final class MemoryApp {
     private let fixture: StreamFixture
     private let roomBell: RawSocket
@@ -12,10 +12,10 @@ final class MemoryApp {
     private let header: UnsafeMutableRawPointer
     var writer: RingWriter
     var reader: RingReader
-    /// What the stream said.
+    /// The outcome reported by the stream.
     let outcome: PassedMemory.Outcome
 
-    /// - Parameter position: bytes that the app has written to its socket before.
+    /// - Parameter position: bytes that the app has already written to its socket.
     init(_ fixture: StreamFixture, position: UInt64 = 0) throws {
         self.fixture = fixture
         let made = try StreamMemory.make(ringSize: 64 * 1024)
@@ -37,14 +37,14 @@ final class MemoryApp {
         clinux_unmap_shared(header, 4096)
     }
 
-    /// Writes what there is room for; returns how many bytes that was.
+    /// Writes as many bytes as there is room for, and returns their number.
     func writeSome(_ bytes: [UInt8]) throws -> Int {
         let (count, rings) = try bytes.withUnsafeBytes { try writer.write($0) }
         if rings { Bell.ring(fixture.app.raw) }
         return count
     }
 
-    /// Writes all bytes, and waits for room.
+    /// Writes all bytes, waiting for room.
     func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -55,7 +55,7 @@ final class MemoryApp {
         }
     }
 
-    /// Reads exactly so many bytes, and waits for them.
+    /// Reads exactly this many bytes, waiting for them.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -66,38 +66,38 @@ final class MemoryApp {
         return bytes
     }
 
-    /// Reads to the end, which the other side has said, or which is where the stream is over.
+    /// Reads until the other side signals the end or the stream ends.
     func rest() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while case let piece = try some(100_000), !piece.isEmpty { bytes += piece }
         return bytes
     }
 
-    /// Whether the end was said, and not only seen.
+    /// True if the end was signalled explicitly.
     var isAtEnd: Bool { get throws { try reader.isAtEnd() } }
 
     func end() {
         if writer.end() { Bell.ring(fixture.app.raw) }
     }
 
-    /// Says that so much was written in all.
+    /// Publishes the total number of bytes written.
     func claim(written: UInt64) {
         clinux_store_shared(header, written)
         Bell.ring(fixture.app.raw)
     }
 
-    private func some(_ most: Int) throws -> [UInt8] {
+    private func some(_ limit: Int) throws -> [UInt8] {
         while true {
             var rings = false
-            let bytes = try [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+            let bytes = try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
                 (count, rings) = try reader.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
             if rings { Bell.ring(fixture.app.raw) }
             if !bytes.isEmpty { return bytes }
             if try reader.isAtEnd() { return [] }
             guard try reader.wait() else { continue }
-            // Its end is where the stream is over.
-            if try fixture.app.readSome(64).isEmpty { return try reader.hasBytes() ? some(most) : [] }
+            // The data ends with the stream.
+            if try fixture.app.readSome(64).isEmpty { return try reader.hasBytes() ? some(limit) : [] }
         }
     }
 }

@@ -2,9 +2,9 @@ import Glibc
 import LoopIO
 import Testing
 
-/// One end of a connection, which a test reads and writes itself; every wait has an end.
+/// One end of a connection that a test reads and writes directly. Every wait has a timeout.
 final class RawSocket {
-    /// Milliseconds; only a test that hangs gets there.
+    /// Milliseconds. Only a hanging test reaches it.
     private static let timeout: Int32 = 20_000
 
     private var descriptor: Descriptor?
@@ -15,13 +15,13 @@ final class RawSocket {
         self.descriptor = .some(descriptor)
     }
 
-    /// Two unix sockets; the second one is for the code under test.
+    /// Creates two unix sockets. The second one is for the code under test.
     static func local() throws -> (RawSocket, HandedDescriptorBox) {
         let pair = try Descriptor.socketPair()
         return (RawSocket(consume pair.first), HandedDescriptorBox(consume pair.second))
     }
 
-    /// Two ends of a TCP connection over loopback, non-blocking.
+    /// Creates two ends of a TCP connection over loopback, non-blocking.
     static func tcp() throws -> (RawSocket, RawSocket) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { Glibc.close(listener) }
@@ -44,7 +44,7 @@ final class RawSocket {
         return (RawSocket(Descriptor(owning: client)), RawSocket(Descriptor(owning: server)))
     }
 
-    /// Gives the descriptor away.
+    /// Returns the descriptor and gives up its ownership.
     func take() throws -> Descriptor {
         guard let descriptor = descriptor.take() else { throw Errno.invalidArgument }
         return descriptor
@@ -59,14 +59,14 @@ final class RawSocket {
         close()
     }
 
-    /// Bytes that came and were not read (FIONREAD).
+    /// Received bytes that have not been read (FIONREAD).
     var unread: Int {
         var count: Int32 = 0
         #expect(ioctl(raw, UInt(FIONREAD), &count) == 0)
         return Int(count)
     }
 
-    /// Bytes that were sent and have not arrived in the other kernel buffer (SIOCOUTQ).
+    /// Sent bytes that have not reached the other kernel buffer (SIOCOUTQ).
     var unacknowledged: Int {
         var count: Int32 = 0
         #expect(ioctl(raw, UInt(TIOCOUTQ), &count) == 0)
@@ -75,24 +75,24 @@ final class RawSocket {
 
     func endWriting() { #expect(shutdown(raw, Int32(SHUT_WR)) == 0) }
 
-    /// Waits until it can be read or written.
+    /// Waits until the socket is readable or writable.
     func wait(_ events: Int32, _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         var watched = pollfd(fd: raw, events: Int16(events), revents: 0)
         try #require(poll(&watched, 1, Self.timeout) == 1, "nothing came", sourceLocation: sourceLocation)
     }
 
-    /// Reads once, up to so many bytes; empty at the end of the stream.
-    func readSome(_ most: Int = 1 << 16, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: most)
+    /// Reads once, at most this many bytes. Returns none at the end of the stream.
+    func readSome(_ limit: Int = 1 << 16, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: limit)
         while true {
             try wait(POLLIN, sourceLocation)
-            let count = recv(raw, &buffer, most, Int32(MSG_DONTWAIT))
+            let count = recv(raw, &buffer, limit, Int32(MSG_DONTWAIT))
             if count >= 0 { return Array(buffer[..<count]) }
             guard errno == EAGAIN else { throw Errno.current }
         }
     }
 
-    /// Reads so many bytes.
+    /// Reads exactly this many bytes.
     func read(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -103,7 +103,7 @@ final class RawSocket {
         return bytes
     }
 
-    /// Reads to the end; an error is one too.
+    /// Reads to the end. An error counts as the end.
     func rest(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         var bytes: [UInt8] = []
         do {
@@ -112,7 +112,7 @@ final class RawSocket {
         return bytes
     }
 
-    /// Writes what is taken now. Returns how many bytes.
+    /// Writes what is accepted now, and returns the number of bytes.
     func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
         let count = bytes.withUnsafeBytes {
             send(raw, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
@@ -122,7 +122,7 @@ final class RawSocket {
         return 0
     }
 
-    /// Writes all.
+    /// Writes all bytes.
     func write(_ bytes: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -132,7 +132,7 @@ final class RawSocket {
     }
 }
 
-/// A descriptor that a test hands over once.
+/// A descriptor that a test passes on once.
 final class HandedDescriptorBox {
     private var descriptor: Descriptor?
 

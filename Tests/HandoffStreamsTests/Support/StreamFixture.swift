@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// A stream on a loop of its own whose time stands still, the test at its far side, and the test as its app.
+/// A stream on its own loop, whose clock is stopped. The test plays both the far side and the app.
 final class StreamFixture {
     static let ticket = pattern(16, from: 7)
 
@@ -17,7 +17,7 @@ final class StreamFixture {
     let far: FarSide
     private(set) var app: RawSocket
 
-    /// - Parameter isServer: whether this side was called.
+    /// - Parameter isServer: true if this side accepted the connection.
     init(isServer: Bool = true, times: StreamTimes = StreamTimes(), bytesPerKey: UInt64? = nil) throws {
         try ProcessSignals.prepare(blocking: [])
         clock = ManualClock()
@@ -28,7 +28,7 @@ final class StreamFixture {
         self.far = far
         let greeting: StreamHandle.Greeting = isServer ? .await : .show(ticket: Self.ticket)
         handle = StreamHandle(near, greeting: greeting, on: streamLoop, times: times) { [events] in
-            // How often it is told of depends on time.
+            // The number of these reports depends on timing.
             if $0 != .moved { events.put($0) }
         }
         app = try RawSocket.local().0
@@ -38,7 +38,7 @@ final class StreamFixture {
         streamLoop.stop()
     }
 
-    /// A stream over which bytes flow already.
+    /// Creates an open stream.
     static func open(
         isServer: Bool = true, times: StreamTimes = StreamTimes(), bytesPerKey: UInt64? = nil
     ) throws -> StreamFixture {
@@ -54,14 +54,14 @@ final class StreamFixture {
         return fixture
     }
 
-    /// Gives the stream an app, which is the test.
+    /// Attaches an app, played by the test.
     func attach() throws {
         let (app, box) = try RawSocket.local()
         self.app = app
         handle.attach(HandedDescriptor(try box.take()))
     }
 
-    /// Waits until the loop has done what it was asked for, and has looked at its descriptors after that.
+    /// Waits until the loop has performed pending work and then polled its descriptors.
     func settle(turns: Int = 3) {
         for _ in 0..<turns {
             let done = DispatchSemaphore(value: 0)
@@ -70,7 +70,7 @@ final class StreamFixture {
         }
     }
 
-    /// Sends to the app, which reads nothing, until that is all it takes, and some more.
+    /// Sends to the app, which reads nothing, until its buffers are full, and then some more.
     func stall() throws {
         var before = -1
         while app.unread > before {
@@ -80,7 +80,7 @@ final class StreamFixture {
         }
     }
 
-    /// Has the far side send data in frames of different sizes.
+    /// Makes the far side send data in frames of different sizes.
     func sendInFrames(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         var size = 1
@@ -92,8 +92,8 @@ final class StreamFixture {
         }
     }
 
-    /// Has the far side send data, in frames of 100,000 bytes, until nothing is taken any more.
-    /// - Returns: how many bytes are in the frames, and what of the last one is not taken.
+    /// Makes the far side send frames of 100,000 bytes until no more are accepted.
+    /// - Returns: the number of bytes in the frames, and the remaining bytes of the last one.
     func sendWhatIsTaken(_ bytes: [UInt8]) throws -> (sent: Int, wire: [UInt8]) {
         var wire = ArraySlice<UInt8>()
         var position = 0
@@ -113,7 +113,7 @@ final class StreamFixture {
         return (position, Array(wire))
     }
 
-    /// Streams that the loop has.
+    /// The number of streams of the loop.
     var count: Int {
         let count = Locked(0)
         streamLoop.perform { [streamLoop] in count.withLock { $0 = streamLoop.count } }
@@ -121,7 +121,7 @@ final class StreamFixture {
         return count.withLock { $0 }
     }
 
-    /// Waits until the loop has let go of the stream.
+    /// Waits until the loop has released the stream.
     func awaitRelease(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
         for _ in 0..<100_000 {
             if count == 0 { return }
@@ -130,7 +130,7 @@ final class StreamFixture {
         Issue.record("the loop still has \(count) streams", sourceLocation: sourceLocation)
     }
 
-    /// The next event, which must be the end.
+    /// Returns the next event, which must be the end.
     func ended(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> StreamReport {
         let event = try events.next(sourceLocation)
         guard case .ended(let report) = event else {
@@ -142,21 +142,22 @@ final class StreamFixture {
         return report
     }
 
-    /// Passes a file; what becomes of it.
+    /// Passes a file and returns its events.
     func pass(
         _ direction: FilePart.Direction, _ position: UInt64, _ length: Int64?, _ file: PassedFile
     ) -> Mailbox<FilePart.Event> {
         let events = Mailbox<FilePart.Event>()
         let part = FilePart(direction: direction, position: position, length: length, file: file)
         handle.pass(part) { events.put($0) }
-        // Bytes that are sent after this come to the file: the loop may look at its sockets first otherwise.
+        // Ensures that bytes sent after this go to the file. Otherwise the loop could poll its
+        // sockets first.
         settle()
         return events
     }
 }
 
 extension StreamEnd {
-    /// Whether the connection broke.
+    /// True if the connection broke.
     var isGone: Bool {
         if case .gone = self { true } else { false }
     }

@@ -2,9 +2,9 @@ import Glibc
 import LoopIO
 import Testing
 
-/// A file, pipe or socket that is passed, and the test's way to its bytes.
+/// A file, pipe or socket to pass, with access to its bytes for the test.
 final class TestFile {
-    /// What is passed.
+    /// The descriptor to pass.
     let passed: PassedFile
     /// The other end of a pipe.
     let other: RawSocket?
@@ -20,7 +20,7 @@ final class TestFile {
         if let path { unlink(path) }
     }
 
-    /// A regular file with this content.
+    /// Creates a regular file with this content.
     static func regular(_ bytes: [UInt8] = []) throws -> TestFile {
         var template = Array("/tmp/streams-XXXXXX".utf8CString)
         let raw = mkstemp(&template)
@@ -31,20 +31,20 @@ final class TestFile {
         return TestFile(PassedFile(Descriptor(owning: raw)), path: path)
     }
 
-    /// A stream socket, of which the test has the other end.
+    /// Creates a stream socket whose other end belongs to the test.
     static func socket() throws -> TestFile {
         let (other, box) = try RawSocket.local()
         return TestFile(PassedFile(try box.take()), other: other)
     }
 
-    /// A device.
+    /// Opens a device.
     static func device(_ path: String) throws -> TestFile {
         let raw = open(path, O_RDWR | O_CLOEXEC)
         try #require(raw >= 0)
         return TestFile(PassedFile(Descriptor(owning: raw)))
     }
 
-    /// What is in the regular file now.
+    /// The current content of the regular file.
     func content() throws -> [UInt8] {
         let raw = open(try #require(path), O_RDONLY)
         defer { close(raw) }
