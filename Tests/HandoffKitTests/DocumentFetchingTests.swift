@@ -350,7 +350,7 @@ import Testing
     @Test(arguments: [
         ("handoff-document:root/other/a.md", "add 'root = other FOLDER' to documents.conf"),
         ("handoff-document:git/example.org%2Fx/a.md", "a checkout of example.org/x"),
-        ("handoff-document:name/a.md", "a.md cannot be had"),
+        ("handoff-document:name/a.md", "a.md is not available"),
     ])
     func `what is unresolved says what is missing`(_ text: String, _ advice: String) async throws {
         let url = try continued([text])[0]
