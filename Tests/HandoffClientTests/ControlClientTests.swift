@@ -138,7 +138,7 @@ import Testing
     @Test func `a socket that nobody listens on is not reachable`() throws {
         let path = test.folder.file("none.socket")
         try test.folder.write("", to: "none.socket")
-        #expect(throws: ClientError.notReachable(path: path, reason: "nobody listens there")) {
+        #expect(throws: ClientError.notReachable(path: path, reason: "no process is listening there")) {
             try ControlClient(path: path, loop: test.loop)
         }
     }
