@@ -1,15 +1,15 @@
-/// A thread: what it is called, and what was written in it, the oldest first.
+/// A thread: its title, and its posts, oldest first.
 struct ForumThread: Sendable {
     let id: String
     let forum: String
     let title: String
     let posts: [Post]
 
-    /// How many posts a page has.
+    /// The number of posts per page.
     static let pageSize = 4
 }
 
-/// What somebody has written in a thread.
+/// A post in a thread.
 struct Post: Equatable, Sendable {
     let id: String
     let author: String
@@ -24,9 +24,10 @@ struct Message: Sendable {
     let lines: [String]
 }
 
-/// What the forum has: every device knows it already, as if it had been fetched. Nothing of it travels in an activity.
+/// The contents of the forum. Every device has them, as if they had been fetched. They are never
+/// part of an activity.
 enum Library {
-    /// The forums by their ids, in order.
+    /// The forums by ID, in order.
     static let forums = [
         (id: "kitchen", name: "Kitchen and table"), (id: "trails", name: "Trails and huts"),
         (id: "workshop", name: "The workshop"),
@@ -41,7 +42,7 @@ enum Library {
         thread("301", in: "workshop", "A bench from one beam", 13),
     ]
 
-    /// The threads that the user keeps.
+    /// The threads that the user has bookmarked.
     static let bookmarks = ["101", "201"]
 
     /// The private messages.
@@ -54,7 +55,7 @@ enum Library {
             lines: ["I have sharpened it.", "Come by when you like, the door is open."]),
     ]
 
-    /// The thread with an id.
+    /// Returns the thread with an ID.
     static func thread(_ id: String) -> ForumThread? { threads.first { $0.id == id } }
 
     private static func thread(_ id: String, in forum: String, _ title: String, _ count: Int) -> ForumThread {
