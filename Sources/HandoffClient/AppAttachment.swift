@@ -12,7 +12,6 @@ package final class AppAttachment {
     package enum Report {
         /// The app is attached. Its earlier publications no longer exist.
         case attached(Attachment)
-        /// An event for the app.
         case event(AppEvent)
         /// The daemon refused the types that were declared last. The former ones remain in effect.
         case notDeclared(ClientError)
@@ -28,7 +27,6 @@ package final class AppAttachment {
         /// The daemon has not yet answered the registration. The connection carries the stream of
         /// events.
         case attaching(ControlClient, AttachRequest)
-        /// The app is attached.
         case attached(events: ControlClient, Attachment)
         /// The daemon is not running; the next attempt is scheduled.
         case waiting

@@ -120,7 +120,7 @@ package final class ContinuationStream {
     ///   - position: the number of bytes in that direction before those of the file.
     ///   - length: the number of bytes of the file; nil for all that arrive.
     ///   - number: the file's descriptor, which is read or written at its current offset. The
-    ///     caller keeps ownership, and may close it after this call returns.
+    ///     caller keeps ownership; needed only during this call.
     ///   - each: receives the progress, a few times a second, and then the last reply or a failure.
     package func passFile(
         _ direction: PassFileRequest.Direction, position: Int, length: Int?, descriptor number: Int32,

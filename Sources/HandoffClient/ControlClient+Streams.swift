@@ -28,8 +28,8 @@ extension ControlClient {
 
     /// Calls `PassFile`, with progress replies. It must be the first call on its connection. A
     /// failure is always the last report.
-    /// - Parameter number: the file's descriptor. The caller keeps ownership, and may close it
-    ///   after this call returns.
+    /// - Parameter number: the file's descriptor. The caller keeps ownership; needed only during
+    ///   this call.
     package func passFile(
         _ request: PassFileRequest, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
@@ -39,8 +39,8 @@ extension ControlClient {
 
     /// Calls `ShareMemory`. It must be the first call on its connection.
     /// - Parameters:
-    ///   - memory: the memory's descriptor. The caller keeps ownership, and may close it after this
-    ///     call returns.
+    ///   - memory: the memory's descriptor. The caller keeps ownership; needed only during this
+    ///     call.
     ///   - roomBell: the daemon's end of a socket pair, on which it signals space. Same ownership.
     package func shareMemory(
         _ request: ShareMemoryRequest, memory: Int32, roomBell: Int32,

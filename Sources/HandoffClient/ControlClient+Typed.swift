@@ -12,7 +12,6 @@ extension ControlClient {
         call(method, parameters) { result in then(Self.decoded(result, decode)) }
     }
 
-    /// Makes a call with one reply.
     func request<Value: ControlMessage>(
         _ method: String, _ parameters: JSONObject, _ then: @escaping (Result<Value, ClientError>) -> Void
     ) {
@@ -63,7 +62,6 @@ extension ControlClient {
         each(decoded(result, Value.init(json:)), isLast)
     }
 
-    /// Decodes a reply.
     static func decoded<Value>(
         _ result: Result<VarlinkReply, ClientError>, _ decode: (JSONObject) throws(VarlinkError) -> Value
     ) -> Result<Value, ClientError> {

@@ -115,8 +115,7 @@ package final class ControlClient {
     /// Makes a call and passes descriptors with its first byte. It must be the first call on its
     /// connection, so that no other data precedes it.
     /// - Parameters:
-    ///   - numbers: the descriptors. The caller keeps ownership, and may close them after this call
-    ///     returns.
+    ///   - numbers: the descriptors. The caller keeps ownership; needed only during this call.
     ///   - more: whether the call may have several replies.
     package func call(
         _ method: String, _ parameters: JSONObject, passing numbers: [Int32], more: Bool,

@@ -5,7 +5,7 @@ public import HandoffKit
 import HandoffModel
 import LoopIO
 
-/// A simulated device. All members may be used from any thread.
+/// A simulated device. Thread-safe.
 public final class LoopbackDevice: Sendable {
     /// The name of the device.
     public let name: String

@@ -9,7 +9,6 @@ final class PlayedContinuation {
 
     let id = ContinuationID.random
     let offer: PlayedOffer
-    /// The device that continues the activity.
     let device: PlayedDevice
     /// The app that continues the activity; nil for the test itself.
     private(set) var session: PlayedSession?
@@ -28,7 +27,6 @@ final class PlayedContinuation {
         self.ending = ending
     }
 
-    /// True if the continuation has not ended.
     var isRunning: Bool { ending != nil }
 
     func begin() {
@@ -46,7 +44,6 @@ final class PlayedContinuation {
         end(.failure(failure))
     }
 
-    /// Handles the end of the app that continues the activity.
     func lostSession() {
         guard isRunning else { return }
         let name = session?.request.app ?? device.name

@@ -3,7 +3,6 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// An offer of a device.
 struct PlayedOffer {
     let device: PlayedDevice
     /// The app of the activity; nil for an offer without an app.
@@ -38,7 +37,6 @@ final class PlayedDevice {
         id = DeviceID.random
     }
 
-    /// Returns the origin that other devices see.
     func origin(of session: PlayedSession? = nil) -> ControlOrigin {
         ControlOrigin(
             device: id, deviceName: name, deviceKind: .desktop, app: session?.request.app,
@@ -47,7 +45,6 @@ final class PlayedDevice {
 
     // MARK: The daemon
 
-    /// Starts to listen for apps.
     func start() throws(SocketFileError) {
         guard listener == nil else { return }
         let listener = try Listener(unixPath: path, on: network.loop)
@@ -71,7 +68,6 @@ final class PlayedDevice {
         connections.append(PlayedConnection(stream, to: self))
     }
 
-    /// Handles a call of an app.
     func serve(_ call: PlayedCall) {
         answer(call)
         network.changed()

@@ -39,7 +39,6 @@ final class PlayedNetwork {
         return device
     }
 
-    /// Ends all devices, waiters and continuations.
     func end() {
         for device in devices.values { device.stop() }
         devices = [:]
@@ -84,13 +83,11 @@ final class PlayedNetwork {
 
     // MARK: Continuing
 
-    /// Starts a continuation.
     func begin(_ continuation: PlayedContinuation) {
         continuations[continuation.id] = continuation
         continuation.begin()
     }
 
-    /// Handles the end of an app.
     func ended(_ session: PlayedSession) {
         for continuation in continuations.values {
             if continuation.session === session { continuation.lostSession() }
@@ -104,7 +101,6 @@ final class PlayedNetwork {
         }
     }
 
-    /// Removes a stream that has ended.
     func ended(_ stream: PlayedStream) {
         streams[stream.id] = nil
     }
@@ -118,7 +114,6 @@ final class PlayedNetwork {
         }
     }
 
-    /// Records an activity that was handed over.
     func record(_ content: ActivityContent, from origin: PlayedDevice, to device: PlayedDevice) {
         let now = loop.now
         let pause = lastStep.map { $0.duration(to: now) } ?? .zero
@@ -174,7 +169,6 @@ final class PlayedNetwork {
             .stream(offer.id, stream.id, from: device.origin(of: continuation.session), resource: resource))
     }
 
-    /// Ends the streams of a device.
     func breakStreams(of device: PlayedDevice) {
         for stream in streams.values
         where stream.continuation.device === device || stream.continuation.offer.device === device {

@@ -2,7 +2,6 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// An activity of an app on a simulated device.
 struct PlayedActivity {
     var content: ActivityContent
     var needsSave: Bool
@@ -36,13 +35,10 @@ final class PlayedSession {
         send(.attached(session: id))
     }
 
-    /// The connection for its events.
     var connection: PlayedConnection { events.connection }
 
-    /// Sends an event to the app.
     func send(_ event: AppEvent) { events.reply(event.json, continues: true) }
 
-    /// Handles the end of the app.
     func ended() {
         activities = [:]
         current = nil
@@ -121,7 +117,6 @@ final class PlayedSession {
 
     // MARK: Continuing
 
-    /// Delivers an activity to the app.
     func deliver(_ id: ContinuationID, _ content: ContinuedActivity, answer: @escaping (Bool?) -> Void) {
         answers[id] = answer
         send(.continue(id, content))

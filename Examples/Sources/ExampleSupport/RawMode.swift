@@ -17,7 +17,6 @@ struct RawMode {
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 
-    /// Restores the former settings.
     func end() {
         var settings = before
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)

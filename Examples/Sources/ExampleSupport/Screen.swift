@@ -2,7 +2,6 @@
 enum Screen {
     /// Switches to the alternate screen.
     static let enter = "\u{1B}[?1049h\u{1B}[H"
-    /// Restores the main screen.
     static let leave = "\u{1B}[?1049l"
 
     /// Draws lines from the top, and a prompt that is followed by the cursor. Lines are replaced

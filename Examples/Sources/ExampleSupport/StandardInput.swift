@@ -1,6 +1,5 @@
 import Foundation
 
-/// The standard input of the process.
 enum StandardInput {
     /// Opens /dev/null if standard input is closed. Otherwise the next file to be opened would get
     /// its number, and commands would be read from it.

@@ -5,18 +5,15 @@ struct ForumThread: Sendable {
     let title: String
     let posts: [Post]
 
-    /// The number of posts per page.
     static let pageSize = 4
 }
 
-/// A post in a thread.
 struct Post: Equatable, Sendable {
     let id: String
     let author: String
     let text: String
 }
 
-/// A private message.
 struct Message: Sendable {
     let id: String
     let author: String
@@ -33,7 +30,6 @@ enum Library {
         (id: "workshop", name: "The workshop"),
     ]
 
-    /// All threads.
     static let threads = [
         thread("101", in: "kitchen", "Sourdough that does not rise", 11),
         thread("102", in: "kitchen", "Which pan for a small stove?", 5),
@@ -42,10 +38,8 @@ enum Library {
         thread("301", in: "workshop", "A bench from one beam", 13),
     ]
 
-    /// The threads that the user has bookmarked.
     static let bookmarks = ["101", "201"]
 
-    /// The private messages.
     static let messages = [
         Message(
             id: "9", author: "ilse", title: "The hut in June",
@@ -55,7 +49,6 @@ enum Library {
             lines: ["I have sharpened it.", "Come by when you like, the door is open."]),
     ]
 
-    /// Returns the thread with an ID.
     static func thread(_ id: String) -> ForumThread? { threads.first { $0.id == id } }
 
     private static func thread(_ id: String, in forum: String, _ title: String, _ count: Int) -> ForumThread {

@@ -2,16 +2,13 @@ import Foundation
 import HandoffKit
 
 extension NSUserActivity {
-    /// The activity types of this app.
     enum ForumType {
         /// Reading a thread.
         static let browsingPosts = "com.example.forum.browsing-posts"
         /// Viewing the threads of a forum, or the bookmarks.
         static let listingThreads = "com.example.forum.listing-threads"
-        /// Reading a private message.
         static let readingMessage = "com.example.forum.reading-message"
 
-        /// All types.
         static let all = [browsingPosts, listingThreads, readingMessage]
     }
 
@@ -73,7 +70,6 @@ extension NSUserActivity {
         }
     }
 
-    /// Creates an activity for a place in the app.
     convenience init(_ route: Route) {
         self.init(activityType: route.activityType)
         isEligibleForHandoff = true
@@ -98,7 +94,6 @@ extension NSUserActivity {
 }
 
 extension Route {
-    /// The activity type of the route.
     var activityType: String {
         switch self {
         case .bookmarks, .forum: NSUserActivity.ForumType.listingThreads
@@ -107,7 +102,6 @@ extension Route {
         }
     }
 
-    /// The keys that the route requires.
     fileprivate var requiredKeys: Set<String> {
         switch self {
         case .bookmarks: ["bookmarks"]

@@ -7,7 +7,6 @@ struct Reader: Sendable {
     /// The number of posts in each thread that this device's user has read.
     private var read: [String: Int] = [:]
 
-    /// Creates a reader at the bookmarks.
     init() {
         route = .bookmarks
     }
@@ -67,7 +66,6 @@ struct Reader: Sendable {
     /// The page number; nil if there are no pages.
     var page: Int? { topPost.map { $0 / ForumThread.pageSize + 1 } }
 
-    /// The number of pages.
     var pageCount: Int { max((posts.count - 1) / ForumThread.pageSize + 1, 1) }
 
     /// Returns the same place at another page.

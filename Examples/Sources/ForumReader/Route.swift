@@ -2,15 +2,12 @@ import Foundation
 
 /// A place in the app that any device can show. Contains IDs and numbers, never content.
 enum Route: Equatable, Sendable {
-    /// The bookmarked threads.
     case bookmarks
-    /// The threads of a forum.
     case forum(id: String)
     /// A page of a thread, scrolled to the post, if any.
     case thread(id: String, page: Page, post: String?)
     /// A page of one user's posts in a thread.
     case threadOfUser(id: String, user: String, page: Page, post: String?)
-    /// A private message.
     case message(id: String)
 }
 

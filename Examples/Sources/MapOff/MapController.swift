@@ -4,11 +4,9 @@ import HandoffKit
 
 /// The map, and the activity that describes its visible region.
 final class MapController: UIResponder {
-    /// The only activity type of the app.
     static let activityType = "com.example.mapoff.viewport"
     private static let regionKey = "region"
 
-    /// The visible region.
     private(set) var region = Region.world
 
     private let application: HandoffApplication
@@ -22,7 +20,7 @@ final class MapController: UIResponder {
         super.init()
     }
 
-    /// Call this when the view has loaded.
+    /// Publishes the activity after the view has loaded.
     func viewDidLoad() {
         if userActivity?.activityType != Self.activityType {
             userActivity?.invalidate()

@@ -6,12 +6,10 @@ import Foundation
 /// machines. This format also works between different ones, and foreign bytes are never interpreted
 /// as a structure.
 struct Viewport: Equatable, Sendable {
-    /// The number of bytes.
     static let size = 32
 
     let region: Region
 
-    /// Creates the viewport of a region.
     init(_ region: Region) {
         self.region = region
     }
@@ -32,7 +30,6 @@ struct Viewport: Equatable, Sendable {
         self.region = region
     }
 
-    /// The viewport as bytes.
     var packed: Data {
         Data(numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number.bitPattern >> ($0 * 8)) } })
     }

@@ -12,7 +12,6 @@ final class MapViewController: UIResponder, NSUserActivityDelegate {
         let later: (@escaping () -> Void) -> Void
     }
 
-    /// The region that the map shows.
     private(set) var region = Region.world
     /// The stores that the search has found in the region. Each of them has a pin.
     private(set) var annotations: [Store] = []
@@ -37,10 +36,9 @@ final class MapViewController: UIResponder, NSUserActivityDelegate {
 
     // MARK: User actions
 
-    /// Call this when the view has appeared.
+    /// Publishes the activity after the view has appeared.
     func begin() { regionChanged() }
 
-    /// Moves the map.
     func show(_ region: Region) {
         guard region != self.region else { return }
         self.region = region
@@ -61,7 +59,6 @@ final class MapViewController: UIResponder, NSUserActivityDelegate {
         }
     }
 
-    /// Closes the details.
     func closePopover(_ reason: String) {
         guard let store = popover else { return }
         popover = nil

@@ -9,7 +9,6 @@ extension NSUserActivity {
     /// Viewing the details of a store.
     static let storeEditingActivityType = "com.example.mapviewer.store-editing"
 
-    /// The keys of `userInfo`.
     private enum Key {
         static let centerLatitude = "center-latitude"
         static let centerLongitude = "center-longitude"
@@ -20,7 +19,6 @@ extension NSUserActivity {
         static let storeLongitude = "store-longitude"
     }
 
-    /// Writes the visible region.
     func updateViewingRegion(_ region: Region) {
         addUserInfoEntries(from: [
             Key.centerLatitude: region.latitude,
@@ -60,10 +58,8 @@ extension NSUserActivity {
         return Store.at(url)
     }
 
-    /// The keys that are required to continue the map.
     static let requiredRegionKeys: Set<String> = [
         Key.centerLatitude, Key.centerLongitude, Key.spanLatitude, Key.spanLongitude,
     ]
-    /// The keys that are required to continue an open store.
     static let requiredStoreKeys: Set<String> = [Key.storeURL, Key.storeLatitude, Key.storeLongitude]
 }

@@ -18,7 +18,6 @@ struct Store: Equatable, Sendable {
         Region(latitude: latitude, longitude: longitude, latitudeSpan: 20, longitudeSpan: 50)
     }
 
-    /// All stores.
     static let all = [
         Store(number: 1, name: "Meridian Maps", address: "3 Observatory Lane, London", latitude: 51.5, longitude: -0.1),
         Store(number: 2, name: "Kartenhaus", address: "Wollzeile 12, Vienna", latitude: 48.2, longitude: 16.4),
@@ -34,6 +33,5 @@ struct Store: Equatable, Sendable {
         Store(number: 9, name: "Monsoon Maps", address: "7 Fort Road, Mumbai", latitude: 19.1, longitude: 72.9),
     ]
 
-    /// Returns the store with this web page.
     static func at(_ url: URL) -> Store? { all.first { $0.url == url } }
 }

@@ -4,7 +4,6 @@ struct Drawing: Equatable, Sendable {
     var author = ""
     var shapes: [Shape] = []
 
-    /// Creates an empty drawing.
     init() {}
 
     /// An error in the text of a drawing.

@@ -4,7 +4,6 @@ enum DrawingFrame {
     /// The maximum size, 256 MiB. Anything larger is refused before memory is allocated.
     static let largest = 256 * 1024 * 1024
 
-    /// Returns the bytes to send.
     static func bytes(_ drawing: Drawing) -> [UInt8] {
         let text = drawing.text
         return (0..<8).map { UInt8(truncatingIfNeeded: text.count >> (56 - $0 * 8)) } + text
@@ -18,7 +17,6 @@ enum DrawingFrame {
         case cut(received: Int, of: Int)
         /// The drawing was received completely, but is invalid.
         case content(Drawing.Problem)
-        /// The stream has failed.
         case stream(String)
 
         var description: String {

@@ -121,7 +121,6 @@ enum DrawingTransfer {
             if reader.isComplete || count == 0 { end() }
         }
 
-        /// Returns the received drawing.
         func result() throws(DrawingFrame.Problem) -> Drawing {
             if let refusal { throw refusal }
             if let problem { throw .stream(problem) }

@@ -12,13 +12,11 @@ enum Editing: Equatable, Sendable {
     /// Changing the title and the author.
     case editDocumentProperties
 
-    /// The activity types.
     enum ActivityType {
         static let createShape = "com.example.shapes.create-shape"
         static let editShape = "com.example.shapes.edit-shape"
         static let editDocumentProperties = "com.example.shapes.edit-document-properties"
 
-        /// All activity types.
         static let all = [createShape, editShape, editDocumentProperties]
     }
 
@@ -26,7 +24,6 @@ enum Editing: Equatable, Sendable {
     /// width and height.
     static let version = 2
 
-    /// The keys of `userInfo`.
     enum Key {
         static let version = "activity-version"
         static let shapeType = "shape-type"
@@ -42,7 +39,6 @@ enum Editing: Equatable, Sendable {
 
     /// An error that prevents an activity from being continued.
     enum Problem: Error, Equatable, CustomStringConvertible {
-        /// There is no version.
         case noVersion
         /// A later version of the app wrote the activity.
         case newer(Int)
@@ -105,7 +101,6 @@ enum Editing: Equatable, Sendable {
         return number
     }
 
-    /// The type of its activity.
     var activityType: String {
         switch self {
         case .createShape: ActivityType.createShape
@@ -114,7 +109,6 @@ enum Editing: Equatable, Sendable {
         }
     }
 
-    /// The `userInfo` of its activity.
     var userInfo: [AnyHashable: Any] {
         switch self {
         case .createShape(let kind, let colour):
@@ -129,7 +123,6 @@ enum Editing: Equatable, Sendable {
         }
     }
 
-    /// The keys that are required to continue it.
     var requiredKeys: Set<String> { Set(userInfo.keys.compactMap { $0 as? String }) }
 
     /// True if it concerns the drawing, which the other device then also needs.

@@ -1,14 +1,12 @@
 /// A shape in a drawing. Positions and sizes are in units of the paper, which is 760 by 380. A
 /// shape may extend beyond its edges.
 struct Shape: Equatable, Sendable {
-    /// The form of a shape.
     enum Kind: String, CaseIterable, Sendable {
         case circle
         case rectangle
         case triangle
     }
 
-    /// The colour of a shape.
     enum Colour: String, CaseIterable, Sendable {
         case black
         case blue

@@ -5,7 +5,6 @@ import HandoffModel
 extension ActivityMachine {
     /// The progress of a save request to the app.
     enum Save: Equatable {
-        /// No save is in progress.
         case idle
         /// A save is queued on the callback queue.
         case scheduled(daemonWaits: Bool)
@@ -26,9 +25,7 @@ extension ActivityMachine {
     enum Remote: Equatable {
         /// The daemon does not know the activity.
         case unknown
-        /// `Publish` is waiting for its reply.
         case publishing(SentState)
-        /// The daemon has the activity.
         case published(ActivityID, SentState)
         /// A change was refused and `Invalidate` has not been answered. The daemon's state no
         /// longer matches the activity.
@@ -55,13 +52,11 @@ extension ActivityMachine {
         }
     }
 
-    /// The state of one activity.
     struct Entry {
         var save = Save.idle
         var remote = Remote.unknown
         /// True if a `sync` action has been returned and not yet performed.
         var isSyncDue = false
-        /// True if a call is in flight.
         var isBusy = false
         /// The daemon's state if that call succeeds.
         var pending: SentState?
@@ -69,7 +64,6 @@ extension ActivityMachine {
         var owesAnswer = false
         /// True if the app has saved, so that `userInfo` may be sent.
         var hasSaved = false
-        /// True if the activity has ended permanently.
         var hasEnded = false
 
         /// Returns whether the daemon should request a save, given whether the activity has unsaved

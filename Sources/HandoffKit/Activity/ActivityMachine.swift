@@ -63,7 +63,7 @@ package struct ActivityMachine: Sendable {
 
     // MARK: From the app
 
-    /// Call this when an activity becomes current.
+    /// Makes an activity current.
     package mutating func becameCurrent(_ key: Key) -> [Action] {
         guard current != key else { return [] }
         let former = current
@@ -80,14 +80,14 @@ package struct ActivityMachine: Sendable {
         return actions
     }
 
-    /// Call this when an activity is no longer current.
+    /// Makes an activity resign.
     package mutating func resigned(_ key: Key) -> [Action] {
         guard current == key else { return [] }
         current = nil
         return sync(key)
     }
 
-    /// Call this when an activity has ended permanently.
+    /// Ends an activity permanently.
     package mutating func ended(_ key: Key) -> [Action] {
         if current == key { current = nil }
         guard entries[key] != nil else { return [] }
@@ -95,11 +95,11 @@ package struct ActivityMachine: Sendable {
         return sync(key)
     }
 
-    /// Call this when any property of an activity has changed, including `needsSave`.
+    /// Handles a change of any property, including `needsSave`.
     package mutating func changed(_ key: Key) -> [Action] { sync(key) }
 
-    /// Call this when `userInfo` has changed. The change is sent only with a save. After a refusal
-    /// it triggers another attempt.
+    /// Handles a change of `userInfo`. It is sent only with a save. After a refusal it triggers
+    /// another attempt.
     package mutating func userInfoChanged(_ key: Key) -> [Action] {
         switch entries[key]?.remote {
         case .refused, .withdrawing: sync(key)
@@ -107,7 +107,7 @@ package struct ActivityMachine: Sendable {
         }
     }
 
-    /// Call this when the callback queue reaches a save.
+    /// Starts a save on the callback queue.
     /// - Returns: whether to call the app's methods.
     package mutating func saveBegan(_ key: Key) -> Bool {
         guard var entry = entries[key], !entry.hasEnded else { return false }
@@ -117,7 +117,7 @@ package struct ActivityMachine: Sendable {
         return true
     }
 
-    /// Call this when the app's methods have returned.
+    /// Ends a save after the app's methods have returned.
     package mutating func saveEnded(_ key: Key) -> [Action] {
         guard var entry = entries[key], case .running(let daemonWaits) = entry.save else { return [] }
         entry.save = .idle
@@ -129,7 +129,7 @@ package struct ActivityMachine: Sendable {
 
     // MARK: From the daemon
 
-    /// Call this when the app is attached. The daemon knows none of its activities.
+    /// Handles the attachment of the app. The daemon knows none of its activities.
     package mutating func attached() -> [Action] {
         isAttached = true
         guard let current else { return [] }
@@ -139,7 +139,7 @@ package struct ActivityMachine: Sendable {
         return [.sync(current)]
     }
 
-    /// Call this when the daemon has disconnected and lost its state.
+    /// Handles the loss of the daemon and its state.
     package mutating func detached() {
         isAttached = false
         for key in entries.keys {
@@ -156,7 +156,7 @@ package struct ActivityMachine: Sendable {
         entries = entries.filter { !$0.value.hasEnded }
     }
 
-    /// Call this when the daemon requests the latest state.
+    /// Handles the daemon's request for the latest state.
     /// - Parameter needsSave: whether the activity has unsaved changes.
     package mutating func saveAsked(_ key: Key, needsSave: Bool) -> [Action] {
         guard var entry = entries[key], case .published(let id, var sent) = entry.remote else { return [] }
@@ -180,7 +180,7 @@ package struct ActivityMachine: Sendable {
         return actions + (entry.owesAnswer ? sync(key) : [])
     }
 
-    /// Call this when the daemon has ended an expired activity.
+    /// Handles the end of an expired activity in the daemon.
     /// - Parameter description: the activity's current description. If its expiration date has
     ///   changed since, the activity stays current.
     package mutating func withdrawn(_ key: Key, _ description: ActivityDescription?) -> [Action] {
@@ -209,7 +209,7 @@ package struct ActivityMachine: Sendable {
         return entries.keys.flatMap { sync($0) }
     }
 
-    /// Call this when `Publish` has succeeded.
+    /// Handles the success of `Publish`.
     package mutating func published(_ key: Key, as id: ActivityID) -> [Action] {
         guard var entry = entries[key], case .publishing(let sent) = entry.remote else { return [] }
         entry.remote = .published(id, sent)
@@ -218,7 +218,7 @@ package struct ActivityMachine: Sendable {
         return sync(key)
     }
 
-    /// Call this when any other call has succeeded.
+    /// Handles the success of any other call.
     package mutating func succeeded(_ key: Key, _ call: Call) -> [Action] {
         guard var entry = entries[key], entry.remote.isAbout(call) else { return [] }
         entry.isBusy = false
@@ -241,7 +241,7 @@ package struct ActivityMachine: Sendable {
         return sync(key)
     }
 
-    /// Call this when a call has failed.
+    /// Handles the failure of a call.
     package mutating func failed(_ key: Key, _ call: Call, _ failure: CallFailure) -> [Action] {
         guard var entry = entries[key], entry.remote.isAbout(call) else { return [] }
         entry.isBusy = false

@@ -8,34 +8,24 @@ import HandoffModel
 struct ActivityState: Sendable {
     /// The activity type; never empty.
     let type: String
-    /// The user-visible title.
     var title: String?
-    /// The data that another app needs to continue the activity.
     var userInfo = UserInfoMembers() {
         didSet { beforeSave = nil }
     }
     /// The contents of `userInfo` before it was emptied for the responders; nil once one of them
     /// has written to it.
     private(set) var beforeSave: BeforeSave?
-    /// The keys of `userInfo` set by the last typed payload.
     var typedPayloadKeys: [UserInfoValue] = []
     /// The known state of the files that `userInfo` names.
     var documents = DocumentTable()
-    /// The keys that are required to continue the activity.
     var requiredUserInfoKeys: Set<String>?
-    /// True if there are unsaved changes.
     var needsSave = true
-    /// A web page that can continue the activity.
     var webpageURL: URL?
-    /// The page that led to the web page.
     var referrerURL: URL?
-    /// The date on which the activity expires.
     var expirationDate: Date?
     /// Search keywords. Not sent to other devices.
     var keywords: Set<String> = []
-    /// True if another device may request streams.
     var supportsContinuationStreams = false
-    /// True if the activity is offered to other devices.
     var isEligibleForHandoff = true
     /// True if a search may find the activity. Not sent to other devices.
     var isEligibleForSearch = false
@@ -43,21 +33,17 @@ struct ActivityState: Sendable {
     var isEligibleForPublicIndexing = false
     /// True if the system may suggest the activity. Not sent to other devices.
     var isEligibleForPrediction = false
-    /// Identifies the content that the activity is about.
     var targetContentIdentifier: String?
     /// The identifier in stores. Not sent to other devices.
     var persistentIdentifier: String?
-    /// True if the activity has ended permanently.
     var isInvalid = false
     /// The kinds of advice that the app has already received for the activity.
     private var advised: Set<String> = []
 
-    /// Creates an activity of a type.
     init(type: String) {
         self.type = type
     }
 
-    /// Replaces `userInfo`.
     mutating func setUserInfo(_ members: UserInfoMembers) {
         userInfo = members
         typedPayloadKeys = []
@@ -114,7 +100,6 @@ struct ActivityState: Sendable {
         return title[..<(end ?? title.endIndex)] + mark
     }
 
-    /// The description sent to the daemon.
     var description: ActivityDescription {
         var description = ActivityDescription(type: type)
         description.title = Self.shortened(title ?? "")

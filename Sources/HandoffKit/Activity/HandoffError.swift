@@ -42,12 +42,10 @@ extension HandoffError {
             code: failure.code, reason: failure.reason, message: VisibleText.escape(failure.message))
     }
 
-    /// Creates an error for an invalid activity.
     init(_ error: ActivityError) {
         self.init(code: error.code, reason: "invalidActivity", message: "\(error)")
     }
 
-    /// Creates an error for a failed call to the daemon.
     init(_ error: ClientError) {
         switch error {
         case .notReachable(let path, let reason):
@@ -84,6 +82,5 @@ extension HandoffError {
             message: "handoffd ended while an activity was being transferred from \(device)")
     }
 
-    /// The activity was not continued here.
     static let notContinued = HandoffError(HandoffFailure.notContinued)
 }

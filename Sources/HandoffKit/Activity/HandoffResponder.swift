@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An object that presents a user activity and keeps it up to date, in an app whose views are not
-/// isolated to an actor. A view class of any toolkit inherits from it, or has one as a member. A
-/// class isolated to the main actor inherits from `UIResponder`.
+/// An object that presents a user activity and keeps it up to date, in an app with nonisolated
+/// views. A view class of any toolkit inherits from it, or has one as a member. A main-actor class
+/// inherits from `UIResponder`.
 ///
-/// The class may be called from any thread. Subclasses decide whether to declare `@unchecked
-/// Sendable`.
+/// The class may be called from any thread. Subclasses decide whether to declare
+/// `@unchecked Sendable`.
 nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
     private let lock = NSLock()
     private var stored: NSUserActivity?
@@ -37,10 +37,10 @@ nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
 
     /// Writes the state into the activity with `addUserInfoEntries(from:)`. Called before each
     /// save, on the callback queue, with an empty `userInfo`, to which all responders of the
-    /// activity add in turn. If none of them writes to it, the former contents are restored. The
-    /// default implementation does nothing.
+    /// activity add in turn. If none of them writes to it, the former contents are restored. Does
+    /// nothing by default.
     open func updateUserActivityState(_ activity: NSUserActivity) {}
 
-    /// Restores the state from a continued activity. The default implementation does nothing.
+    /// Restores the state from a continued activity. Does nothing by default.
     open func restoreUserActivityState(_ activity: NSUserActivity) {}
 }

@@ -1,11 +1,8 @@
 import Foundation
 
 extension NSUserActivity {
-    /// An event for the delegate.
     enum DelegateEvent: Sendable {
-        /// The activity is about to be saved.
         case willSave
-        /// Another device has continued the activity.
         case wasContinued
         /// The other app requests a stream, which is closed if there is no delegate.
         case didReceive(StreamSocket)

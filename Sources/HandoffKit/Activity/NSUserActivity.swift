@@ -8,8 +8,8 @@ import LoopIO
 /// A representation of the user's activity that another device can continue. Follows Apple's class
 /// of the same name, which Foundation lacks on Linux.
 ///
-/// All members may be used from any thread. The creator of an activity must keep a reference: when
-/// the last one is released, the activity ends as with `invalidate()`.
+/// Thread-safe. The creator of an activity must keep a reference: when the last one is released,
+/// the activity ends as with `invalidate()`.
 ///
 /// Unchecked: the state is protected by one lock, the list of responders by a second, the reference
 /// to the delegate by a third, in-place changes of `userInfo` by a fourth. No lock is held during a
@@ -17,7 +17,6 @@ import LoopIO
 open class NSUserActivity: NSObject, @unchecked Sendable {
     /// The identity: two objects are equal if their keys are.
     let key = UUID()
-    /// The application that the activity belongs to.
     let application: HandoffApplication
     /// Set if the activity was sent by another device.
     let continuation: Continuation?
@@ -63,7 +62,6 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Creates an activity that was sent by another device.
     init(continued content: ActivityState, _ continuation: Continuation, application: HandoffApplication) {
         state = Locked(content)
         self.application = application
@@ -106,8 +104,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// `startAccessingSecurityScopedResource()` fetches it. A URL that is relative to another one
     /// reads back, and arrives, as an absolute URL.
     ///
-    /// Setting it does not set `needsSave`. A member that is set in place, as in `userInfo?["page"]
-    /// = 3`, is checked when the activity is next read or sent.
+    /// Setting it does not set `needsSave`. A member that is set in place, as in
+    /// `userInfo?["page"] = 3`, is checked when the activity is next read or sent.
     open var userInfo: [AnyHashable: Any]? {
         get { UserInfoBridge.dictionary(snapshot.userInfo) }
         set {
@@ -307,7 +305,6 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// True if a delegate was set and has since been released.
     var hasLostDelegate: Bool { delegateLock.withLock { hasDelegate && storedDelegate == nil } }
 
-    /// The current state.
     var snapshot: ActivityState {
         checkUserInfo()
         return state.withLock { $0 }

@@ -3,8 +3,8 @@ public import Foundation
 /// The methods that an activity calls on its delegate. All of them are optional.
 ///
 /// They are called in order on the main queue, isolated to the main actor. An implementation may
-/// also be `nonisolated`. Follows Apple's protocol of the same name. A delegate that is not
-/// isolated to an actor, for another queue, adopts `HandoffActivityDelegate`.
+/// also be `nonisolated`. Follows Apple's protocol of the same name. A nonisolated delegate, for
+/// another queue, adopts `HandoffActivityDelegate`.
 public protocol NSUserActivityDelegate: AnyObject {
     /// Called before the activity is saved: bring its `userInfo` up to date. `needsSave` has been
     /// cleared.
@@ -23,8 +23,8 @@ public protocol NSUserActivityDelegate: AnyObject {
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream)
 }
 
-/// An activity delegate that is not isolated to an actor. Its methods are called on the callback
-/// queue of the activity's `HandoffApplication`.
+/// A nonisolated activity delegate. Its methods are called on the callback queue of the activity's
+/// `HandoffApplication`.
 nonisolated public protocol HandoffActivityDelegate: NSUserActivityDelegate {
     /// Called before the activity is saved: bring its `userInfo` up to date. `needsSave` has been
     /// cleared.

@@ -1,6 +1,6 @@
 /// An object that restores its state from a continued activity, such as a view or a document.
-/// Isolated to the main actor, as on Apple's systems. An object that is not isolated to an actor
-/// adopts `HandoffRestoring`.
+/// Isolated to the main actor, as on Apple's systems. A nonisolated object adopts
+/// `HandoffRestoring`.
 @MainActor
 public protocol NSUserActivityRestoring: AnyObject {
     /// Restores the state. Called on the main queue, after this object was passed to the
@@ -8,7 +8,7 @@ public protocol NSUserActivityRestoring: AnyObject {
     func restoreUserActivityState(_ userActivity: NSUserActivity)
 }
 
-/// An object, not isolated to an actor, that restores its state from a continued activity.
+/// A nonisolated object that restores its state from a continued activity.
 nonisolated public protocol HandoffRestoring: NSUserActivityRestoring {
     /// Restores the state. Called on the application's callback queue, after this object was passed
     /// to the restoration handler.

@@ -2,15 +2,14 @@ import Foundation
 
 /// A responder of either kind.
 ///
-/// Unchecked: responders that are not isolated to an actor may be called from any thread, although
-/// their class is not Sendable.
+/// Unchecked: nonisolated responders may be called from any thread, although their class is not
+/// Sendable.
 enum Responder: @unchecked Sendable {
     /// Called on the callback queue.
     case free(HandoffResponder)
     /// Called on the main queue.
     case mainActor(UIResponder)
 
-    /// The identity of the object.
     var id: ObjectIdentifier {
         switch self {
         case .free(let responder): ObjectIdentifier(responder)
@@ -29,7 +28,6 @@ enum Responder: @unchecked Sendable {
         }
     }
 
-    /// Replaces the activity that the responder presents.
     func changesActivity(from former: NSUserActivity?, to new: NSUserActivity?) {
         if let former, former !== new {
             let wasLast = former.remove(id)

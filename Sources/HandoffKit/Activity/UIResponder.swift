@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An object that presents a user activity and keeps it up to date, in an app whose views are
-/// isolated to the main actor. This is the Handoff part of Apple's class of the same name. A view
-/// class of any toolkit inherits from it, in Swift 5, in Swift 6, and with the main actor as the
-/// default isolation. A class that is not isolated to an actor inherits from `HandoffResponder`.
+/// An object that presents a user activity and keeps it up to date, in an app with main-actor
+/// views. This is the Handoff part of Apple's class of the same name. A view class of any toolkit
+/// inherits from it, in Swift 5, in Swift 6, and with the main actor as the default isolation. A
+/// nonisolated class inherits from `HandoffResponder`.
 @MainActor
 open class UIResponder: HandoffObject, NSUserActivityRestoring {
     private var stored: NSUserActivity?
@@ -42,11 +42,11 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
 
     /// Writes the state into the activity with `addUserInfoEntries(from:)`. Called before each
     /// save, on the main queue, with an empty `userInfo`, to which all responders of the activity
-    /// add in turn. If none of them writes to it, the former contents are restored. The default
-    /// implementation does nothing.
+    /// add in turn. If none of them writes to it, the former contents are restored. Does nothing by
+    /// default.
     open func updateUserActivityState(_ activity: NSUserActivity) {}
 
-    /// Restores the state from a continued activity. The default implementation does nothing.
+    /// Restores the state from a continued activity. Does nothing by default.
     open func restoreUserActivityState(_ activity: NSUserActivity) {}
 }
 

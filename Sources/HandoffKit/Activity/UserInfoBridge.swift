@@ -5,9 +5,9 @@ package import HandoffModel
 /// Converts between the Foundation values that `userInfo` may hold and the values that are sent.
 /// Numbers keep their kind.
 ///
-/// The results are those of Apple's class: every number is an `NSNumber`, which `as? Int`, `as?
-/// Double` and `as? Bool` read; other values are Swift's own types. Elements and keys that Swift
-/// cannot hash become `NSArray` and `NSDictionary`. Numbers that are keys or elements of sets
+/// The results are those of Apple's class: every number is an `NSNumber`, which `as? Int`,
+/// `as? Double` and `as? Bool` read; other values are Swift's own types. Elements and keys that
+/// Swift cannot hash become `NSArray` and `NSDictionary`. Numbers that are keys or elements of sets
 /// become Swift's own types, because on Linux the hash of an `NSNumber` differs from that of the
 /// number used to look it up.
 enum UserInfoBridge {

@@ -9,7 +9,6 @@ struct UserInfoDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     private let value: UserInfoValue
 
-    /// Creates a decoder for a value.
     init(_ value: UserInfoValue, codingPath: [any CodingKey] = []) {
         self.value = value
         self.codingPath = codingPath
@@ -106,7 +105,6 @@ private struct Single: SingleValueDecodingContainer {
         return number
     }
 
-    /// Returns the error for a value that is not of a type.
     func mismatch(_ type: Any.Type) -> DecodingError {
         .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "the userInfo value is not a \(type)"))
     }

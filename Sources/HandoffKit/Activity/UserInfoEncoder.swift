@@ -96,14 +96,12 @@ private final class EncodedPlace {
         return place
     }
 
-    /// Returns the storage for the next element.
     func element() -> EncodedPlace {
         let place = EncodedPlace()
         if case .elements(let elements) = content { content = .elements(elements + [place]) }
         return place
     }
 
-    /// The number of elements.
     var count: Int {
         if case .elements(let elements) = content { elements.count } else { 0 }
     }

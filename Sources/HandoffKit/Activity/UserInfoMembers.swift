@@ -7,7 +7,6 @@ struct UserInfoMembers: Sendable {
     private(set) var pairs: [(key: UserInfoValue, value: UserInfoValue)] = []
     private var places: [UserInfoValue: Int] = [:]
 
-    /// Creates an empty list.
     init() {}
 
     /// Creates a list from members. If a key occurs more than once, its last value is used.
@@ -25,12 +24,10 @@ struct UserInfoMembers: Sendable {
         self.init(pairs)
     }
 
-    /// The value of a key; nil if there is none.
     subscript(_ key: UserInfoValue) -> UserInfoValue? {
         places[key].map { pairs[$0].value }
     }
 
-    /// Replaces a member, or adds one.
     mutating func set(_ value: UserInfoValue, for key: UserInfoValue) {
         if let place = places[key] {
             pairs[place].value = value
@@ -40,7 +37,6 @@ struct UserInfoMembers: Sendable {
         }
     }
 
-    /// Removes the members with these keys.
     mutating func remove(_ keys: [UserInfoValue]) {
         let keys = Set(keys)
         guard !keys.isEmpty else { return }
@@ -55,7 +51,6 @@ struct UserInfoMembers: Sendable {
     /// The members as a single dictionary value.
     var value: UserInfoValue { .dictionary(pairs) }
 
-    /// True if any value is the URL of a file.
     var namesFiles: Bool {
         var names = false
         value.forEachURL { text in names = names || FileURL(text) != nil }

@@ -46,7 +46,6 @@ final class AppConnection: @unchecked Sendable {
     /// app, attaches again.
     func attach() { loop.perform { [self] in attachOnLoop() } }
 
-    /// Ends the connection.
     func detach() { loop.perform { [self] in detachOnLoop() } }
 
     /// Ends the connection after the application was released.

@@ -56,6 +56,5 @@ enum MainQueue {
         return key
     }()
 
-    /// True if the caller is on the main queue.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
 }

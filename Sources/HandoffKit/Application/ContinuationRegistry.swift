@@ -5,7 +5,6 @@ import HandoffModel
 /// `continue` or `didFail`. A plain value. The daemon keeps the same order. If the daemon ends
 /// during a continuation, a failure is delivered.
 struct ContinuationRegistry: Sendable {
-    /// An event for the app.
     enum Delivery: Equatable, Sendable {
         case willContinue(ContinuationID, ActivityType)
         case `continue`(ContinuationID, ContinuedActivity)
@@ -15,7 +14,6 @@ struct ContinuationRegistry: Sendable {
     /// Announced continuations that are still pending, in order.
     private var announced: [(id: ContinuationID, type: ActivityType, device: String)] = []
 
-    /// Creates a registry without pending continuations.
     init() {}
 
     /// Records that an activity of this type is being sent.
@@ -25,7 +23,6 @@ struct ContinuationRegistry: Sendable {
         return [.willContinue(id, type)]
     }
 
-    /// Records that the activity has arrived.
     mutating func arrived(_ id: ContinuationID, _ content: ContinuedActivity) -> [Delivery] {
         let wasAnnounced = take(id) != nil
         return (wasAnnounced ? [] : [.willContinue(id, content.type)]) + [.continue(id, content)]

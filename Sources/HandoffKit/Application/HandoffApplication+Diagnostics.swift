@@ -21,7 +21,6 @@ extension HandoffApplication {
         callback { $0.onDiagnostic?(key.flatMap($0.activity), message, error?.cocoaError) }
     }
 
-    /// Writes a line to standard error.
     private static func writeLine(_ message: String) {
         FileHandle.standardError.write(Data("HandoffKit: \(message)\n".utf8))
     }

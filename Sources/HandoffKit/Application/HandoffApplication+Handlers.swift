@@ -3,7 +3,6 @@ import Foundation
 
 /// Handlers and sequences, which receive activities of a type in place of the delegate.
 extension HandoffApplication {
-    /// The handlers for a type.
     struct Handlers {
         var willContinue: Handler<Void>?
         var `continue`: Handler<NSUserActivity>?
@@ -79,7 +78,7 @@ extension HandoffApplication {
     }
 
     private func ended(_ type: String, _ listener: UUID) {
-        // Released after the lock, because its contents may call back into this object.
+        // Released after the lock, because it may call back into this object.
         let former = lock.withLock {
             let former = listeners[type]?.removeValue(forKey: listener)
             if listeners[type]?.isEmpty == true { listeners[type] = nil }
@@ -125,14 +124,11 @@ extension HandoffApplication {
     }
 }
 
-/// A handler set by the app.
 enum Handler<Value: Sendable>: Sendable {
-    /// A main-actor handler.
     case mainActor(@MainActor @Sendable (Value) -> Void)
     /// A nonisolated handler, and the queue on which it is called.
     case queue(DispatchQueue, @Sendable (Value) -> Void)
 
-    /// Returns the call that passes a value to the handler.
     func step(_ value: Value) -> CallbackStep {
         switch self {
         case .mainActor(let handler): .mainActor { handler(value) }

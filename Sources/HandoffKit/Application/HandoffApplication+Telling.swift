@@ -5,13 +5,9 @@ extension HandoffApplication {
     /// An event for the delegate of the active scene or, without one, for the application's
     /// delegate.
     enum DelegateEvent: Sendable {
-        /// An activity of a type is being sent.
         case willContinue(String)
-        /// The activity has arrived.
         case `continue`(NSUserActivity)
-        /// The activity fails to arrive.
         case didFail(String, NSError)
-        /// The responders of an activity have updated it.
         case didUpdate(NSUserActivity)
     }
 
@@ -19,9 +15,7 @@ extension HandoffApplication {
     ///
     /// Unchecked: scenes may be called from any thread, although their class is not Sendable.
     enum Recipient: @unchecked Sendable {
-        /// A scene.
         case scene(HandoffScene)
-        /// The application.
         case application
     }
 

@@ -10,7 +10,7 @@ import LoopIO
 ///
 /// It connects automatically when an activity becomes current, a delegate is set or a handler is
 /// registered. It reconnects after restarts of the daemon and publishes the current activity again.
-/// All members may be used from any thread.
+/// Thread-safe.
 ///
 /// Unchecked: the state is only accessed with the lock held. The lock is never held during a call
 /// to other code.
@@ -139,8 +139,8 @@ public final class HandoffApplication: @unchecked Sendable {
     public var onConnectionChange: ConnectionHandler? {
         get { lock.withLock { connectionHandler } }
         set {
-            // The former handler is released after the lock, because its captures may call back
-            // into this object.
+            // The former handler is released after the lock, because it may call back into this
+            // object.
             var former = newValue
             lock.withLock { swap(&connectionHandler, &former) }
         }
@@ -209,7 +209,6 @@ public final class HandoffApplication: @unchecked Sendable {
 
     // MARK: Activities
 
-    /// Makes an activity current.
     func becomeCurrent(_ activity: NSUserActivity) {
         let key = activity.key
         let actions = lock.withLock {
@@ -221,7 +220,6 @@ public final class HandoffApplication: @unchecked Sendable {
         perform(actions)
     }
 
-    /// Makes an activity resign.
     func resignCurrent(_ key: UUID) { step { $0.resigned(key) } }
 
     /// Handles the end of an activity, or the release of its object.
@@ -230,10 +228,8 @@ public final class HandoffApplication: @unchecked Sendable {
         step { $0.ended(key) }
     }
 
-    /// Handles a change of an activity.
     func activityChanged(_ key: UUID) { step { $0.changed(key) } }
 
-    /// Handles a change of an activity's `userInfo`.
     func userInfoChanged(_ key: UUID) { step { $0.userInfoChanged(key) } }
 
     /// Passes an event to the machine, and performs the resulting actions. Any thread.
@@ -241,7 +237,6 @@ public final class HandoffApplication: @unchecked Sendable {
         perform(lock.withLock { event(&machine) })
     }
 
-    /// The next step for an activity.
     enum Due {
         /// A call to the daemon; nil if there is nothing to send.
         case call(ActivityMachine.Call?)
@@ -344,7 +339,6 @@ public final class HandoffApplication: @unchecked Sendable {
     }
 }
 
-/// A weak reference to an activity.
 private struct WeakActivity {
     weak var activity: NSUserActivity?
 }

@@ -3,8 +3,8 @@
 /// They are called in order on the main queue, isolated to the main actor. Each `willContinue` is
 /// always followed by exactly one `continue` or `didFailToContinue`. Follows Apple's protocols
 /// `UIApplicationDelegate` and `NSApplicationDelegate`, in Swift 5, in Swift 6, and with the main
-/// actor as the default isolation. A delegate that is not isolated to an actor, for another queue,
-/// adopts `HandoffApplicationDelegate`.
+/// actor as the default isolation. A nonisolated delegate, for another queue, adopts
+/// `HandoffApplicationDelegate`.
 @MainActor
 public protocol UIApplicationDelegate: AnyObject {
     /// The user continues an activity of this type here, and its content is being sent. Show a
@@ -44,13 +44,12 @@ public protocol UIApplicationDelegate: AnyObject {
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error)
 
-    /// The responders of an activity have updated it. This is the last chance to add something
-    /// before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity)
 }
 
-/// An application delegate that is not isolated to an actor. Its methods are called on the
-/// application's callback queue.
+/// A nonisolated application delegate. Its methods are called on the application's callback queue.
 nonisolated public protocol HandoffApplicationDelegate: UIApplicationDelegate {
     /// The user continues an activity of this type here; see `UIApplicationDelegate`.
     func application(
@@ -74,8 +73,8 @@ nonisolated public protocol HandoffApplicationDelegate: UIApplicationDelegate {
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error)
 
-    /// The responders of an activity have updated it. This is the last chance to add something
-    /// before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity)
 }
 

@@ -5,9 +5,9 @@ import HandoffModel
 /// The identity of an app, and the activities that it can continue.
 public struct HandoffConfiguration: Sendable, Equatable {
     /// The app's identifier: `CFBundleIdentifier`, or the name of the program. It has the form of a
-    /// desktop entry's name: 1 to 255 visible ASCII characters without `/ \ " ' \` $ % = ;`,
-    /// starting with a letter, a digit or `_`. Otherwise the app is refused with the reason
-    /// `InvalidApp`.
+    /// desktop entry's name: 1 to 255 visible ASCII characters without
+    /// `/ \ " ' \` $ % = ;`, starting with a letter, a digit or `_`. Otherwise the app is refused
+    /// with the reason `InvalidApp`.
     public var identifier: String
     /// The app's version, at most 255 bytes: `CFBundleShortVersionString`.
     public var version: String?

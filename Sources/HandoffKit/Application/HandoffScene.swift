@@ -72,8 +72,7 @@ open class HandoffScene: UIResponder {
 ///
 /// They are called in order on the main queue, isolated to the main actor. Each `willContinue` is
 /// followed by exactly one `continue` or `didFailToContinue`. Follows Apple's protocol of the same
-/// name. A delegate that is not isolated to an actor, for another queue, adopts
-/// `HandoffSceneDelegate`.
+/// name. A nonisolated delegate, for another queue, adopts `HandoffSceneDelegate`.
 @MainActor
 public protocol UISceneDelegate: AnyObject {
     /// The user continues an activity of this type here, and its content is being sent. Show a
@@ -92,13 +91,12 @@ public protocol UISceneDelegate: AnyObject {
     func scene(
         _ scene: HandoffScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error)
 
-    /// The responders of an activity have updated it. This is the last chance to add something
-    /// before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity)
 }
 
-/// A scene delegate that is not isolated to an actor. Its methods are called on the application's
-/// callback queue.
+/// A nonisolated scene delegate. Its methods are called on the application's callback queue.
 nonisolated public protocol HandoffSceneDelegate: UISceneDelegate {
     /// The user continues an activity of this type here, and its content is being sent. Show a
     /// progress indication.
@@ -111,8 +109,8 @@ nonisolated public protocol HandoffSceneDelegate: UISceneDelegate {
     func scene(
         _ scene: HandoffScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error)
 
-    /// The responders of an activity have updated it. This is the last chance to add something
-    /// before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity)
 }
 

@@ -5,7 +5,6 @@ final class Restoration: Sendable {
     private let activity: NSUserActivity
     private let isDone = Locked(false)
 
-    /// Creates a restoration of an activity.
     init(_ activity: NSUserActivity) {
         self.activity = activity
     }

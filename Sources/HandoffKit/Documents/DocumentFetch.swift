@@ -13,11 +13,8 @@ final class DocumentFetch {
     private enum State {
         /// No attempt is in progress: before the first one, or after completion.
         case idle
-        /// The daemon is opening a stream.
         case opening(ControlClient)
-        /// Content is being received.
         case receiving(ReceiverTransfer)
-        /// The next attempt is scheduled.
         case waiting(LoopTimer)
     }
 
@@ -53,7 +50,6 @@ final class DocumentFetch {
         lastProgress = loop.now
     }
 
-    /// Starts the first attempt.
     func start() {
         observe()
         open()
@@ -160,7 +156,6 @@ final class DocumentFetch {
 }
 
 extension HandoffError {
-    /// Creates an error for a document that did not arrive.
     init(_ failure: TransferFailure, _ source: DocumentSource) {
         let isGone = failure.reason == .gone && !failure.isReported
         self.init(
@@ -174,7 +169,6 @@ extension HandoffError {
             code: code, reason: reason, message: "cannot fetch \(source.name) from \(source.device): \(message)")
     }
 
-    /// The reason of a cancelled fetch.
     static let cancelledReason = "fetchCancelled"
 
     /// The error for a fetch that was cancelled because no caller waits for the document.
@@ -184,7 +178,6 @@ extension HandoffError {
             message: "fetching \(source.name) from \(source.device) was cancelled")
     }
 
-    /// The error for a fetch without progress.
     static func stalledFetch(_ source: DocumentSource) -> HandoffError {
         HandoffError(
             code: HandoffFailure.timedOutCode, reason: "timedOut",

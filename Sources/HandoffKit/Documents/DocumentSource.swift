@@ -3,7 +3,6 @@ import HandoffModel
 
 /// The source of a document on another device: a number in an activity that is continued here.
 struct DocumentSource: Sendable {
-    /// The continuation.
     let continuation: Continuation
     /// The resource to request the stream for.
     let resource: StreamResource

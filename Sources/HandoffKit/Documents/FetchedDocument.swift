@@ -42,7 +42,6 @@ final class FetchedDocument: Sendable {
     /// Not locked during calls to other code.
     private let state = Locked(State.absent)
 
-    /// Creates a document that is not fetched.
     init(_ source: DocumentSource, number: Int, path: String, service: DocumentService) {
         self.source = source
         self.number = number
@@ -80,7 +79,6 @@ final class FetchedDocument: Sendable {
         return id
     }
 
-    /// Cancels a waiter.
     func cancel(_ id: UUID) {
         let removed: (one: Waiting, isLast: Bool)? = state.withLock { state in
             guard case .fetching(var waiting) = state, let one = waiting.removeValue(forKey: id) else { return nil }
@@ -105,19 +103,17 @@ final class FetchedDocument: Sendable {
     }
 
     /// Deletes the document. The lock is held, so that no fetch can start in between. Files that
-    /// cannot be deleted are removed after the process ends.
+    /// cannot be deleted now are deleted with the folder of the process.
     private func remove(_ state: inout State) {
         state = .absent
         try? ReceivedContent.remove(folder: (path as NSString).deletingLastPathComponent)
     }
 
-    /// Reports progress to the waiters.
     func moved(_ position: Int64, _ size: Int64?) {
         guard case .fetching(let waiting) = state.withLock({ $0 }) else { return }
         for one in waiting.values { one.progress?(position, size) }
     }
 
-    /// Handles the end of a fetch.
     func ended(_ result: Result<Void, HandoffError>) {
         var isCancelled = false
         if case .failure(let error) = result { isCancelled = error.reason == HandoffError.cancelledReason }

@@ -3,7 +3,6 @@ import LoopIO
 /// The documents of other devices to which URLs in this process refer. There is one registry per
 /// process, because a URL does not identify its app.
 final class FetchedDocuments: Sendable {
-    /// The registry of this process.
     static let shared = FetchedDocuments()
 
     /// The maximum number of documents. Beyond it, the oldest unused document is removed.
@@ -18,7 +17,6 @@ final class FetchedDocuments: Sendable {
 
     private init() {}
 
-    /// Adds a document.
     func add(_ document: FetchedDocument) {
         state.withLock { state in
             state.documents[document.path] = document
@@ -31,7 +29,6 @@ final class FetchedDocuments: Sendable {
         }
     }
 
-    /// The document at a path.
     subscript(_ path: String) -> FetchedDocument? { state.withLock { $0.documents[path] } }
 
     /// Removes the documents of an app that has ended.

@@ -53,8 +53,8 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
         }
     }
 
-    /// Call this when the document's window moves to the front. Its activity becomes current, and
-    /// is created on first use.
+    /// Makes the document's activity current, creating it on first use. Call this when its window
+    /// moves to the front.
     open func becomeMain() {
         lock.withLock { isMain = true }
         guard fileURL.isFileURL else { return }
@@ -65,19 +65,20 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
         userActivity = activity
     }
 
-    /// Call this when the document's window is no longer in front, and no other document's is.
+    /// Makes the document's activity resign. Call this when its window leaves the front and no
+    /// other document's replaces it.
     open func resignMain() {
         lock.withLock { isMain = false }
         userActivity?.resignCurrent()
     }
 
-    /// Call this when the user has changed the document in a way that matters to another device.
-    /// The activity is saved later.
+    /// Schedules a save of the activity. Call this when the user has changed the document in a way
+    /// that matters to another device.
     open func changed() {
         userActivity?.needsSave = true
     }
 
-    /// Call this when the document was closed. Its activity ends. `becomeMain` creates another one.
+    /// Ends the activity of a closed document. `becomeMain` creates another one.
     open func close() {
         lock.withLock { isMain = false }
         endActivity()

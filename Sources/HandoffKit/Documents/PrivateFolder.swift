@@ -30,7 +30,6 @@ final class PrivateFolder {
         remove()
     }
 
-    /// Deletes the folder and its contents.
     func remove() {
         guard lock != nil else { return }
         // A later process deletes whatever cannot be deleted now.
@@ -61,7 +60,6 @@ final class PrivateFolder {
         return place
     }
 
-    /// Returns the folder of a document.
     func folder(_ number: Int) -> String { "\(path)/\(number)" }
 
     /// Deletes folders left behind by apps that were killed.

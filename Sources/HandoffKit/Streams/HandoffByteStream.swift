@@ -108,7 +108,6 @@ private final class Turn: Sendable {
     private enum State {
         /// The task has not been suspended yet.
         case early
-        /// The task is suspended.
         case waiting(CheckedContinuation<Void, any Error>)
         /// The task was resumed, or is to resume with this result.
         case over(Result<Void, any Error>)
@@ -116,7 +115,6 @@ private final class Turn: Sendable {
 
     private let state = Locked(State.early)
 
-    /// Suspends the task.
     func set(_ continuation: CheckedContinuation<Void, any Error>) {
         let early: Result<Void, any Error>? = state.withLock { state in
             if case .over(let result) = state { return result }

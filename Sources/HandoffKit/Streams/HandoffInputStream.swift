@@ -78,7 +78,7 @@ public final class HandoffInputStream: InputStream {
         set { watcher = newValue }
     }
 
-    /// Starts notifying the delegate of events on a run loop.
+    /// Notifies the delegate of events on a run loop.
     public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         side.events.add(aRunLoop, mode)
         side.arm()

@@ -67,7 +67,7 @@ public final class HandoffOutputStream: OutputStream {
         set { watcher = newValue }
     }
 
-    /// Starts notifying the delegate of events on a run loop.
+    /// Notifies the delegate of events on a run loop.
     public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         side.events.add(aRunLoop, mode)
         side.arm()

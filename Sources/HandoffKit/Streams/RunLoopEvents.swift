@@ -21,20 +21,16 @@ final class RunLoopEvents: @unchecked Sendable {
     private weak var stream: Stream?
     private var schedules: [Schedule] = []
 
-    /// Creates events without a schedule.
     init() {}
 
     deinit {
         removeAll()
     }
 
-    /// True if the stream is scheduled on any run loop.
     var isScheduled: Bool { lock.withLock { !schedules.isEmpty } }
 
-    /// Sets the stream.
     func attach(_ stream: Stream) { lock.withLock { self.stream = stream } }
 
-    /// Schedules the stream.
     func add(_ loop: RunLoop, _ mode: RunLoop.Mode) {
         lock.withLock {
             guard !schedules.contains(where: { $0.loop === loop && $0.mode == mode }) else { return }
@@ -44,12 +40,10 @@ final class RunLoopEvents: @unchecked Sendable {
         }
     }
 
-    /// Removes the stream from a run loop.
     func remove(_ loop: RunLoop, _ mode: RunLoop.Mode) {
         remove { $0.loop === loop && $0.mode == mode }
     }
 
-    /// Removes the stream from all run loops.
     func removeAll() { remove { _ in true } }
 
     private func remove(_ shouldRemove: (Schedule) -> Bool) {

@@ -69,7 +69,6 @@ final class SharedBytes: Sendable {
         } ?? .failed(.brokenPipe)
     }
 
-    /// Ends the outgoing direction.
     func endWriting() {
         if writer.withLock({ $0.end() }) { socket.ring() }
     }
@@ -95,7 +94,7 @@ final class SharedBytes: Sendable {
         if isWaiting(for: direction) { _ = bell(direction).poll(.reading, timeout: -1) }
     }
 
-    /// Wakes a waiter once, on the loop's thread, when a direction can continue, has ended or has
+    /// Wakes a waiter once, on the loop's thread, when a direction is ready, has ended or has
     /// failed.
     func whenReady(_ direction: SocketCore.Direction, on loop: EventLoop, _ waiter: StreamWaiter) {
         if isWaiting(for: direction) {

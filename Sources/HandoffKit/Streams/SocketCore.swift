@@ -4,7 +4,6 @@ import LoopIO
 /// The descriptor of a stream, usable on any thread, and its watch, which belongs to the loop. The
 /// descriptor is closed when it is unused and its watch has ended.
 final class SocketCore: Sendable {
-    /// A direction of the stream.
     enum Direction: Sendable {
         /// Incoming bytes, or their end.
         case reading
@@ -31,7 +30,6 @@ final class SocketCore: Sendable {
         var writers: [StreamWaiter] = []
     }
 
-    /// The loop that watches the descriptor.
     let loop: EventLoop
     private let shared: Locked<Shared>
     private let bound: LoopBound<Watch>
@@ -119,7 +117,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Wakes a waiter once, on the loop's thread, when a direction can continue, has ended or has
+    /// Wakes a waiter once, on the loop's thread, when a direction is ready, has ended or has
     /// failed. Any thread.
     func whenReady(_ direction: Direction, _ waiter: StreamWaiter) {
         loop.perform { [self] in

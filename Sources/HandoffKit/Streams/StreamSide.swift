@@ -17,13 +17,11 @@ final class StreamSide: Sendable {
     private let direction: SocketCore.Direction
     private let state = Locked(State())
 
-    /// Creates an unopened direction of a stream.
     init(_ socket: StreamSocket, _ direction: SocketCore.Direction) {
         self.socket = socket
         self.direction = direction
     }
 
-    /// The status of the stream.
     var status: Stream.Status { state.withLock { $0.status } }
 
     /// The error, if the stream has failed.
@@ -48,7 +46,7 @@ final class StreamSide: Sendable {
     }
 
     /// Closes the stream.
-    /// - Returns: whether it was open or unopened before.
+    /// - Returns: whether it was not closed before.
     func close() -> Bool {
         let isFirst = state.withLock { state in
             guard state.status != .closed else { return false }
@@ -78,7 +76,6 @@ final class StreamSide: Sendable {
     /// Allows the next event, after the app has read or written.
     func disarm() { state.withLock { $0.isArmed = false } }
 
-    /// Handles the end of the direction.
     func end() {
         let isFirst = state.withLock { state in
             guard state.status == .open else { return false }
@@ -88,7 +85,6 @@ final class StreamSide: Sendable {
         if isFirst { events.post(.endEncountered) { [weak self] in self?.status == .atEnd } }
     }
 
-    /// Handles a failure of the connection.
     func fail(_ error: Errno) {
         let isFirst = state.withLock { state in
             guard state.status == .open else { return false }

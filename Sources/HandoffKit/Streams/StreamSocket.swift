@@ -12,9 +12,7 @@ final class StreamSocket: Sendable {
         case moved(Int)
         /// The call would block.
         case wouldBlock
-        /// The direction has ended.
         case ended
-        /// The connection has failed.
         case failed(Errno)
     }
 
@@ -98,7 +96,7 @@ final class StreamSocket: Sendable {
         if let shared { shared.wait(for: direction) } else { _ = core.poll(direction, timeout: -1) }
     }
 
-    /// Wakes a waiter once, on the loop's thread, when a direction can continue, has ended or has
+    /// Wakes a waiter once, on the loop's thread, when a direction is ready, has ended or has
     /// failed.
     func whenReady(_ direction: SocketCore.Direction, _ waiter: StreamWaiter) {
         if let shared {
@@ -108,7 +106,6 @@ final class StreamSocket: Sendable {
         }
     }
 
-    /// Releases the cancelled waiters.
     func removeCancelled() {
         core.removeCancelled()
         shared?.removeCancelled()
@@ -124,7 +121,6 @@ final class StreamSocket: Sendable {
 
     // MARK: Closing
 
-    /// Closes the incoming direction.
     func closeInput() { close { $0.isInputClosed = true } }
 
     /// Ends the outgoing direction. Reading continues to work.
@@ -136,7 +132,6 @@ final class StreamSocket: Sendable {
         close { $0.isOutputClosed = true }
     }
 
-    /// Closes both directions.
     func close() {
         closeOutput()
         closeInput()
