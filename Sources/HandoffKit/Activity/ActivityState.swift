@@ -81,7 +81,7 @@ struct ActivityState: Sendable {
     }
 
     /// `userInfo` without paths of this device.
-    private var travellingUserInfo: UserInfoMembers {
+    private var outgoingUserInfo: UserInfoMembers {
         guard userInfo.namesFiles, case .dictionary(let pairs) = documents.travelling(userInfo.value) else {
             return userInfo
         }
@@ -103,7 +103,7 @@ struct ActivityState: Sendable {
     var description: ActivityDescription {
         var description = ActivityDescription(type: type)
         description.title = Self.shortened(title ?? "")
-        description.userInfo = travellingUserInfo.tagged
+        description.userInfo = outgoingUserInfo.tagged
         description.webpageURL = webpageURL?.absoluteString ?? ""
         description.requiredUserInfoKeys = requiredUserInfoKeys?.sorted() ?? []
         // Other devices fetch documents over streams, whether or not the app accepts streams of its

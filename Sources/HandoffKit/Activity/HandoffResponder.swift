@@ -31,7 +31,7 @@ nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
                 defer { stored = newValue }
                 return stored
             }
-            Responder.free(self).changesActivity(from: former, to: newValue)
+            Responder.free(self).replaceActivity(from: former, to: newValue)
         }
     }
 

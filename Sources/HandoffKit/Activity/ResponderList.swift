@@ -28,7 +28,7 @@ enum Responder: @unchecked Sendable {
         }
     }
 
-    func changesActivity(from former: NSUserActivity?, to new: NSUserActivity?) {
+    func replaceActivity(from former: NSUserActivity?, to new: NSUserActivity?) {
         if let former, former !== new {
             let wasLast = former.remove(id)
             if new == nil, wasLast { former.resignCurrent() }

@@ -18,12 +18,12 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
     }
 
     deinit {
-        ends(stored)
+        releaseActivity(stored)
     }
 
     /// Removes the responder from its activity, and ends the activity with its last responder:
     /// nothing can bring it up to date any more.
-    nonisolated func ends(_ activity: NSUserActivity?) {
+    nonisolated func releaseActivity(_ activity: NSUserActivity?) {
         guard let activity, activity.remove(ObjectIdentifier(self)) else { return }
         activity.invalidate()
     }
@@ -36,7 +36,7 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
         set {
             let former = stored
             stored = newValue
-            Responder.mainActor(self).changesActivity(from: former, to: newValue)
+            Responder.mainActor(self).replaceActivity(from: former, to: newValue)
         }
     }
 

@@ -38,7 +38,7 @@ open class HandoffScene: UIResponder {
     }
 
     deinit {
-        ends(activity.withLock { $0 })
+        releaseActivity(activity.withLock { $0 })
     }
 
     /// The activity of the scene's content; see `UIResponder`. A subclass that overrides
@@ -50,7 +50,7 @@ open class HandoffScene: UIResponder {
                 defer { activity = newValue }
                 return activity
             }
-            Responder.mainActor(self).changesActivity(from: former, to: newValue)
+            Responder.mainActor(self).replaceActivity(from: former, to: newValue)
         }
     }
 
