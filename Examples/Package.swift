@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// The settings of the package that this one is an example of.
+/// The settings of the package that contains these examples.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Without unsafe constructs: all but what speaks to a terminal or to streams of Foundation.
+/// Forbids unsafe constructs. For all targets that do not use a terminal or Foundation's streams.
 let strict: [SwiftSetting] = settings + [.strictMemorySafety()]
 
 let kit = Target.Dependency.product(name: "HandoffKit", package: "handoff")
@@ -20,7 +20,7 @@ let testing = Target.Dependency.product(name: "HandoffTesting", package: "handof
 let package = Package(
     name: "handoff-examples",
     dependencies: [
-        // All that an app needs.
+        // The only dependency that an app needs.
         .package(name: "handoff", path: "..")
     ],
     targets: [

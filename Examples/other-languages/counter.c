@@ -1,4 +1,4 @@
-// Counts the bytes of its input; count and bytes are continued on another device. Handoff in C: cc -o counter counter.c -ljansson
+// Counts the bytes of its input, and continues the count and the bytes on another device. Build: cc -o counter counter.c -ljansson
 #include <jansson.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -11,11 +11,11 @@
 #define STATE "{s:s s:s s:b s:{s:I s:f}}", "type", "com.example.counting", "title", "Counting", \
     "supportsContinuationStreams", 1, "userInfo", "count", count, "step", 1.0
 #define CHANGE "{s:s s:{s:I s:f}}", "title", "Counting", "userInfo", "count", count, "step", 1.0
-static jmp_buf away;                                           // where a connection that ends leads to
+static jmp_buf away;                                           // the target after the end of a connection
 static FILE *events, *calls;
 static json_t *session;
 static json_int_t count;
-static char text[1 << 20];                                     // the bytes, as far as they fit
+static char text[1 << 20];                                     // the bytes, up to the capacity
 static size_t length;
 
 static FILE *open_socket(void) {
@@ -23,11 +23,11 @@ static FILE *open_socket(void) {
     struct sockaddr_un place = {.sun_family = AF_UNIX};
     snprintf(place.sun_path, sizeof place.sun_path, path ? "%s" : "%s/handoff-app/app.socket", path ? path : folder);
     FILE *file = fdopen(socket(AF_UNIX, SOCK_STREAM, 0), "r+");
-    setvbuf(file, NULL, _IONBF, 0);                            // unbuffered, so that poll knows all that waits
+    setvbuf(file, NULL, _IONBF, 0);                            // unbuffered, so that poll sees all pending data
     if (connect(fileno(file), (struct sockaddr *)&place, sizeof place)) longjmp(away, (fclose(file), 1));
     return file;
 }
-static json_t *receive(FILE *file) {                           // NULL for an error, which costs this call only
+static json_t *receive(FILE *file) {                           // NULL for an error, which affects only this call
     json_t *reply = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
     if (!reply || fgetc(file)) longjmp(away, 1);
     json_t *error = json_object_get(reply, "error");
@@ -39,10 +39,10 @@ static json_t *call(FILE *file, const char *method, json_t *parameters, const ch
     json_t *message = json_pack("{s:s+ s:o}", "method", "dev.handoff1.", method, "parameters", parameters);
     if (flag) json_object_set_new(message, flag, json_true());
     char *line = json_dumps(message, 0);
-    if (write(fileno(file), line, strlen(line) + 1) < 0) longjmp(away, 1);       // with the NUL behind it
+    if (write(fileno(file), line, strlen(line) + 1) < 0) longjmp(away, 1);       // with the final NUL
     return receive(file);
 }
-static FILE *open_stream(const char *kind, json_t *event) {    // on a connection of its own, which then is the stream
+static FILE *open_stream(const char *kind, json_t *event) {    // on a separate connection, which becomes the stream
     FILE *file = open_socket();
     setsockopt(fileno(file), SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){30, 0}, sizeof(struct timeval));
     if (call(file, "OpenStream", json_pack("{s:O}", kind, json_object_get(event, kind)), "upgrade")) return file;
@@ -79,8 +79,8 @@ static void handle(json_t *event, const char *name, json_t *id) {
 }
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
-    if (setjmp(away)) {                                        // it has ended, or does not run yet: what was offered has ended
-        fputs("away: handoffd does not run\n", stderr);
+    if (setjmp(away)) {                                        // not running: the offered activity no longer exists
+        fputs("away: handoffd is not running\n", stderr);
         if (events) fclose(events);
         if (calls) fclose(calls);
         if (poll(&(struct pollfd){0, POLLIN, 0}, 1, 1000) > 0) read_input();
@@ -90,7 +90,7 @@ int main(void) {
     json_t *app = json_pack("{s:s s:[s]}", "app", "counter-c", "types", "com.example.counting");
     session = json_object_get(call(events, "Attach", app, "more"), "session");
     json_t *id = session ? json_object_get(call(calls, "Publish", json_pack("{s:o}", "activity", json_pack(STATE)), NULL), "activity") : NULL;
-    if (!id) return 1;                                         // for a reason that another attempt does not change
+    if (!id) return 1;                                         // retrying would not help
     call(calls, "BecomeCurrent", json_pack("{s:O}", "activity", id), NULL);
     for (struct pollfd ready[] = {{0, POLLIN, 0}, {fileno(events), POLLIN, 0}}; poll(ready, 2, -1) > 0;) {
         if (ready[0].revents) read_input();

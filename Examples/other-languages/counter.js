@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Counts the bytes of its input; count and bytes are continued on another device. Handoff with Node.js, without a package.
+// Counts the bytes of its input, and continues the count and the bytes on another device. Uses only Node.js.
 const net = require('net');
 const TYPE = 'com.example.counting';
 const place = process.env.HANDOFF_SOCKET || process.env.XDG_RUNTIME_DIR + '/handoff-app/app.socket';
 let count = 0, text = Buffer.alloc(0), changed = async () => {};
 
-// A connection whose replies go to `received`, until that returns true: what follows is a stream, which goes to `bytes`.
+// Opens a connection that passes replies to `received` until that returns true, and then the bytes of a stream to `bytes`.
 function connect(received, { bytes = () => {}, ended = () => {} } = {}) {
     let rest = Buffer.alloc(0), isStream = false;
     const connection = net.connect({ path: place, allowHalfOpen: false });
@@ -23,9 +23,9 @@ function connect(received, { bytes = () => {}, ended = () => {} } = {}) {
 }
 const send = (connection, method, message) =>
     connection.write(JSON.stringify({ method: 'dev.handoff1.' + method, ...message }) + '\0');
-const failed = error => console.error('failed:', error.message);    // costs this event only
+const failed = error => console.error('failed:', error.message);    // affects only this event
 
-// Opens a stream on a connection of its own; gives what the other app sends, up to its end.
+// Opens a stream on a separate connection, and returns the data from the other app up to the end.
 const openStream = (parameters, data) => new Promise((resolve, reject) => {
     const pieces = [];
     const stream = connect(error => {
@@ -33,22 +33,22 @@ const openStream = (parameters, data) => new Promise((resolve, reject) => {
         stream.end(data);
         return true;
     }, { bytes: piece => { pieces.push(piece); }, ended: () => resolve(Buffer.concat(pieces)) });
-    stream.setTimeout(30000, () => stream.destroy(new Error('the other app does not answer')));
+    stream.setTimeout(30000, () => stream.destroy(new Error('the other app does not respond')));
     send(stream, 'OpenStream', { parameters, upgrade: true });
 });
-// JSON.stringify(1.0) is 1, an integer: the tag says that it is a real.
+// JSON.stringify(1.0) is 1, an integer: the tag marks it as a real.
 const state = () => ({ title: `Counting: ${count}`, userInfo: { count, step: { $double: 1.0 } } });
 
 function run() {
     let session, activity, waiting = [], isOver = false;
-    const lost = () => {                                       // what was offered has ended: again, in a second
+    const lost = () => {                                       // the offered activity no longer exists: retry in a second
         if (isOver) return;
         isOver = true;
         changed = async () => {};
         events.destroy(), calls.destroy();
         setTimeout(run, 1000);
     };
-    const calls = connect((error, reply) => {                  // replies come in the order of the calls
+    const calls = connect((error, reply) => {                  // replies arrive in the order of the calls
         const { resolve, reject } = waiting.shift();
         error ? reject(error) : resolve(reply);
     }, { ended: lost });

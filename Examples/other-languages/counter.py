@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the bytes of its input; count and bytes are continued on another device. Handoff with Python's standard library alone."""
+"""Counts the bytes of its input, and continues the count and the bytes on another device. Uses only Python's standard library."""
 import json, os, select, socket, sys
 
 TYPE = "com.example.counting"
@@ -20,7 +20,7 @@ def call(connection, method, parameters, **flags):
     return receive(connection)
 
 def receive(connection, data=b""):
-    while not data.endswith(b"\0"):                    # byte by byte: what follows the NUL may be a stream
+    while not data.endswith(b"\0"):                    # byte by byte, because a stream may follow the NUL
         byte = connection.recv(1)
         if not byte:
             raise ConnectionError("handoffd has ended")
@@ -30,7 +30,7 @@ def receive(connection, data=b""):
         raise Refused(reply)
     return reply["parameters"]
 
-def open_stream(**name):                               # on a connection of its own, which then is the stream
+def open_stream(**name):                               # on a separate connection, which becomes the stream
     connection = connect()
     connection.settimeout(30)
     call(connection, "OpenStream", name, upgrade=True)
@@ -76,7 +76,7 @@ def run():
                 event = receive(events)
             try:
                 handle(event, ask, activity)
-            except (Refused, OSError) as error:        # costs this event only, such as a stream that was refused
+            except (Refused, OSError) as error:        # affects only this event, such as a refused stream
                 print("failed:", error, file=sys.stderr, flush=True)
             print(event["event"], count, flush=True)
 
@@ -85,7 +85,7 @@ while True:
         run()
     except Refused as error:
         sys.exit(f"refused: {error}")
-    except OSError as error:                           # it has ended, or does not run yet: what was offered has ended
+    except OSError as error:                           # not running: the offered activity no longer exists
         print("away:", error, file=sys.stderr, flush=True)
         if select.select([0], [], [], 1)[0]:
             read_input()

@@ -2,34 +2,33 @@ package import HandoffControl
 package import LoopIO
 import Timing
 
-/// Keeps an app attached to the daemon, also over restarts of the daemon: attaches again, with growing pauses, when
-/// the connection ends. Not so at the start: then a daemon that is away is a failure.
+/// Keeps an app attached to the daemon across restarts of the daemon. When the connection ends, it
+/// attaches again, with increasing pauses. The first attempt is not repeated: a daemon that is not
+/// running is then a failure.
 ///
-/// Lives on the loop's thread. Diagram: `docs/state-machines/app-attachment.md`.
+/// Used on the loop's thread. Diagram: `docs/state-machines/app-attachment.md`.
 package final class AppAttachment {
-    /// What the app is told.
+    /// A report to the app.
     package enum Report {
-        /// It is attached; what it published before is gone.
+        /// The app is attached. Its earlier publications no longer exist.
         case attached(Attachment)
-        /// Something happened to it.
         case event(AppEvent)
-        /// The daemon refused the types that were declared last: those before still count.
+        /// The daemon refused the types that were declared last. The former ones remain in effect.
         case notDeclared(ClientError)
-        /// The daemon went away; said once, and then tried again until it is back.
+        /// The daemon has disconnected. Reported once; attempts continue until it is back.
         case lost
-        /// It cannot be attached, and this is not going to change.
+        /// The app cannot be attached, and retrying would not help.
         case failed(ClientError)
     }
 
     private enum State {
-        /// The state before `start`, and after the end.
+        /// Before `start`, and after the end.
         case idle
-        /// The state while the daemon has not yet answered that it takes the app as it said it was; the stream of events is its
-        /// connection.
+        /// The daemon has not yet answered the registration. The connection carries the stream of
+        /// events.
         case attaching(ControlClient, AttachRequest)
-        /// The state while attached.
         case attached(events: ControlClient, Attachment)
-        /// The state while the daemon is away, until the next attempt.
+        /// The daemon is not running; the next attempt is scheduled.
         case waiting
     }
 
@@ -39,10 +38,11 @@ package final class AppAttachment {
     private var state = State.idle
     private var wasAttached = false
     private var backoff = Backoff.daemon
-    /// Makes the next attempt; exists from the loss of the daemon until the app is attached again.
+    /// Schedules the next attempt. Exists from the loss of the daemon until the app is attached
+    /// again.
     private var daemonWait: DaemonWait?
     private var attachedAt = MonotonicInstant(nanoseconds: 0)
-    /// Who listened where it was attached last.
+    /// The process that listened at the last attachment.
     private var listener: PeerCredentials?
     private var order = EventOrder()
     private var report: (Report) -> Void = { _ in }
@@ -57,8 +57,8 @@ package final class AppAttachment {
         stop()
     }
 
-    /// Attaches.
-    /// - Parameter report: gets what happens, until `stop` or a failure.
+    /// Attaches the app.
+    /// - Parameter report: receives reports until `stop` or a failure.
     package func start(_ report: @escaping (Report) -> Void) {
         self.report = report
         attach()
@@ -78,7 +78,7 @@ package final class AppAttachment {
         report = { _ in }
     }
 
-    /// Declares the types and versions of an app, in the session that is attached and in all later ones.
+    /// Declares the types and versions of the app, in the current session and in all later ones.
     package func declare(_ request: AttachRequest) {
         app.types = request.types
         app.versions = request.versions
@@ -93,7 +93,7 @@ package final class AppAttachment {
         }
     }
 
-    /// `Publish` in the session that is attached. Events of the activity are reported behind the answer.
+    /// Calls `Publish` in the current session. Events of the activity are reported after the reply.
     package func publish(
         _ activity: ActivityDescription, _ then: @escaping (Result<ControlClient.PublishedReply, ClientError>) -> Void
     ) {
@@ -106,11 +106,12 @@ package final class AppAttachment {
         }
     }
 
-    /// Publishes an activity as the one that the user is engaged in: `Publish`, and once that is answered well `BecomeCurrent`.
+    /// Publishes an activity as the one that the user is engaged in: calls `Publish` and, after it
+    /// has succeeded, `BecomeCurrent`.
     ///
     /// - Parameters:
-    ///   - published: gets the answer of `Publish`; it may end the attachment.
-    ///   - current: gets the answer of `BecomeCurrent`, if it was called.
+    ///   - published: receives the reply to `Publish`. It may end the attachment.
+    ///   - current: receives the reply to `BecomeCurrent`, if it was called.
     package func publishAsCurrent(
         _ activity: ActivityDescription,
         _ published: @escaping (Result<ControlClient.PublishedReply, ClientError>) -> Void,
@@ -123,13 +124,14 @@ package final class AppAttachment {
         }
     }
 
-    /// Takes the answer of a call in this attachment.
-    /// - Returns: the answer; nil when it failed, which was or will be reported.
+    /// Handles the reply to a call in this attachment.
+    /// - Returns: the value; nil if the call failed, which was or will be reported.
     package func accept<Value>(_ result: Result<Value, ClientError>) -> Value? {
         switch result {
         case .success(let value): return value
         case .failure(let error):
-            // The daemon has another session by now, or none: the end of the connections says the rest.
+            // The daemon has a different session by now, or none: the end of the connections covers
+            // that.
             if case .refused(let refusal) = error, refusal.kind != "NoSuchSession" { fail(error) }
             if case .badAnswer = error { fail(error) }
             return nil
@@ -148,43 +150,44 @@ package final class AppAttachment {
 
     private func received(_ result: Result<AppEvent, ClientError>) {
         switch (state, result) {
-        case (.attaching(let events, let told), .success(.attached(let session))):
-            begin(session, events, told)
+        case (.attaching(let events, let declared), .success(.attached(let session))):
+            completeAttachment(session, events, declared)
         case (.attaching, .success):
             fail(.badAnswer("an event before 'attached'"))
         case (.attached, .success(let event)):
             if let event = order.came(event) { report(.event(event)) }
         case (.attaching, .failure(let error)), (.attached, .failure(let error)):
-            if case .lost = error, wasAttached { lose() } else { fail(error) }
+            if case .lost = error, wasAttached { connectionLost() } else { fail(error) }
         case (.idle, _), (.waiting, _):
             break
         }
     }
 
-    private func begin(_ id: String, _ events: ControlClient, _ told: AttachRequest) {
+    private func completeAttachment(_ id: String, _ events: ControlClient, _ declared: AttachRequest) {
         let calls: ControlClient
         do throws(ClientError) {
             calls = try ControlClient(path: path, loop: loop)
         } catch {
-            if wasAttached { lose() } else { fail(error) }
+            if wasAttached { connectionLost() } else { fail(error) }
             return
         }
-        calls.onEnd = { [weak self] in self?.lose() }
+        calls.onEnd = { [weak self] in self?.connectionLost() }
         let session = Attachment(id: id, calls: calls)
         state = .attached(events: events, session)
         order = EventOrder()
         daemonWait = nil
         wasAttached = true
         attachedAt = loop.now
-        // Another daemon is no second try with the one before.
+        // With a different daemon, the former daemon's delays do not apply.
         if events.listener != listener { backoff.reset() }
         listener = events.listener
-        if app != told { declare(app) }
+        if app != declared { declare(app) }
         report(.attached(session))
     }
 
-    /// The daemon went away, or ended one of the two connections, which alone are of no use.
-    private func lose() {
+    /// Handles the loss of the daemon, or of one of the two connections. A single connection is
+    /// useless.
+    private func connectionLost() {
         switch state {
         case .idle, .waiting: return
         case .attaching(let events, _):
@@ -193,7 +196,7 @@ package final class AppAttachment {
         case .attached(let events, let session):
             events.close()
             session.calls.close()
-            // A daemon that ends every attachment at once is not asked ten times a second.
+            // Do not retry ten times a second with a daemon that ends every attachment immediately.
             backoff.ended(after: attachedAt.duration(to: loop.now))
             wait()
             report(.lost)
@@ -220,9 +223,9 @@ package final class AppAttachment {
     }
 }
 
-/// An attachment that was made: its name, and a connection for calls in it.
+/// An established attachment: its session ID, and a connection for calls in it.
 package struct Attachment {
-    /// What the other methods of `dev.handoff1` ask for.
+    /// The session ID that the other methods of `dev.handoff1` require.
     package let id: String
     /// The connection for calls; the attachment owns it.
     package let calls: ControlClient

@@ -1,20 +1,20 @@
 package import HandoffJSON
 
-/// Why something that was asked of the daemon did not come about. The wording for people is the command's affair.
+/// An error of a call to the daemon. The commands choose the user-visible wording.
 package enum ClientError: Error, Equatable, Sendable {
-    /// No connection to the socket could be made, and why.
+    /// No connection to the socket could be established.
     case notReachable(path: String, reason: String)
-    /// The socket is that of another user's process, which was told nothing.
+    /// The socket belongs to another user's process. Nothing was sent to it.
     case foreign(path: String, user: UInt32)
-    /// The daemon ended the connection before it had answered.
+    /// The daemon ended the connection before it replied.
     case lost(path: String)
-    /// The daemon sent something that is no answer to what was asked.
+    /// The daemon sent an invalid reply.
     case badAnswer(String)
-    /// The daemon answered with an error.
+    /// The daemon replied with an error.
     case refused(ServiceRefusal)
 }
 
-/// An error that the daemon answered with.
+/// An error reply from the daemon.
 package struct ServiceRefusal: Error, Equatable, Sendable {
     /// The full name: `dev.handoff1.Control.NoAccount`.
     package let name: String
@@ -31,12 +31,13 @@ package struct ServiceRefusal: Error, Equatable, Sendable {
         name.split(separator: ".").last.map(String.init) ?? name
     }
 
-    /// Whether the daemon does not know the method that was called: it is older than we are.
+    /// True if the daemon does not know the method that was called, because it is older than this
+    /// client.
     package var isAboutMethod: Bool {
         ["MethodNotFound", "MethodNotImplemented", "InterfaceNotFound"].contains { name == "org.varlink.service.\($0)" }
     }
 
-    /// The daemon's words, or a sentence that names the error when it sent none.
+    /// The daemon's message, or a sentence that names the error if it sent none.
     package var message: String {
         if let message = parameters["message"]?.string, !message.isEmpty { return message }
         let fields = parameters.map { "\($0.key) \($0.value.string ?? "?")" }

@@ -2,30 +2,32 @@ package import HandoffControl
 package import HandoffModel
 package import LoopIO
 
-/// A stream between the two apps of a continuation, on the connection that `OpenStream` has turned into it. Bytes go both
-/// ways at the pace of the slower side; each direction ends by itself.
+/// A stream between the two apps of a continuation, on the connection that `OpenStream` has
+/// upgraded. Bytes flow in both directions at the speed of the slower side. Each direction ends
+/// separately.
 ///
-/// Lives on the loop's thread. Set the handlers right after it was opened: it reads only while `onRead` is set. Letting go of
-/// it closes it. `onEnd` says only that no byte comes any more, which a connection between the devices that was cut looks like,
-/// too: how it really ended, `awaitEnd` tells.
+/// Used on the loop's thread. Set the handlers immediately after it was opened: it reads only while
+/// `onRead` is set. Releasing it closes it. `onEnd` only means that no more bytes arrive, which is
+/// also the case after a lost connection between the devices. `awaitEnd` reports how the stream
+/// ended.
 package final class ContinuationStream {
-    /// Its name on the sockets of this device.
+    /// The ID on the local sockets.
     package let id: StreamID
-    /// Bytes have come, never none.
+    /// Called with received bytes, at least one.
     package var onRead: (([UInt8]) -> Void)? {
         didSet { updateReading() }
     }
-    /// No byte comes any more; called once, and only while `onRead` is set.
+    /// Called once when no more bytes arrive, and only while `onRead` is set.
     package var onEnd: (() -> Void)? {
         get { stream.onEnd }
         set { stream.onEnd = newValue }
     }
-    /// The connection to the daemon has failed, and the stream is closed; called once.
+    /// Called once when the connection to the daemon has failed and the stream is closed.
     package var onError: ((Errno) -> Void)? {
         get { stream.onError }
         set { stream.onError = newValue }
     }
-    /// `write` returned false, and now there is room again.
+    /// Called when there is space again after `write` returned false.
     package var onDrained: (() -> Void)? {
         get { stream.onDrained }
         set { stream.onDrained = newValue }
@@ -34,12 +36,12 @@ package final class ContinuationStream {
     private let path: String
     private let loop: EventLoop
     private let stream: ByteStream
-    /// What came together with the reply, until it was handed over.
+    /// The bytes that arrived with the reply, until they are delivered.
     private var first: [UInt8]
     private var isPaused = false
     private var isDue = false
     private var isFinishing = false
-    /// The connections of calls about this stream that are open.
+    /// The open connections for calls about this stream.
     private var calls: [ControlClient] = []
 
     init(_ raw: RawStream, _ id: StreamID, path: String, loop: EventLoop) {
@@ -48,51 +50,52 @@ package final class ContinuationStream {
         self.loop = loop
         stream = raw.stream
         first = raw.first
-        // The client that was upgraded must hear nothing any more.
+        // The upgraded client must receive no further callbacks.
         stream.onRead = nil
         stream.onEnd = nil
         stream.onError = nil
     }
 
     deinit {
-        // A stream that finishes keeps itself alive.
+        // A stream that finishes retains itself.
         if !isFinishing { close() }
     }
 
     // MARK: - Bytes
 
     /// Sends bytes.
-    /// - Returns: false when many wait; write on after `onDrained`.
+    /// - Returns: false if the buffer is full; continue after `onDrained`.
     @discardableResult
     package func write(_ bytes: [UInt8]) -> Bool { stream.write(bytes) }
 
-    /// Sends the end of our direction, behind what was written. Bytes still come.
+    /// Ends the outgoing direction after the written bytes. Reading continues to work.
     package func endWriting() { stream.shutdownWrite() }
 
-    /// Reads nothing for now; the other app is slowed down.
+    /// Pauses reading, which slows down the other app.
     package func pauseReading() {
         isPaused = true
         stream.pauseReading()
     }
 
-    /// Reads again.
+    /// Resumes reading.
     package func resumeReading() {
         isPaused = false
         stream.resumeReading()
         updateReading()
     }
 
-    /// Sends what was written and the end of our direction, waits until the other app has ended its own, and closes. No handler
-    /// is called any more, and the owner may let go of the stream.
-    /// - Parameter deadline: when it is closed whatever the other app does.
+    /// Sends the written bytes and the end of the outgoing direction, waits until the other app has
+    /// ended its direction, and closes. No handler is called any more, and the owner may release
+    /// the stream.
+    /// - Parameter deadline: the time after which the stream is closed in any case.
     package func finish(within deadline: Duration = .seconds(5)) {
         dropHandlers()
         isFinishing = true
         stream.finish(within: deadline)
     }
 
-    /// Closes the stream at once, and the calls about it; unless both directions have ended, the other app is told that it was
-    /// closed. No handler is called any more.
+    /// Closes the stream immediately, with the calls about it. Unless both directions have ended,
+    /// the other app is notified of the closing. No handler is called any more.
     package func close() {
         dropHandlers()
         stream.close()
@@ -108,16 +111,17 @@ package final class ContinuationStream {
         calls = []
     }
 
-    // MARK: - Calls about it
+    // MARK: - Calls about the stream
 
-    /// `PassFile`, on a connection of its own: the daemon moves a part of a direction from or to a file.
+    /// Calls `PassFile` on a separate connection: the daemon transfers part of a direction from or
+    /// to a file.
     /// - Parameters:
-    ///   - direction: ours (`send`) or the other app's (`receive`).
-    ///   - position: bytes of that direction before those of the file.
-    ///   - length: bytes of the file; nil for all that come.
-    ///   - number: the file's descriptor; it is read or written from where it stands. It stays its owner's, and is needed for
-    ///     the time of this call only.
-    ///   - each: gets how far it is, a few times a second, and then the last reply or a failure.
+    ///   - direction: the outgoing direction (`send`) or the incoming one (`receive`).
+    ///   - position: the number of bytes in that direction before those of the file.
+    ///   - length: the number of bytes of the file; nil for all that arrive.
+    ///   - number: the file's descriptor, which is read or written at its current offset. The
+    ///     caller keeps ownership; needed only during this call.
+    ///   - each: receives the progress, a few times a second, and then the last reply or a failure.
     package func passFile(
         _ direction: PassFileRequest.Direction, position: Int, length: Int?, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>) -> Void
@@ -126,13 +130,13 @@ package final class ContinuationStream {
         do throws(ClientError) {
             let client = try connect()
             client.passFile(request, descriptor: number) { [weak self, weak client] result, isLast in
-                // Dropped before the handler, which may close everything.
+                // Removed before the handler is called, which may close everything.
                 if isLast, let client { self?.calls.removeAll { $0 === client } }
                 if case .success(let reply) = result, let length, reply.moved > length {
-                    // Nobody computes with it.
+                    // Do not calculate with an impossible value.
                     client?.close()
                     self?.calls.removeAll { $0 === client }
-                    return each(.failure(.badAnswer("it has moved \(reply.moved) bytes of \(length)")))
+                    return each(.failure(.badAnswer("moved \(reply.moved) bytes of \(length)")))
                 }
                 each(result)
             }
@@ -141,7 +145,8 @@ package final class ContinuationStream {
         }
     }
 
-    /// `AwaitStream`, on a connection of its own: tells how the stream ended, once it is over.
+    /// Calls `AwaitStream` on a separate connection. Reports how the stream ended, after it has
+    /// ended.
     package func awaitEnd(_ then: @escaping (Result<AwaitStreamReply, ClientError>) -> Void) {
         do throws(ClientError) {
             let client = try connect()
@@ -169,7 +174,7 @@ package final class ContinuationStream {
         }
         guard onRead != nil, !isPaused, !isDue else { return }
         isDue = true
-        // Never from inside the assignment of a handler.
+        // Deferred, so that a handler is never called while it is being set.
         loop.later { [weak self] in self?.handOverFirst() }
     }
 

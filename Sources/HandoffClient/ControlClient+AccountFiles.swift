@@ -2,13 +2,14 @@ import HandoffControl
 import HandoffJSON
 package import HandoffModel
 
-// Account files travel as raw bytes: no key is ever part of a message.
+// Account files are transferred as raw bytes, so that no message ever contains a key.
 extension ControlClient {
-    /// The most bytes of an account file, and of the answer to one; far above what a roster needs.
+    /// The maximum number of bytes of an account file, and of the reply to one. Far more than a
+    /// roster needs.
     private static let maxFile = 16 * 1_048_576
 
-    /// `ExportAccount`; the answer is the account file.
-    /// - Parameter passphrase: what protects the file; nil for none.
+    /// Calls `ExportAccount`, which replies with the account file.
+    /// - Parameter passphrase: protects the file; nil for none.
     package func exportAccount(
         passphrase: SecretBuffer? = nil, _ then: @escaping (Result<SecretBuffer, ClientError>) -> Void
     ) {
@@ -22,10 +23,10 @@ extension ControlClient {
         }
     }
 
-    /// `ImportAccount`.
+    /// Calls `ImportAccount`.
     /// - Parameters:
-    ///   - file: the whole account file.
-    ///   - passphrase: what protects the file; nil for none.
+    ///   - file: the complete account file.
+    ///   - passphrase: protects the file; nil for none.
     package func importAccount(
         _ file: SecretBuffer, passphrase: SecretBuffer? = nil,
         _ then: @escaping (Result<ImportOutcome, ClientError>) -> Void
@@ -43,7 +44,8 @@ extension ControlClient {
         }
     }
 
-    /// What is sent first: the passphrase behind its length, 4 bytes big-endian, and then the file if there is one.
+    /// Returns the request: the length of the passphrase as 4 bytes, big-endian, the passphrase,
+    /// and then the file, if any.
     private static func request(_ passphrase: SecretBuffer?, file: SecretBuffer? = nil) -> SecretBuffer {
         let request = SecretBuffer()
         let secret = passphrase?.bytes ?? []
@@ -55,28 +57,28 @@ extension ControlClient {
         return request
     }
 
-    /// Reads the one message that answers an import.
+    /// Parses the reply to an import.
     private static func outcome(_ answer: [UInt8], path: String) -> Result<ImportOutcome, ClientError> {
         guard let end = answer.firstIndex(of: 0) else { return .failure(.lost(path: path)) }
         let limits = JSONLimits(bytes: 65_536)
         guard let object = (try? JSON(parsing: answer[..<end], limits: limits))?.object else {
             return .failure(.badAnswer("no JSON object after the account file"))
         }
-        // Before the account, which is a field of some errors.
+        // Checked before the account, which is a field of some errors.
         if let refusal = refusal(object) { return .success(.refused(name: refusal.kind, message: refusal.message)) }
         guard let account = object["account"]?.string.flatMap({ AccountID(hex: $0) }) else {
             return .failure(.badAnswer("neither an account nor an error"))
         }
         if object["joined"] == .bool(true) { return .success(.joined(account: account)) }
-        return .success(.waiting(account: account, missing: object["missing"]?.string ?? "a member lets it in"))
+        return .success(.waiting(account: account, missing: object["missing"]?.string ?? "admission by a member"))
     }
 
-    /// The error that an answer on the stream is; nil for another answer.
+    /// Returns the error that the stream contains; nil for any other reply.
     private static func refusal(_ object: JSONObject) -> ServiceRefusal? {
         object["error"]?.string.map { ServiceRefusal(name: $0, parameters: object) }
     }
 
-    /// The account file, unless what came is an error.
+    /// Returns the account file, unless the reply is an error.
     private static func exported(_ answer: SecretBuffer) -> Result<SecretBuffer, ClientError> {
         guard answer.bytes.first == UInt8(ascii: "{"), let end = answer.bytes.firstIndex(of: 0),
             let object = (try? JSON(parsing: answer.bytes[..<end], limits: JSONLimits(bytes: 65_536)))?.object,
@@ -86,12 +88,13 @@ extension ControlClient {
     }
 }
 
-/// What came of an account file that was sent to the daemon.
+/// The result of sending an account file to the daemon.
 package enum ImportOutcome: Equatable, Sendable {
-    /// A member has let the device into this account.
+    /// A member has admitted the device to this account.
     case joined(account: AccountID)
-    /// The file is stored, and no member has let the device in yet: what is missing, for people.
+    /// The file is stored, but no member has admitted the device yet. Contains the missing step,
+    /// for users.
     case waiting(account: AccountID, missing: String)
-    /// The daemon did not take it: the error's name, and why.
+    /// The daemon rejected the file. Contains the error's name and the reason.
     case refused(name: String, message: String)
 }

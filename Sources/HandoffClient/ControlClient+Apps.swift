@@ -4,20 +4,21 @@ package import HandoffModel
 
 // The methods of `dev.handoff1` that the commands need, one function each.
 extension ControlClient {
-    /// The id of an activity that was published, and advice for its developer.
+    /// The ID of a published activity, and advice for its developer.
     package typealias PublishedReply = (id: ActivityID, advice: String?)
 
-    /// `Attach`: `attached` first, then whatever happens to the app; a failure is the last thing that is said.
+    /// Calls `Attach`: reports `attached` first, then every event for the app. A failure is the
+    /// last report.
     package func attach(_ app: AttachRequest, _ each: @escaping (Result<AppEvent, ClientError>) -> Void) {
-        followForever(AppMethod.attach.rawValue, app.json, each)
+        followIndefinitely(AppMethod.attach.rawValue, app.json, each)
     }
 
-    /// `Declare`: the types that the app continues from now on.
+    /// Calls `Declare` with the types that the app continues from now on.
     package func declare(_ request: DeclareRequest, _ then: @escaping (Result<Void, ClientError>) -> Void) {
         self.request(AppMethod.declare.rawValue, request.json, then)
     }
 
-    /// `Publish` in a session; the answer is the activity's id, and advice for the developer.
+    /// Calls `Publish` in a session. Returns the activity's ID, and advice for the developer.
     package func publish(
         session: String, activity: ActivityDescription, _ then: @escaping (Result<PublishedReply, ClientError>) -> Void
     ) {
@@ -32,7 +33,7 @@ extension ControlClient {
             }, then)
     }
 
-    /// `Update`; the answer is advice for the developer, if there is any.
+    /// Calls `Update`. Returns advice for the developer, if any.
     package func update(
         session: String, activity: ActivityID, change: ActivityChange,
         _ then: @escaping (Result<String?, ClientError>) -> Void
@@ -42,14 +43,15 @@ extension ControlClient {
         request(AppMethod.update.rawValue, parameters, decode: { $0["advice"]?.string }, then)
     }
 
-    /// `BecomeCurrent`: the activity is offered from now on.
+    /// Calls `BecomeCurrent`: the activity is offered from now on.
     package func becomeCurrent(
         session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
         request(AppMethod.becomeCurrent.rawValue, Self.names(session, activity), then)
     }
 
-    /// `Invalidate`: the activity has ended for good. Its open streams are kept, because they have an end of their own in the app.
+    /// Calls `Invalidate`: the activity ends permanently. Its open streams are kept, because the
+    /// app ends them separately.
     package func invalidate(
         session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
@@ -58,7 +60,8 @@ extension ControlClient {
         request(AppMethod.invalidate.rawValue, parameters, then)
     }
 
-    /// `AnswerSave`, with what changed since the last one; the answer is advice for the developer, if there is any.
+    /// Calls `AnswerSave` with the changes since the last one. Returns advice for the developer, if
+    /// any.
     package func answerSave(
         session: String, activity: ActivityID, change: ActivityChange?,
         _ then: @escaping (Result<String?, ClientError>) -> Void
@@ -68,7 +71,7 @@ extension ControlClient {
         request(AppMethod.answerSave.rawValue, parameters, decode: { $0["advice"]?.string }, then)
     }
 
-    /// `AnswerContinue`: whether the app took the activity over.
+    /// Calls `AnswerContinue` to report whether the app has handled the activity.
     package func answerContinue(
         session: String, continuation: ContinuationID, handled: Bool,
         _ then: @escaping (Result<Void, ClientError>) -> Void
@@ -79,7 +82,7 @@ extension ControlClient {
         request(AppMethod.answerContinue.rawValue, parameters, then)
     }
 
-    /// `ReportReceived`: what became of a file that the app has received.
+    /// Calls `ReportReceived` with the result for a file that the app has received.
     package func reportReceived(
         session: String, activity: ActivityID, from device: DeviceID, _ end: ReceivedEnd,
         _ then: @escaping (Result<Void, ClientError>) -> Void

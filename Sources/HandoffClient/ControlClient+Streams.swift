@@ -4,8 +4,9 @@ package import HandoffModel
 
 // The methods of `dev.handoff1` about continuation streams.
 extension ControlClient {
-    /// `OpenStream`: turns this connection into a stream, which is connected when the answer comes.
-    /// - Parameter then: gets the stream; a failure leaves the connection of no use.
+    /// Calls `OpenStream`, which upgrades this connection to a stream. The stream is connected when
+    /// the reply arrives.
+    /// - Parameter then: receives the stream. After a failure the connection is unusable.
     package func openStream(
         _ request: OpenStreamRequest, _ then: @escaping (Result<ContinuationStream, ClientError>) -> Void
     ) {
@@ -25,19 +26,22 @@ extension ControlClient {
         }
     }
 
-    /// `PassFile`, with replies meanwhile; it must be the first call on its connection. A failure is always the last.
-    /// - Parameter number: the file, which stays its owner's, and is needed for the time of this call only.
+    /// Calls `PassFile`, with progress replies. It must be the first call on its connection. A
+    /// failure is always the last report.
+    /// - Parameter number: the file's descriptor. The caller keeps ownership; needed only during
+    ///   this call.
     package func passFile(
         _ request: PassFileRequest, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
     ) {
-        call(AppMethod.passFile.rawValue, request.json, passing: [number], more: true) { Self.told($0, each) }
+        call(AppMethod.passFile.rawValue, request.json, passing: [number], more: true) { Self.forward($0, each) }
     }
 
-    /// `ShareMemory`; it must be the first call on its connection.
+    /// Calls `ShareMemory`. It must be the first call on its connection.
     /// - Parameters:
-    ///   - memory: the memory's descriptor, which stays its owner's, and is needed for the time of this call only.
-    ///   - roomBell: that of the end of a socket pair by which the daemon rings, as well.
+    ///   - memory: the memory's descriptor. The caller keeps ownership; needed only during this
+    ///     call.
+    ///   - roomBell: the daemon's end of a socket pair, on which it signals space. Same ownership.
     package func shareMemory(
         _ request: ShareMemoryRequest, memory: Int32, roomBell: Int32,
         _ then: @escaping (Result<ShareMemoryReply, ClientError>) -> Void
@@ -47,7 +51,7 @@ extension ControlClient {
         }
     }
 
-    /// `AwaitStream`: how a stream ended, once it is over.
+    /// Calls `AwaitStream`, which reports how a stream ended, after it has ended.
     package func awaitStream(_ stream: StreamID, _ then: @escaping (Result<AwaitStreamReply, ClientError>) -> Void) {
         request(AppMethod.awaitStream.rawValue, ["stream": .string(stream.hex)], then)
     }

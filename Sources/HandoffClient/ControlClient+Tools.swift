@@ -4,25 +4,25 @@ package import HandoffModel
 
 // The methods of `dev.handoff1.Control`, one function each.
 extension ControlClient {
-    /// `GetStatus`.
+    /// Calls `GetStatus`.
     package func getStatus(_ then: @escaping (Result<ControlStatus, ClientError>) -> Void) {
         request(ControlMethod.getStatus.rawValue, [:], then)
     }
 
-    /// `SetSwitches`; the answer is what holds from then on.
+    /// Calls `SetSwitches`. Returns the new settings.
     package func setSwitches(
         _ request: SetSwitchesRequest, _ then: @escaping (Result<ControlSwitches, ClientError>) -> Void
     ) {
         self.request(ControlMethod.setSwitches.rawValue, request.json, then)
     }
 
-    /// `ListNetworks`.
+    /// Calls `ListNetworks`.
     package func listNetworks(_ then: @escaping (Result<ControlNetworks, ClientError>) -> Void) {
         request(ControlMethod.listNetworks.rawValue, [:], then)
     }
 
-    /// `TrustNetwork`.
-    /// - Parameter network: its id or interface; nil: the one that this machine is in.
+    /// Calls `TrustNetwork`.
+    /// - Parameter network: its ID or interface; nil for the network that this machine is in.
     package func trustNetwork(
         _ network: String?, name: String?, _ then: @escaping (Result<ControlNetworks, ClientError>) -> Void
     ) {
@@ -32,88 +32,91 @@ extension ControlClient {
         request(ControlMethod.trustNetwork.rawValue, parameters, then)
     }
 
-    /// `ForgetNetwork`.
+    /// Calls `ForgetNetwork`.
     package func forgetNetwork(
         _ network: String, _ then: @escaping (Result<ControlNetworks, ClientError>) -> Void
     ) {
         request(ControlMethod.forgetNetwork.rawValue, ["network": .string(network)], then)
     }
 
-    /// `Diagnose`.
+    /// Calls `Diagnose`.
     package func diagnose(_ then: @escaping (Result<ControlDiagnosis, ClientError>) -> Void) {
         request(ControlMethod.diagnose.rawValue, [:], then)
     }
 
-    /// `ReadLog`.
-    /// - Parameter number: only entries after this one.
+    /// Calls `ReadLog`.
+    /// - Parameter number: only entries after this one are returned.
     package func readLog(after number: Int, _ then: @escaping (Result<ControlLogPage, ClientError>) -> Void) {
         request(ControlMethod.readLog.rawValue, ["after": .integer(Int64(number))], then)
     }
 
-    /// `FollowLog`: each entry after a number, until the connection ends; a failure is the last thing that is said.
+    /// Calls `FollowLog`: reports each entry after a number, until the connection ends. A failure
+    /// is the last report.
     package func followLog(after number: Int, _ each: @escaping (Result<ControlLogEntry, ClientError>) -> Void) {
-        followForever(ControlMethod.followLog.rawValue, ["after": .integer(Int64(number))], each)
+        followIndefinitely(ControlMethod.followLog.rawValue, ["after": .integer(Int64(number))], each)
     }
 
-    /// `CreateAccount`; the answer is the new account.
+    /// Calls `CreateAccount`. Returns the new account.
     package func createAccount(_ then: @escaping (Result<AccountID, ClientError>) -> Void) {
         request(ControlMethod.createAccount.rawValue, field: "account", then)
     }
 
-    /// `GetAccount`.
+    /// Calls `GetAccount`.
     package func getAccount(_ then: @escaping (Result<ControlAccount, ClientError>) -> Void) {
         request(ControlMethod.getAccount.rawValue, [:], then)
     }
 
-    /// `ListDevices`.
+    /// Calls `ListDevices`.
     package func listDevices(_ then: @escaping (Result<[ControlDevice], ClientError>) -> Void) {
         request(ControlMethod.listDevices.rawValue, field: "devices", then)
     }
 
-    /// `AddPeer`.
+    /// Calls `AddPeer`.
     package func addPeer(_ address: String, _ then: @escaping (Result<Void, ClientError>) -> Void) {
         request(ControlMethod.addPeer.rawValue, ["address": .string(address)], then)
     }
 
-    /// `RemovePeer`.
+    /// Calls `RemovePeer`.
     package func removePeer(_ address: String, _ then: @escaping (Result<Void, ClientError>) -> Void) {
         request(ControlMethod.removePeer.rawValue, ["address": .string(address)], then)
     }
 
-    /// `ListActivities`.
-    /// - Parameter here: only what would open on this device.
+    /// Calls `ListActivities`.
+    /// - Parameter here: whether to return only activities that would open on this device.
     package func listActivities(
         here: Bool, _ then: @escaping (Result<[ControlActivity], ClientError>) -> Void
     ) {
         request(ControlMethod.listActivities.rawValue, here ? ["here": true] : [:], field: "activities", then)
     }
 
-    /// `ListPublished`.
+    /// Calls `ListPublished`.
     package func listPublished(_ then: @escaping (Result<[ControlPublication], ClientError>) -> Void) {
         request(ControlMethod.listPublished.rawValue, field: "activities", then)
     }
 
-    /// `Withdraw`.
+    /// Calls `Withdraw`.
     /// - Parameters:
-    ///   - activity: the beginning of its id.
-    ///   - then: gets the whole id.
+    ///   - activity: a prefix of its ID.
+    ///   - then: receives the complete ID.
     package func withdraw(_ activity: String, _ then: @escaping (Result<ActivityID, ClientError>) -> Void) {
         request(
             ControlMethod.withdraw.rawValue, ["activity": .string(activity)], field: "activity", then)
     }
 
-    /// `Watch`: an event for each change, until the connection ends; a failure is the last thing that is said.
+    /// Calls `Watch`: reports an event for each change, until the connection ends. A failure is the
+    /// last report.
     package func watch(_ each: @escaping (Result<WatchEvent, ClientError>) -> Void) {
-        followForever(ControlMethod.watch.rawValue, [:], each)
+        followIndefinitely(ControlMethod.watch.rawValue, [:], each)
     }
 
-    /// `FollowChanges`: what may be asked for again, at once all of it and then after each change, until the connection ends; a failure is
-    /// the last thing that is said.
+    /// Calls `FollowChanges`: reports which data to request again, first all of it and then after
+    /// each change, until the connection ends. A failure is the last report.
     package func followChanges(_ each: @escaping (Result<ControlChanges, ClientError>) -> Void) {
-        followForever(ControlMethod.followChanges.rawValue, [:], each)
+        followIndefinitely(ControlMethod.followChanges.rawValue, [:], each)
     }
 
-    /// `Continue`: `willContinue` once the daemon has chosen, then `continued` or a failure.
+    /// Calls `Continue`: reports `willContinue` after the daemon has made its choice, then
+    /// `continued` or a failure.
     package func continueActivity(
         _ request: ContinueRequest, _ each: @escaping (Result<ContinueEvent, ClientError>) -> Void
     ) {
@@ -126,15 +129,15 @@ extension ControlClient {
         }
     }
 
-    /// `ListApps`.
+    /// Calls `ListApps`.
     package func listApps(_ then: @escaping (Result<[ControlApp], ClientError>) -> Void) {
         request(ControlMethod.listApps.rawValue, field: "apps", then)
     }
 
-    /// `SetAppEnabled`.
+    /// Calls `SetAppEnabled`.
     /// - Parameters:
-    ///   - app: the app's id, or the beginning of it.
-    ///   - then: gets the whole id.
+    ///   - app: the app's ID, or a prefix of it.
+    ///   - then: receives the complete ID.
     package func setApp(
         _ app: String, enabled: Bool, _ then: @escaping (Result<String, ClientError>) -> Void
     ) {
@@ -142,7 +145,8 @@ extension ControlClient {
             ControlMethod.setAppEnabled.rawValue, ["app": .string(app), "enabled": .bool(enabled)], field: "app", then)
     }
 
-    /// `SetAppNotified`: whether notifications are shown of what the app of this id, or the beginning of it, would open; the whole id.
+    /// Calls `SetAppNotified`, which sets whether notifications are shown for activities that an
+    /// app would open. Accepts the app's ID or a prefix of it, and returns the complete ID.
     package func setApp(
         _ app: String, notified: Bool, _ then: @escaping (Result<String, ClientError>) -> Void
     ) {

@@ -1,9 +1,9 @@
 import HandoffControl
 import HandoffJSON
 
-// What the typed methods are made of.
+// The building blocks of the typed methods.
 extension ControlClient {
-    /// A call with one reply that is decoded.
+    /// Makes a call with one reply, which is decoded by `decode`.
     func request<Value>(
         _ method: String, _ parameters: JSONObject,
         decode: @escaping (JSONObject) throws(VarlinkError) -> Value,
@@ -12,14 +12,13 @@ extension ControlClient {
         call(method, parameters) { result in then(Self.decoded(result, decode)) }
     }
 
-    /// A call with one reply.
     func request<Value: ControlMessage>(
         _ method: String, _ parameters: JSONObject, _ then: @escaping (Result<Value, ClientError>) -> Void
     ) {
         request(method, parameters, decode: Value.init(json:), then)
     }
 
-    /// A call with one reply, of which one field matters.
+    /// Makes a call with one reply, of which only one field is used.
     func request<Value: Decodable>(
         _ method: String, _ parameters: JSONObject = [:], field: String,
         _ then: @escaping (Result<Value, ClientError>) -> Void
@@ -27,23 +26,25 @@ extension ControlClient {
         request(method, parameters, decode: { reply throws(VarlinkError) in try Fields(reply).value(field) }, then)
     }
 
-    /// A call whose reply says no more than that it is done.
+    /// Makes a call whose reply only confirms completion.
     func request(
         _ method: String, _ parameters: JSONObject, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
         request(method, parameters, decode: { _ in }, then)
     }
 
-    /// A call with many replies; the handler is told which one is the last. A failure always is.
+    /// Makes a call with several replies. The handler receives whether a reply is the last. A
+    /// failure always is.
     func follow<Value: ControlMessage>(
         _ method: String, _ parameters: JSONObject,
         _ each: @escaping (Result<Value, ClientError>, _ isLast: Bool) -> Void
     ) {
-        stream(method, parameters) { result in Self.told(result, each) }
+        stream(method, parameters) { result in Self.forward(result, each) }
     }
 
-    /// A call whose replies never end: a daemon that ends them in good order is as lost as one that crashes.
-    func followForever<Value: ControlMessage>(
+    /// Makes a call whose replies do not end. If the daemon ends them regularly, it is treated as
+    /// lost, as after a crash.
+    func followIndefinitely<Value: ControlMessage>(
         _ method: String, _ parameters: JSONObject, _ each: @escaping (Result<Value, ClientError>) -> Void
     ) {
         let path = path
@@ -53,15 +54,14 @@ extension ControlClient {
         }
     }
 
-    /// Hands one of many replies on.
-    static func told<Value: ControlMessage>(
+    /// Decodes one of several replies and passes it on.
+    static func forward<Value: ControlMessage>(
         _ result: Result<VarlinkReply, ClientError>, _ each: (Result<Value, ClientError>, _ isLast: Bool) -> Void
     ) {
         let isLast = if case .success(let reply) = result { !reply.continues } else { true }
         each(decoded(result, Value.init(json:)), isLast)
     }
 
-    /// A reply as its value.
     static func decoded<Value>(
         _ result: Result<VarlinkReply, ClientError>, _ decode: (JSONObject) throws(VarlinkError) -> Value
     ) -> Result<Value, ClientError> {

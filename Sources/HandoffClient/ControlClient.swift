@@ -2,15 +2,16 @@ package import HandoffControl
 package import HandoffJSON
 package import LoopIO
 
-/// One connection to the daemon's socket. Calls on it are answered in order, and a stream of replies occupies it: for
-/// two things at once make two.
+/// A connection to the daemon's socket. Calls are answered in order, and a stream of replies
+/// occupies the connection. For two concurrent operations, use two connections.
 ///
-/// Everything happens on the loop's thread, handlers are called from the loop and never from inside the call that was
-/// given them. After `close`, or once it is let go, no handler is called any more.
+/// Used on the loop's thread. Handlers are called from the loop, never from within the call that
+/// they were passed to. After `close`, or after the client is released, no handler is called any
+/// more.
 package final class ControlClient {
-    /// Gets each reply to a call; the last one does not continue, and a failure is always the last.
+    /// Receives each reply to a call. The last one does not continue; a failure is always the last.
     package typealias ReplyHandler = (Result<VarlinkReply, ClientError>) -> Void
-    /// Gets the connection as a raw stream, with what came on it already.
+    /// Receives the connection as a raw stream, with the bytes that have already arrived.
     package typealias UpgradeHandler = (Result<RawStream, ClientError>) -> Void
 
     private enum Handler {
@@ -18,12 +19,13 @@ package final class ControlClient {
         case upgrade(UpgradeHandler)
     }
 
-    /// The socket that it is connected to.
+    /// The path of the socket.
     package let path: String
-    /// Called once when the connection has ended without `close`, after the calls that were open have failed.
+    /// Called once when the connection has ended without `close`, after the open calls have failed.
     package var onEnd: (() -> Void)?
 
-    /// Who made the socket that it is connected to: the daemon, or the service manager for it; nil for a socket that was taken over.
+    /// The process that created the socket: the daemon, or the service manager on its behalf. Nil
+    /// for a socket that was passed in.
     private(set) var listener: PeerCredentials?
 
     let loop: EventLoop
@@ -31,8 +33,10 @@ package final class ControlClient {
     private var stream: ByteStream?
     private var handlers: [VarlinkCallID: Handler] = [:]
 
-    /// Connects, to a process of the same user or of root alone: what is said here is not for others, wherever a path leads.
-    /// - Parameter listener: who listens at the other end of a connected socket; another one in tests.
+    /// Connects to a process of the same user or of root only, because the data is not meant for
+    /// other users, wherever the path leads.
+    /// - Parameter listener: returns the credentials of the process that listens on a connected
+    ///   socket; replaced in tests.
     /// - Throws: `ClientError.notReachable`, `ClientError.foreign`.
     package convenience init(
         path: String, loop: EventLoop,
@@ -59,7 +63,7 @@ package final class ControlClient {
         do throws(Errno) {
             let socket = try UnixSocket.connect(to: path)
             user = try listener(socket.raw).uid
-            // Root may have made the socket for the daemon, and is whom we like anyway.
+            // Root may have created the socket for the daemon, and is trusted anyway.
             if user == ProcessEnvironment.userID || user == 0 { return socket }
         } catch {
             throw .notReachable(path: path, reason: reason(error))
@@ -67,8 +71,8 @@ package final class ControlClient {
         throw .foreign(path: path, user: user)
     }
 
-    /// Takes over a connected socket.
-    /// - Parameter path: where it leads, for messages.
+    /// Creates a client that owns a connected socket.
+    /// - Parameter path: the socket's path, for messages.
     package init(_ descriptor: consuming Descriptor, path: String, loop: EventLoop) throws(Errno) {
         self.path = path
         self.loop = loop
@@ -82,10 +86,10 @@ package final class ControlClient {
         close()
     }
 
-    /// Whether calls can be made: not after the end of the connection, and not after an upgrade.
+    /// True if calls are possible: not after the end of the connection, and not after an upgrade.
     package var isOpen: Bool { stream != nil && machine.canCall }
 
-    /// Ends the connection; what is open is cancelled without a word.
+    /// Ends the connection. Open calls are cancelled without calling their handlers.
     package func close() {
         handlers = [:]
         onEnd = nil
@@ -93,7 +97,7 @@ package final class ControlClient {
         stream = nil
     }
 
-    /// Makes a call that has one reply.
+    /// Makes a call with one reply.
     package func call(_ method: String, _ parameters: JSONObject = [:], _ handler: @escaping ReplyHandler) {
         send(VarlinkCall(method: method, parameters: parameters), .replies(handler))
     }
@@ -108,11 +112,11 @@ package final class ControlClient {
         send(VarlinkCall(method: method, parameters: parameters, upgrade: true), .upgrade(handler))
     }
 
-    /// Makes a call and passes descriptors with its first byte. It must be the first call on its connection, so that nothing waits
-    /// before it.
+    /// Makes a call and passes descriptors with its first byte. It must be the first call on its
+    /// connection, so that no other data precedes it.
     /// - Parameters:
-    ///   - numbers: the descriptors, which stay their owner's, and are needed for the time of this call only.
-    ///   - more: whether it may have several replies.
+    ///   - numbers: the descriptors. The caller keeps ownership; needed only during this call.
+    ///   - more: whether the call may have several replies.
     package func call(
         _ method: String, _ parameters: JSONObject, passing numbers: [Int32], more: Bool,
         _ handler: @escaping ReplyHandler
@@ -125,7 +129,7 @@ package final class ControlClient {
             do throws(Errno) {
                 try stream.write(bytes, passing: numbers)
             } catch {
-                // Nothing was sent, and the machine waits for a reply that never comes.
+                // Nothing was sent, and the machine would wait for a reply that never arrives.
                 handlers[id] = nil
                 close()
                 let reason = "\(error)"
@@ -136,7 +140,7 @@ package final class ControlClient {
 
     private func send(_ call: VarlinkCall, _ handler: Handler) {
         guard isOpen else {
-            // The connection ended while its user was not looking; said later, like every other answer.
+            // The connection has ended unnoticed. Reported later, like every other reply.
             let path = path
             return loop.later { Self.fail(handler, .lost(path: path)) }
         }
@@ -174,7 +178,7 @@ package final class ControlClient {
         }
     }
 
-    /// What open calls are told when the connection ends with these actions.
+    /// Returns the error for open calls when the connection ends with these actions.
     private func failure(in actions: [VarlinkClientMachine.Action]) -> ClientError {
         guard case .close(.protocolViolation(let error))? = actions.last else { return .lost(path: path) }
         return .badAnswer("\(error)")
@@ -197,8 +201,8 @@ package final class ControlClient {
 
     private static func reason(_ error: Errno) -> String {
         switch error {
-        case .wouldBlock: "it is too busy to take the connection"
-        case .connectionRefused: "nobody listens there"
+        case .wouldBlock: "it is too busy to accept the connection"
+        case .connectionRefused: "no process is listening there"
         default: "\(error)"
         }
     }

@@ -1,26 +1,30 @@
 package import LoopIO
 package import Timing
 
-/// Waits for the next attempt to reach the daemon: until its socket appears, or until a delay has passed.
+/// Waits for the next attempt to reach the daemon: until its socket appears, or until a delay has
+/// passed.
 ///
-/// Used on the loop's thread only; dropping it ends the wait. Keep it from one attempt to the next, so that no event is lost in between.
+/// Used on the loop's thread only. Releasing it ends the wait. Keep it from one attempt to the
+/// next, so that no event is lost in between.
 package final class DaemonWait {
-    /// The interval of attempts while the folder of the socket is watched, for file systems that report no events.
+    /// The interval of attempts while the socket's folder is watched, for file systems that report
+    /// no events.
     private static let watchedInterval = Duration.seconds(60)
 
     private let loop: EventLoop
     private let folders: [String: FolderWatch.Interest]
     private let then: (_ appeared: Bool) -> Void
     private var timer: LoopTimer?
-    /// Nil where this user has too many watches: then attempts are as frequent as without.
+    /// Nil if this user has too many watches. Attempts are then as frequent as without a watch.
     private var watch: FolderWatch?
 
-    /// A wait for the daemon whose socket has this path.
-    /// - Parameter then: makes the next attempt, once for each `wait`. Gets whether something happened to the socket.
+    /// Creates a wait for the daemon whose socket has this path.
+    /// - Parameter then: makes the next attempt, once for each `wait`. Receives whether the socket
+    ///   has changed.
     package init(for path: String, on loop: EventLoop, then: @escaping (_ appeared: Bool) -> Void) {
         self.loop = loop
         self.then = then
-        // The daemon makes the folder of its sockets, too.
+        // The daemon may have to create the folder, too.
         let (folder, name) = Self.split(path)
         let (parent, folderName) = Self.split(folder)
         folders = [folder: FolderWatch.Interest.names([name])].merging([parent: .names([folderName])]) { own, _ in own }
@@ -28,7 +32,8 @@ package final class DaemonWait {
         _ = watch?.setFolders(folders)
     }
 
-    /// Waits for the next delay, or once that no longer grows for a minute, unless the socket appears before.
+    /// Waits for the next delay, or for one minute once the delay no longer grows, unless the
+    /// socket appears first.
     package func wait(_ backoff: inout Backoff) {
         let delay = backoff.next()
         let isLongest = watch != nil && delay >= backoff.longest

@@ -1,23 +1,25 @@
 package import HandoffControl
 
-/// Puts the events of an app behind the answers that they may tell of: both come over connections of their own, and an event of an
-/// activity that has just been published may be read before the answer that says the activity's id.
+/// Delays the events of an app until after the replies they may depend on. Both use separate
+/// connections, so an event of a newly published activity may be read before the reply that
+/// contains the activity's ID.
 ///
 /// A plain value; one for each attachment.
 package struct EventOrder {
     private var asked = 0
     private var answered = 0
-    /// Events that wait, in their order, and the number of calls that are to be answered before.
+    /// Delayed events, in order, each with the number of replies that must arrive first.
     private var waiting: [(after: Int, event: AppEvent)] = []
 
-    /// The order of an attachment that has just been made.
+    /// Creates the order for a new attachment.
     package init() {}
 
-    /// `Publish` is called.
+    /// Records a call of `Publish`.
     package mutating func publishes() { asked += 1 }
 
-    /// The oldest `Publish` without an answer has got one; the daemon answers in the order of the calls.
-    /// - Returns: the events that follow.
+    /// Records the reply to the oldest unanswered `Publish`. The daemon replies in the order of the
+    /// calls.
+    /// - Returns: the events that are now due.
     package mutating func isAnswered() -> [AppEvent] {
         answered += 1
         let due = waiting.prefix { $0.after <= answered }
@@ -25,8 +27,8 @@ package struct EventOrder {
         return due.map(\.event)
     }
 
-    /// An event has come.
-    /// - Returns: the event; nil for one that waits.
+    /// Records an event.
+    /// - Returns: the event; nil if it is delayed.
     package mutating func came(_ event: AppEvent) -> AppEvent? {
         if answered == asked { return event }
         waiting.append((asked, event))

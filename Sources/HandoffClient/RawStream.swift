@@ -1,19 +1,19 @@
 package import HandoffJSON
 package import LoopIO
 
-/// A connection after an upgrade: bytes both ways, and no messages any more.
+/// A connection after an upgrade: bytes in both directions, without messages.
 package final class RawStream {
-    /// Room that is made before anything is collected: more than an account file has.
+    /// The capacity reserved before collecting, which exceeds the size of an account file.
     private static let usualSize = 65_536
 
-    /// The results of the call that was answered last.
+    /// The parameters of the last reply.
     package let reply: JSONObject
-    /// The connection, for those who read it bit by bit.
+    /// The connection, for incremental reading.
     let stream: ByteStream
     private let path: String
     private let received = SecretBuffer()
 
-    /// - Parameter first: what came together with the last reply.
+    /// - Parameter first: the bytes that arrived with the last reply.
     init(_ stream: ByteStream, reply: JSONObject, received first: [UInt8], path: String) {
         self.stream = stream
         self.reply = reply
@@ -22,24 +22,24 @@ package final class RawStream {
         received.append(first)
     }
 
-    /// What came together with the last reply.
+    /// The bytes that arrived with the last reply.
     package var first: [UInt8] { received.bytes }
 
-    /// Gives the connection up without closing it, to somebody who reads and writes it without a loop. What came already is in
-    /// `first`.
-    /// - Returns: nil when it is closed, or has failed.
+    /// Releases the connection without closing it, to a caller that uses it without a loop. The
+    /// bytes that have already arrived are in `first`.
+    /// - Returns: nil if the connection is closed or has failed.
     package func detach() -> Descriptor? { stream.detach() }
 
-    /// Sends bytes; with `end` also the end of what we send.
+    /// Sends bytes and, if `end` is true, the end of the outgoing direction.
     package func send(_ bytes: [UInt8], end: Bool) {
         stream.write(bytes)
         if end { stream.shutdownWrite() }
     }
 
-    /// Collects what comes until the other side ends it, and closes. Keeps itself alive until then.
+    /// Collects incoming bytes until the other side ends, then closes. Retains itself until then.
     /// - Parameters:
-    ///   - limit: the most bytes that are collected; more is a failure.
-    ///   - then: gets all bytes; those that came before a broken connection too.
+    ///   - limit: the maximum number of bytes; more is a failure.
+    ///   - then: receives all bytes, including those that arrived before a connection error.
     package func collect(limit: Int, _ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
         stream.onEnd = { [self] in
             stream.close()
@@ -57,12 +57,13 @@ package final class RawStream {
     }
 }
 
-/// Bytes of a secret, overwritten when nobody holds them any more. It is a class so that passing it on makes no copies.
+/// The bytes of a secret, which are overwritten when the last reference is released. A class, so
+/// that passing it on makes no copies.
 package final class SecretBuffer {
-    /// The bytes; a copy that is kept elsewhere is not overwritten.
+    /// The bytes. A copy stored elsewhere is not overwritten.
     package private(set) var bytes: [UInt8]
 
-    /// Takes over bytes that the caller has no further use for.
+    /// Creates a buffer from bytes that the caller no longer uses.
     package init(_ bytes: consuming [UInt8] = []) {
         self.bytes = bytes
     }
@@ -71,7 +72,7 @@ package final class SecretBuffer {
         SecretWipe.wipe(&bytes)
     }
 
-    /// Makes room once, so that growing leaves no copies behind.
+    /// Reserves capacity once, so that growing leaves no copies behind.
     func reserve(_ count: Int) {
         bytes.reserveCapacity(count)
     }

@@ -1,8 +1,9 @@
 import CMainQueue
-// The queue is libdispatch's, which a program has by this import.
+// Imported so that programs link libdispatch, which owns the queue.
 import Dispatch
 
-/// Dispatch's main queue in the main loop of GLib, which apps with GTK run. Without it that loop runs nothing of the main queue or the main actor.
+/// Services dispatch's main queue in GLib's main loop, which apps with GTK run. Without it, that
+/// loop runs neither the main queue nor the main actor.
 ///
 /// ```swift
 /// GLibMainQueue.attach()
@@ -12,10 +13,12 @@ import Dispatch
 public enum GLibMainQueue {
     private static var isAttached = false
 
-    /// Has GLib's default main context run the main queue, and with it the main actor, on the main thread. Call it there before the loop runs; a second
-    /// call does nothing. Ends the process where `libglib-2.0.so.0` cannot be loaded.
+    /// Adds the main queue, and with it the main actor, to GLib's default main context on the main
+    /// thread. Call it on the main thread before the loop runs; a second call does nothing. Ends
+    /// the process if `libglib-2.0.so.0` cannot be loaded.
     ///
-    /// What waits for `RunLoop.main`, such as a `Timer`, still waits: GLib's loop runs the queue, and no run loop.
+    /// Work scheduled on `RunLoop.main`, such as a `Timer`, still does not run: GLib's loop
+    /// services the queue, not a run loop.
     public static func attach() {
         dispatchPrecondition(condition: .onQueue(.main))
         guard !isAttached else { return }

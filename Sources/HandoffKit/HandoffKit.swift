@@ -1,2 +1,2 @@
-// Whoever imports this library has Foundation, as with UIKit and AppKit.
+// Importing this library also imports Foundation, as with UIKit and AppKit.
 @_exported public import Foundation

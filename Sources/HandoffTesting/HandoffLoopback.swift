@@ -1,7 +1,8 @@
 import HandoffKit
 
-/// Devices of one account that are played in this process, for tests of an app: its activities are continued at another device, which may be
-/// another app in the test or the test itself, without a daemon, an account or a network.
+/// A network of simulated devices of one account in this process, for tests of an app. The app's
+/// activities are continued on another device, by another app in the test or by the test itself. No
+/// daemon, account or network is needed.
 ///
 /// ```swift
 /// let loopback = try HandoffLoopback()
@@ -12,35 +13,37 @@ import HandoffKit
 /// let arrived = try await laptop.take("com.example.editing")
 /// ```
 ///
-/// What apps see is what they see of the daemon: the order of callbacks, the saves, types, teams and versions, errors and streams. Documents
-/// (`HandoffDocument`, `file:` URLs of folders that are not shared) are not fetched: they need devices.
+/// Apps observe the same behavior as with the daemon: the order of callbacks, saves, types, teams
+/// and versions, errors and streams. Documents (`HandoffDocument`, `file:` URLs of folders that are
+/// not shared) are not fetched: they need real devices.
 public final class HandoffLoopback: Sendable {
     private let core: LoopbackCore
 
-    /// A network without a device.
-    /// - Throws: when the folder for its sockets, or its thread, cannot be made.
+    /// Creates a network without devices.
+    /// - Throws: an error if the folder for its sockets, or its thread, cannot be created.
     public init() throws {
         core = try LoopbackCore()
     }
 
-    /// The device of a name, which is made at the first time.
-    /// - Throws: when its socket cannot be made.
+    /// Returns the device with this name, creating it on first use.
+    /// - Throws: an error if its socket cannot be created.
     public func device(_ name: String) throws -> LoopbackDevice {
         let folder = core.folder
         let path = try core.perform { try $0.device(name, in: folder).path }
         return LoopbackDevice(name: name, socketPath: path, core: core)
     }
 
-    /// All that was handed over so far.
+    /// The activities that have been handed over so far.
     public var recording: LoopbackRecording {
         LoopbackRecording(steps: (try? core.perform { $0.steps }) ?? [])
     }
 
-    /// Hands over again what was recorded, to the apps that are at the devices of these names, one after the other.
+    /// Replays a recording: hands over its activities in order to the apps on the devices with the
+    /// recorded names.
     /// - Parameters:
-    ///   - recording: of this network or of another one.
-    ///   - speed: how many times faster than it was; infinity: without pauses.
-    /// - Throws: `HandoffError` for the first that is not taken.
+    ///   - recording: a recording of this network or of another one.
+    ///   - speed: the speed relative to the recording; infinity for no pauses.
+    /// - Throws: `HandoffError` for the first activity that is not accepted.
     public func replay(_ recording: LoopbackRecording, speed: Double = 1) async throws {
         for step in recording.steps {
             try await Task.sleep(for: speed.isFinite ? step.after / speed : .zero)

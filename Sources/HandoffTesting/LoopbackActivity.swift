@@ -4,11 +4,12 @@ import HandoffJSON
 import HandoffKit
 import HandoffModel
 
-/// An activity as it travels between devices: a value, for a test to make, to compare and to keep in a file.
+/// An activity as it is sent between devices. A value that a test can create, compare and save to a
+/// file.
 public struct LoopbackActivity: Sendable, Equatable {
     var description: ActivityDescription
 
-    /// An activity. A type that cannot be any, and a `userInfo` with what cannot travel, end the process.
+    /// Creates an activity. An invalid type, and a `userInfo` that cannot be sent, end the process.
     public init(
         activityType: String, title: String? = nil, userInfo: [AnyHashable: Any] = [:], webpageURL: URL? = nil,
         requiredUserInfoKeys: Set<String> = [], targetContentIdentifier: String? = nil, teamIdentifier: String? = nil
@@ -22,9 +23,10 @@ public struct LoopbackActivity: Sendable, Equatable {
         self.teamIdentifier = teamIdentifier
     }
 
-    /// An activity that was kept as JSON: the fields of `ActivityDescription` of the interface `dev.handoff1`, with `userInfo` in the
-    /// tagged form, as `handoffctl publish --user-info` takes it.
-    /// - Throws: for what is no such text.
+    /// Creates an activity from JSON: the fields of `ActivityDescription` in the interface
+    /// `dev.handoff1`, with `userInfo` in the tagged form that `handoffctl publish --user-info`
+    /// accepts.
+    /// - Throws: an error if the text is invalid.
     public init(json: String) throws {
         do {
             let object = try JSON(parsing: Array(json.utf8), limits: Self.limits).object
@@ -55,16 +57,16 @@ public struct LoopbackActivity: Sendable, Equatable {
 
     static let limits = JSONLimits(bytes: 16 << 20, members: 65_536, values: 1 << 20)
 
-    /// What kind of activity it is.
+    /// The type of the activity.
     public var activityType: String { description.type }
 
-    /// What the user was doing.
+    /// The user-visible title.
     public var title: String? {
         get { description.title }
         set { description.title = newValue }
     }
 
-    /// What the app needs to continue, as `NSUserActivity` has it.
+    /// The data that the app needs to continue, as in `NSUserActivity`.
     public var userInfo: [AnyHashable: Any] {
         get { (try? NSUserActivity.userInfo(tagged: description.userInfo ?? [:])) ?? [:] }
         set {
@@ -72,31 +74,32 @@ public struct LoopbackActivity: Sendable, Equatable {
                 let tagged = try NSUserActivity.taggedUserInfo(newValue)
                 description.userInfo = tagged.isEmpty ? nil : tagged
             } catch {
-                // The test's own mistake, as documented at the initialiser: a property cannot throw.
+                // A mistake of the test, as documented for the initializer: a property cannot
+                // throw.
                 fatalError("\(error)")
             }
         }
     }
 
-    /// A web page that continues it where no app does.
+    /// A web page that continues the activity if no app does.
     public var webpageURL: URL? {
         get { description.webpageURL.flatMap { URL(string: $0) } }
         set { description.webpageURL = newValue?.absoluteString }
     }
 
-    /// The keys of `userInfo` without which it cannot be continued.
+    /// The keys of `userInfo` that are required to continue the activity.
     public var requiredUserInfoKeys: Set<String> {
         get { Set(description.requiredUserInfoKeys ?? []) }
         set { description.requiredUserInfoKeys = newValue.isEmpty ? nil : newValue.sorted() }
     }
 
-    /// Which content it is about.
+    /// Identifies the content of the activity.
     public var targetContentIdentifier: String? {
         get { description.targetContentIdentifier }
         set { description.targetContentIdentifier = newValue }
     }
 
-    /// The team of its app.
+    /// The team of the activity's app.
     public var teamIdentifier: String? {
         get { description.team }
         set { description.team = newValue }
@@ -105,8 +108,8 @@ public struct LoopbackActivity: Sendable, Equatable {
     /// The activity as JSON, for `init(json:)`.
     public var json: String { String(decoding: description.json.encoded(), as: UTF8.self) }
 
-    /// The activity for a device that is played.
-    /// - Throws: for what no device takes.
+    /// Returns the activity in the form that a simulated device offers.
+    /// - Throws: an error if no device would accept it.
     func content() throws(ActivityError) -> ActivityContent {
         let content = try description.content()
         try content.validate(maxPayload: Limits.payloadMaximum)

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import LoopIO
 
-/// The thread on which devices are played, and the folder of their sockets.
+/// The thread of the simulated devices, and the folder of their sockets.
 final class LoopbackCore: Sendable {
     let folder: String
     private let thread: LoopThread
     private let network: LoopBound<PlayedNetwork>
 
     init() throws {
-        // Short, since the path of a socket may have 107 bytes only.
+        // Short, because the path of a socket is limited to 107 bytes.
         folder = "/tmp/handoff-testing-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -18,7 +18,7 @@ final class LoopbackCore: Sendable {
     }
 
     deinit {
-        // What is played ends on its thread, before that does.
+        // The simulation ends on its thread, before the thread does.
         let (network, loop) = (network, thread.loop)
         if loop.isOwned {
             network.value.end()
@@ -30,7 +30,7 @@ final class LoopbackCore: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Does something on the thread, and waits until it is done.
+    /// Runs `body` on the thread, and waits for its result.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (PlayedNetwork) throws -> Value) throws -> Value {
         let network = network
         let box = Locked<Result<Value, any Error>?>(nil)
@@ -43,7 +43,7 @@ final class LoopbackCore: Sendable {
         return try result.get()
     }
 
-    /// Does something on the thread that ends later.
+    /// Runs an operation on the thread that completes later.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (PlayedNetwork, @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) async throws -> Value {

@@ -5,11 +5,12 @@ public import HandoffKit
 import HandoffModel
 import LoopIO
 
-/// A device that is played. Everything may be called from any thread.
+/// A simulated device. Thread-safe.
 public final class LoopbackDevice: Sendable {
-    /// What it is called.
+    /// The name of the device.
     public let name: String
-    /// The socket at which apps find it: for `HandoffConfiguration.socketPath`, or `$HANDOFF_SOCKET` of another program.
+    /// The socket for apps: for `HandoffConfiguration.socketPath`, or `$HANDOFF_SOCKET` of another
+    /// program.
     public let socketPath: String
     private let core: LoopbackCore
 
@@ -21,13 +22,14 @@ public final class LoopbackDevice: Sendable {
 
     // MARK: Apps
 
-    /// A new app at this device; let go of it to end it.
+    /// Creates an app on this device. Release it to end it.
     /// - Parameters:
-    ///   - identifier: what it calls itself.
-    ///   - version: its version.
-    ///   - teamIdentifier: its team: activities are handed off between apps of one team only.
-    ///   - activityTypes: what it continues.
-    ///   - callbackQueue: where what belongs to no actor is called; see `HandoffApplication`.
+    ///   - identifier: the app's identifier.
+    ///   - version: the app's version.
+    ///   - teamIdentifier: the app's team. Activities are handed off only between apps of the same
+    ///     team.
+    ///   - activityTypes: the types that the app continues.
+    ///   - callbackQueue: the queue for nonisolated callbacks; see `HandoffApplication`.
     public func application(
         _ identifier: String = "app", version: String? = nil, teamIdentifier: String? = nil,
         activityTypes: [String] = [], callbackQueue: DispatchQueue = .main
@@ -38,14 +40,14 @@ public final class LoopbackDevice: Sendable {
                 socketPath: socketPath), callbackQueue: callbackQueue)
     }
 
-    /// Brings an app to this device, such as `HandoffApplication.shared`.
+    /// Connects an app to this device, such as `HandoffApplication.shared`.
     public func attach(_ application: HandoffApplication) {
         application.configuration.socketPath = socketPath
     }
 
     // MARK: Continuing
 
-    /// What the other devices offer here now, as it was saved last.
+    /// The current offers of the other devices, as last saved.
     public var offers: [LoopbackActivity] {
         onDevice { network, device in network.offers(at: device).map { LoopbackActivity($0.content) } } ?? []
     }
@@ -53,9 +55,9 @@ public final class LoopbackDevice: Sendable {
     /// Waits until another device offers an activity of a type.
     /// - Parameters:
     ///   - activityType: the type.
-    ///   - origin: the name of the device; nil for any.
-    ///   - limit: how long to wait.
-    /// - Returns: the activity, as it was saved last.
+    ///   - origin: the name of the offering device; nil for any.
+    ///   - limit: the maximum time to wait.
+    /// - Returns: the activity, as last saved.
     /// - Throws: `HandoffError` with the reason `nothingOffered`.
     @discardableResult
     public func offer(
@@ -73,13 +75,14 @@ public final class LoopbackDevice: Sendable {
         }
     }
 
-    /// The user chooses here what another device offers: the app here that takes the type continues it. Waits until there are both.
+    /// Continues, on this device, an activity that another device offers, in the app that continues
+    /// the type. Waits until both exist.
     /// - Parameters:
     ///   - activityType: the type.
-    ///   - origin: the name of the device that it comes from; nil for any.
-    ///   - limit: how long to wait for the offer and the app.
-    /// - Returns: what the app was given, once it has taken it over.
-    /// - Throws: `HandoffError`, as the app was told it.
+    ///   - origin: the name of the offering device; nil for any.
+    ///   - limit: the maximum time to wait for the offer and the app.
+    /// - Returns: the activity that the app received, after the app has handled it.
+    /// - Throws: the `HandoffError` that the app received.
     @discardableResult
     public func `continue`(
         _ activityType: String, from origin: String? = nil, within limit: Duration = .seconds(5)
@@ -104,8 +107,9 @@ public final class LoopbackDevice: Sendable {
         }
     }
 
-    /// Continues here, without an app, what another device offers: the app there is told that it was continued.
-    /// - Returns: the activity, which its app was asked to save before.
+    /// Continues, on this device and without an app, an activity that another device offers. The
+    /// publishing app is notified.
+    /// - Returns: the activity, after a save by its app.
     /// - Throws: `HandoffError`.
     public func take(
         _ activityType: String, from origin: String? = nil, within limit: Duration = .seconds(5)
@@ -122,12 +126,13 @@ public final class LoopbackDevice: Sendable {
         }
     }
 
-    /// Gives an activity to the app here that takes its type, as if it came from another device. Waits until there is one.
+    /// Hands an activity to the app on this device that continues its type, as if another device
+    /// had sent it. Waits until there is such an app.
     /// - Parameters:
-    ///   - activity: what the app gets.
-    ///   - origin: the name of the device from which it seems to come.
-    ///   - limit: how long to wait for the app.
-    /// - Throws: `HandoffError`, as the app was told it.
+    ///   - activity: the activity for the app.
+    ///   - origin: the name of the apparent sending device.
+    ///   - limit: the maximum time to wait for the app.
+    /// - Throws: the `HandoffError` that the app received.
     public func hand(
         _ activity: LoopbackActivity, from origin: String = "Partner", within limit: Duration = .seconds(5)
     ) async throws {
@@ -149,56 +154,60 @@ public final class LoopbackDevice: Sendable {
 
     // MARK: Offering without an app
 
-    /// Offers an activity to the other devices, without an app here, until `withdraw`; in the place of the one before.
-    /// - Throws: `HandoffError` for what no device takes.
+    /// Offers an activity to the other devices, without an app, until `withdraw`. Replaces the
+    /// former one.
+    /// - Throws: `HandoffError` if no device would accept it.
     public func publish(_ activity: LoopbackActivity) throws {
         let content = try checked(activity)
         onDevice { _, device in device.offer(content) }
     }
 
-    /// Ends what `publish` began.
+    /// Ends the offer of `publish`.
     public func withdraw() {
         onDevice { _, device in device.offer(nil) }
     }
 
-    // MARK: What goes wrong
+    // MARK: Errors and delays
 
-    /// How long what this device offers is on its way; none at first.
+    /// The transfer time of activities that this device offers; initially zero.
     public var delay: Duration {
         get { onDevice { _, device in device.delay } ?? .zero }
         set { onDevice { _, device in device.delay = newValue } }
     }
 
-    /// Cuts the device off: its offers are gone, what is on its way from or to it fails with error 4609, and its streams break.
+    /// Disconnects the device from the network. Its offers are removed, its transfers in both
+    /// directions fail with error 4609, and its streams break.
     public func cut() {
         onDevice { _, device in device.cut(true) }
     }
 
-    /// Ends `cut`.
+    /// Reconnects the device after `cut`.
     public func mend() {
         onDevice { _, device in device.cut(false) }
     }
 
-    /// Has the next continuation of what this device offers fail, after the app was told that it comes.
-    /// - Parameter error: what the app is told: its code, its reason and its message.
+    /// Makes the next continuation of an activity of this device fail, after the app was notified
+    /// with `willContinue`.
+    /// - Parameter error: the code, reason and message that the app receives.
     public func failNext(_ error: HandoffError) {
         let failure = HandoffFailure(code: error.code, reason: error.reason, message: error.message)
         onDevice { _, device in device.failures.append(failure) }
     }
 
-    /// Ends the daemon of this device: its apps lose their connection, and try to attach until `start`.
+    /// Ends the daemon of this device. Its apps are disconnected, and try to reconnect until
+    /// `start`.
     public func stop() {
         onDevice { _, device in device.stop() }
     }
 
-    /// Starts the daemon again.
-    /// - Throws: when its socket cannot be made.
+    /// Restarts the daemon.
+    /// - Throws: an error if its socket cannot be created.
     public func start() throws {
         let (name, folder) = (name, core.folder)
         try core.perform { try $0.device(name, in: folder).start() }
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private func checked(_ activity: LoopbackActivity) throws -> ActivityContent {
         do throws(ActivityError) {
@@ -213,7 +222,7 @@ public final class LoopbackDevice: Sendable {
         _ body: @escaping @Sendable (PlayedNetwork, PlayedDevice) -> Value
     ) -> Value? {
         let (name, folder) = (name, core.folder)
-        // It is there: it was made before this object.
+        // Does not fail: the device was created before this object.
         return try? core.perform { body($0, try $0.device(name, in: folder)) }
     }
 
@@ -259,7 +268,7 @@ extension LoopbackActivity {
 }
 
 extension PlayedNetwork {
-    /// The first offer of a type at a device.
+    /// Returns the first offer of a type at a device.
     func offer(of type: String, from origin: String?, at device: PlayedDevice) -> PlayedOffer? {
         offers(at: device).first { $0.content.type.text == type && (origin == nil || $0.device.name == origin) }
     }

@@ -2,29 +2,29 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// What was handed over between devices that are played, in its order, to be handed to an app again: by another version of it, or at another
-/// pace.
+/// The activities handed over between simulated devices, in order. They can be replayed to another
+/// version of an app, or at another speed.
 public struct LoopbackRecording: Sendable, Equatable {
-    /// A text is no recording.
+    /// The error for a text that is not a recording.
     public struct Unreadable: Error, CustomStringConvertible {
         let reason: String
 
-        /// Why, for people.
+        /// The user-readable reason.
         public var description: String { "cannot be read: \(reason)" }
     }
 
-    /// One activity that an app was given.
+    /// An activity that an app received.
     public struct Step: Sendable, Equatable {
-        /// How long after the step before.
+        /// The time since the previous step.
         public var after: Duration
-        /// The name of the device that it came from.
+        /// The name of the sending device.
         public var from: String
-        /// The name of the device where it was continued.
+        /// The name of the device that continued the activity.
         public var to: String
-        /// What travelled.
+        /// The activity as it was sent.
         public var activity: LoopbackActivity
 
-        /// A step with these properties.
+        /// Creates a step.
         public init(after: Duration = .zero, from: String, to: String, activity: LoopbackActivity) {
             self.after = after
             self.from = from
@@ -44,16 +44,16 @@ public struct LoopbackRecording: Sendable, Equatable {
         var steps: [Step]
     }
 
-    /// What was handed over.
+    /// The activities, in order.
     public var steps: [Step]
 
-    /// A recording of these steps.
+    /// Creates a recording from steps.
     public init(steps: [Step] = []) {
         self.steps = steps
     }
 
-    /// A recording that was kept.
-    /// - Parameter json: what `json` has given.
+    /// Creates a recording from JSON.
+    /// - Parameter json: a value of `json`.
     /// - Throws: `Unreadable`.
     public init(json: String) throws {
         do {
@@ -68,7 +68,7 @@ public struct LoopbackRecording: Sendable, Equatable {
         }
     }
 
-    /// The recording as JSON, for a file of a test.
+    /// The recording as JSON, for a test's file.
     public var json: String {
         let stored = Stored(
             steps: steps.map {

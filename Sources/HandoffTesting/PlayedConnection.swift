@@ -2,7 +2,7 @@ import HandoffControl
 import HandoffJSON
 import LoopIO
 
-/// One connection of an app to a device that is played. On the loop's thread.
+/// A connection of an app to a simulated device. On the loop's thread.
 final class PlayedConnection {
     let stream: ByteStream
     private unowned let device: PlayedDevice
@@ -12,12 +12,12 @@ final class PlayedConnection {
         self.stream = stream
         self.device = device
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
-        // Apps shut no single side down: who writes no more has gone.
+        // Apps do not shut down a single direction: an app that stops writing has ended.
         stream.onEnd = { [weak self] in self?.perform { $0.lost() } }
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
     }
 
-    /// Ends it without a word, as the end of a daemon does.
+    /// Closes the connection without a reply, as when a daemon ends.
     func close() {
         stream.close()
         device.ended(self)
@@ -38,7 +38,7 @@ final class PlayedConnection {
     }
 }
 
-/// A call of an app that waits for its answer.
+/// A call of an app that waits for its reply.
 final class PlayedCall {
     let method: AppMethod?
     let name: String
@@ -62,7 +62,7 @@ final class PlayedCall {
         connection.perform { $0.fail(id, error: error, parameters: parameters) }
     }
 
-    /// Answers, and makes the connection a stream of bytes, which is the caller's from then on.
+    /// Replies, and turns the connection into a byte stream, which the caller then owns.
     func upgrade(_ parameters: JSONObject) -> ByteStream {
         connection.perform { $0.upgrade(id, parameters) }
         return connection.stream

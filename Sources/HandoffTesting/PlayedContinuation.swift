@@ -2,16 +2,15 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// A continuation between two devices that are played. On the loop's thread.
+/// A continuation between two simulated devices. On the loop's thread.
 final class PlayedContinuation {
-    /// How it ended: what travelled, or why nothing did.
+    /// Receives the result: the activity that was sent, or the failure.
     typealias Ending = (Result<ContinuedActivity, HandoffFailure>) -> Void
 
     let id = ContinuationID.random
     let offer: PlayedOffer
-    /// Where it is continued.
     let device: PlayedDevice
-    /// The app that continues it; nil: the test itself.
+    /// The app that continues the activity; nil for the test itself.
     private(set) var session: PlayedSession?
     private let network: PlayedNetwork
     private var timer: LoopTimer?
@@ -28,25 +27,23 @@ final class PlayedContinuation {
         self.ending = ending
     }
 
-    /// Whether it has not ended.
     var isRunning: Bool { ending != nil }
 
     func begin() {
         let origin = offer.device.origin(of: offer.session)
-        session?.tell(.willContinue(id, offer.content.type, origin))
+        session?.send(.willContinue(id, offer.content.type, origin))
         if let failure = refusal { return fail(failure) }
-        // Also without a delay, so that what comes next comes in a later turn.
+        // Set even without a delay, so that subsequent events occur in a later turn.
         timer = network.loop.timer(after: offer.device.delay) { [weak self] in self?.fetch() }
     }
 
-    /// Ends it, if it has not ended.
+    /// Ends the continuation with a failure, if it has not ended.
     func fail(_ failure: HandoffFailure) {
         guard isRunning else { return }
-        session?.tell(.didFail(id, offer.content.type, failure))
+        session?.send(.didFail(id, offer.content.type, failure))
         end(.failure(failure))
     }
 
-    /// The app that continues it has gone.
     func lostSession() {
         guard isRunning else { return }
         let name = session?.request.app ?? device.name
@@ -54,7 +51,7 @@ final class PlayedContinuation {
         end(.failure(.handlerGone(app: name)))
     }
 
-    /// Why it fails before anything travels.
+    /// A failure that occurs before anything is sent.
     private var refusal: HandoffFailure? {
         if !offer.device.failures.isEmpty { return offer.device.failures.removeFirst() }
         guard let session, let range = TypeVersions.ranges(session.request.versions)[offer.content.type] else {
@@ -81,19 +78,19 @@ final class PlayedContinuation {
         let continued = ContinuedActivity(
             id: offer.id, content: content, origin: offer.device.origin(of: offer.session))
         network.record(content, from: offer.device, to: device)
-        guard let session else { return taken(continued) }
-        session.give(id, continued) { [weak self] handled in
+        guard let session else { return accepted(continued) }
+        session.deliver(id, continued) { [weak self] handled in
             guard let self, isRunning else { return }
             switch handled {
-            case true?: taken(continued)
+            case true?: accepted(continued)
             case false?: end(.failure(.handlerRefused(app: session.request.app)))
             case nil: lostSession()
             }
         }
     }
 
-    private func taken(_ continued: ContinuedActivity) {
-        offer.session?.tell(.continued(offer.id, by: device.origin(of: session)))
+    private func accepted(_ continued: ContinuedActivity) {
+        offer.session?.send(.continued(offer.id, by: device.origin(of: session)))
         end(.success(continued))
     }
 

@@ -3,32 +3,31 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// What a device offers.
 struct PlayedOffer {
     let device: PlayedDevice
-    /// Whose activity it is; nil: no app's.
+    /// The app of the activity; nil for an offer without an app.
     let session: PlayedSession?
     let id: ActivityID
     let content: ActivityContent
 }
 
-/// A device that is played: what apps see of a daemon. On the loop's thread.
+/// A simulated device, which behaves towards apps like a daemon. On the loop's thread.
 final class PlayedDevice {
     let name: String
     let path: String
-    /// How long it takes before what it offers comes.
+    /// The transfer time of its activities.
     var delay = Duration.zero
-    /// How the next continuations of what it offers fail.
+    /// The failures for the next continuations of its activities.
     var failures: [HandoffFailure] = []
-    /// Whether no other device reaches it.
+    /// True if it is disconnected from the network.
     private(set) var isCut = false
-    /// Its apps, the one that attached last behind the others.
+    /// The attached apps, the most recently attached last.
     private(set) var sessions: [PlayedSession] = []
     private let id: DeviceID
     private let network: PlayedNetwork
     private var listener: Listener?
     private var connections: [PlayedConnection] = []
-    /// What it offers without an app.
+    /// The offer without an app.
     private var ownOffer: (id: ActivityID, content: ActivityContent)?
 
     init(_ name: String, path: String, network: PlayedNetwork) {
@@ -38,7 +37,6 @@ final class PlayedDevice {
         id = DeviceID.random
     }
 
-    /// What it is to the others.
     func origin(of session: PlayedSession? = nil) -> ControlOrigin {
         ControlOrigin(
             device: id, deviceName: name, deviceKind: .desktop, app: session?.request.app,
@@ -47,7 +45,6 @@ final class PlayedDevice {
 
     // MARK: The daemon
 
-    /// Listens for apps.
     func start() throws(SocketFileError) {
         guard listener == nil else { return }
         let listener = try Listener(unixPath: path, on: network.loop)
@@ -58,7 +55,7 @@ final class PlayedDevice {
         self.listener = listener
     }
 
-    /// Ends as a daemon does: all connections are closed.
+    /// Ends like a daemon: all connections are closed.
     func stop() {
         listener?.close()
         listener = nil
@@ -71,13 +68,12 @@ final class PlayedDevice {
         connections.append(PlayedConnection(stream, to: self))
     }
 
-    /// Serves a call of an app.
     func serve(_ call: PlayedCall) {
         answer(call)
         network.changed()
     }
 
-    /// A connection is over, or has become a stream.
+    /// Handles the end of a connection, or its upgrade to a stream.
     func ended(_ connection: PlayedConnection) {
         connections.removeAll { $0 === connection }
         guard let place = sessions.firstIndex(where: { $0.connection === connection }) else { return }
@@ -119,9 +115,9 @@ final class PlayedDevice {
         }
     }
 
-    /// Answers a call in a session.
-    /// - Throws: for parameters of the wrong kind.
-    /// - Returns: why the activity is refused.
+    /// Replies to a call in a session.
+    /// - Throws: an error for invalid parameters.
+    /// - Returns: a failure if the activity is refused.
     private func answer(
         _ call: PlayedCall, _ fields: Fields, in session: PlayedSession
     ) throws(VarlinkError) -> Result<Void, ActivityError> {
@@ -140,7 +136,7 @@ final class PlayedDevice {
             return .success(())
         }
         if call.method == .reportReceived {
-            // Nobody has chosen anything in a notification here.
+            // There are no notifications here, so nothing was chosen in one.
             _ = try ReportReceivedRequest(json: call.parameters)
             call.reply()
             return .success(())
@@ -169,9 +165,9 @@ final class PlayedDevice {
         }
     }
 
-    // MARK: What it offers
+    // MARK: Offers
 
-    /// What the other devices see of it, the latest first.
+    /// The offers that the other devices see, the latest first.
     var offers: [PlayedOffer] {
         guard !isCut else { return [] }
         let ofApps = sessions.reversed().compactMap { session -> PlayedOffer? in
@@ -184,13 +180,13 @@ final class PlayedDevice {
         return ofApps + (own.map { [$0] } ?? [])
     }
 
-    /// Offers an activity without an app, in the place of the one before.
+    /// Replaces the offer without an app.
     func offer(_ content: ActivityContent?) {
         ownOffer = content.map { (ActivityID.random, $0) }
         network.changed()
     }
 
-    /// Brings an offer up to date.
+    /// Fetches the latest content of an offer.
     func payload(of offer: PlayedOffer, _ then: @escaping (Result<ActivityContent, HandoffFailure>) -> Void) {
         guard let session = offer.session else { return then(.success(offer.content)) }
         session.save(offer.id) { [name] in
@@ -203,7 +199,7 @@ final class PlayedDevice {
 
     // MARK: The network
 
-    /// Takes it from the network, or brings it back.
+    /// Disconnects the device from the network, or reconnects it.
     func cut(_ isCut: Bool) {
         self.isCut = isCut
         if isCut {
@@ -213,6 +209,7 @@ final class PlayedDevice {
         network.changed()
     }
 
-    /// The app that continues an activity here: of several the one that attached last.
+    /// Returns the app that continues an activity here. Among several, the most recently attached
+    /// one.
     func session(taking content: ActivityContent) -> PlayedSession? { sessions.last { $0.takes(content) } }
 }

@@ -4,19 +4,19 @@ import HandoffModel
 import LoopIO
 import Timing
 
-/// The devices that are played, and what goes on between them. On the loop's thread.
+/// The simulated devices, and their interaction. On the loop's thread.
 final class PlayedNetwork {
-    /// Somebody who waits until something is offered.
+    /// A waiter for an offer or an app.
     private struct Waiter {
         let number: Int
-        /// Takes what it waits for.
-        /// - Returns: whether it was there.
-        let look: () -> Bool
+        /// Checks for the awaited object and uses it.
+        /// - Returns: whether it was found.
+        let check: () -> Bool
         let timer: LoopTimer
     }
 
     unowned let loop: EventLoop
-    /// What was handed over, in its order.
+    /// The activities that were handed over, in order.
     private(set) var steps: [LoopbackRecording.Step] = []
     private var devices: [String: PlayedDevice] = [:]
     private var continuations: [ContinuationID: PlayedContinuation] = [:]
@@ -30,7 +30,7 @@ final class PlayedNetwork {
         self.loop = loop
     }
 
-    /// The device of a name, which is made at the first time and listens.
+    /// Returns the device with this name, which listens. Creates it on first use.
     func device(_ name: String, in folder: String) throws(SocketFileError) -> PlayedDevice {
         if let device = devices[name] { return device }
         let device = PlayedDevice(name, path: "\(folder)/\(devices.count + 1).socket", network: self)
@@ -39,7 +39,6 @@ final class PlayedNetwork {
         return device
     }
 
-    /// Ends everything.
     func end() {
         for device in devices.values { device.stop() }
         devices = [:]
@@ -49,48 +48,46 @@ final class PlayedNetwork {
 
     // MARK: Offers
 
-    /// What the other devices offer to one.
+    /// Returns the offers of all other devices.
     func offers(at device: PlayedDevice) -> [PlayedOffer] {
         guard !device.isCut else { return [] }
         return devices.values.filter { $0 !== device }.sorted { $0.name < $1.name }.flatMap(\.offers)
     }
 
-    /// Something has changed: whoever waits looks again, in a later turn.
+    /// Makes all waiters check again, in a later turn.
     func changed() {
         guard !isDue, !waiters.isEmpty else { return }
         isDue = true
-        loop.later { [weak self] in self?.look() }
+        loop.later { [weak self] in self?.checkWaiters() }
     }
 
-    /// Waits until something is there.
+    /// Waits until `check` succeeds.
     /// - Parameters:
-    ///   - look: takes it, and says whether it was there.
-    ///   - timedOut: is called instead when it is not there in time.
-    func wait(_ limit: Duration, for look: @escaping () -> Bool, timedOut: @escaping () -> Void) {
-        guard !look() else { return }
+    ///   - check: uses the awaited object, and returns whether it was found.
+    ///   - timedOut: called instead if it is not found in time.
+    func wait(_ limit: Duration, for check: @escaping () -> Bool, timedOut: @escaping () -> Void) {
+        guard !check() else { return }
         lastNumber += 1
         let number = lastNumber
         let timer = loop.timer(after: limit) { [weak self] in
             self?.waiters.removeAll { $0.number == number }
             timedOut()
         }
-        waiters.append(Waiter(number: number, look: look, timer: timer))
+        waiters.append(Waiter(number: number, check: check, timer: timer))
     }
 
-    private func look() {
+    private func checkWaiters() {
         isDue = false
-        for waiter in waiters where waiter.look() { waiters.removeAll { $0.number == waiter.number } }
+        for waiter in waiters where waiter.check() { waiters.removeAll { $0.number == waiter.number } }
     }
 
     // MARK: Continuing
 
-    /// Begins a continuation.
     func begin(_ continuation: PlayedContinuation) {
         continuations[continuation.id] = continuation
         continuation.begin()
     }
 
-    /// An app has gone.
     func ended(_ session: PlayedSession) {
         for continuation in continuations.values {
             if continuation.session === session { continuation.lostSession() }
@@ -104,12 +101,11 @@ final class PlayedNetwork {
         }
     }
 
-    /// A stream is over.
     func ended(_ stream: PlayedStream) {
         streams[stream.id] = nil
     }
 
-    /// What is on its way from or to a device does not come.
+    /// Fails the transfers from and to a device.
     func breakContinuations(with device: PlayedDevice) {
         for continuation in continuations.values
         where continuation.device === device || continuation.offer.device === device {
@@ -118,7 +114,6 @@ final class PlayedNetwork {
         }
     }
 
-    /// Notes what was handed over.
     func record(_ content: ActivityContent, from origin: PlayedDevice, to device: PlayedDevice) {
         let now = loop.now
         let pause = lastStep.map { $0.duration(to: now) } ?? .zero
@@ -130,7 +125,7 @@ final class PlayedNetwork {
 
     // MARK: Streams
 
-    /// An app asks for a stream, or takes one.
+    /// Handles an app's request for a stream, or its acceptance of one.
     func openStream(_ request: OpenStreamRequest, _ call: PlayedCall, at device: PlayedDevice) {
         switch request {
         case .stream(let id):
@@ -140,7 +135,7 @@ final class PlayedNetwork {
             stream.take(call)
         case .continuation(let id, let resource):
             do throws(HandoffFailure) {
-                try askForStream(id, resource, call, at: device)
+                try requestStream(id, resource, call, at: device)
             } catch {
                 call.fail(
                     AppErrorName.streamFailed.rawValue,
@@ -152,7 +147,7 @@ final class PlayedNetwork {
         }
     }
 
-    private func askForStream(
+    private func requestStream(
         _ id: ContinuationID, _ resource: StreamResource?, _ call: PlayedCall, at device: PlayedDevice
     ) throws(HandoffFailure) {
         guard let continuation = continuations[id], continuation.device === device else {
@@ -170,11 +165,10 @@ final class PlayedNetwork {
         }
         let stream = PlayedStream(call, of: continuation, network: self)
         streams[stream.id] = stream
-        session.tell(
+        session.send(
             .stream(offer.id, stream.id, from: device.origin(of: continuation.session), resource: resource))
     }
 
-    /// The streams of a device break.
     func breakStreams(of device: PlayedDevice) {
         for stream in streams.values
         where stream.continuation.device === device || stream.continuation.offer.device === device {

@@ -2,47 +2,43 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// An activity of an app at a device that is played.
 struct PlayedActivity {
     var content: ActivityContent
     var needsSave: Bool
 }
 
-/// An app that is attached to a device that is played. On the loop's thread.
+/// An app that is attached to a simulated device. On the loop's thread.
 final class PlayedSession {
-    /// How long an app may take to save before what was saved last travels, as at a daemon.
-    private static let timeToSave = Duration.seconds(1)
+    /// The maximum time for a save, as in the daemon. After that, the last saved state is sent.
+    private static let saveTimeout = Duration.seconds(1)
 
     let id: String
     private(set) var request: AttachRequest
     private(set) var activities: [ActivityID: PlayedActivity] = [:]
-    /// What the app's user is engaged in.
+    /// The activity that the app's user is engaged in.
     private(set) var current: ActivityID?
     private let events: PlayedCall
     private let loop: EventLoop
-    /// Who waits for an activity to be saved.
+    /// The handlers waiting for an activity to be saved.
     private var saves: [ActivityID: [() -> Void]] = [:]
     private var saveTimers: [ActivityID: LoopTimer] = [:]
-    /// Who waits for the app to answer; told nil when the app has gone.
+    /// The handlers waiting for the app's reply. They receive nil if the app has ended.
     private var answers: [ContinuationID: (Bool?) -> Void] = [:]
 
     /// Attaches an app.
-    /// - Parameter events: the call for which all events are replies.
+    /// - Parameter events: the call whose replies are the events.
     init(_ request: AttachRequest, events: PlayedCall, loop: EventLoop) {
         id = ActivityID.random.hex
         self.request = request
         self.events = events
         self.loop = loop
-        tell(.attached(session: id))
+        send(.attached(session: id))
     }
 
-    /// The connection on which it has its events.
     var connection: PlayedConnection { events.connection }
 
-    /// Tells the app that something happened.
-    func tell(_ event: AppEvent) { events.reply(event.json, continues: true) }
+    func send(_ event: AppEvent) { events.reply(event.json, continues: true) }
 
-    /// The app has gone.
     func ended() {
         activities = [:]
         current = nil
@@ -52,12 +48,12 @@ final class PlayedSession {
         for id in Array(saves.keys) { saved(id) }
     }
 
-    /// Whether the app continues activities of a type and a team.
+    /// Returns whether the app continues activities of this type and team.
     func takes(_ content: ActivityContent) -> Bool {
         request.types.contains(content.type) && (content.type == .browsingWeb || content.team == request.team)
     }
 
-    // MARK: What the app says
+    // MARK: Requests from the app
 
     func declare(_ declaration: DeclareRequest) {
         request.types = declaration.types
@@ -73,7 +69,7 @@ final class PlayedSession {
     }
 
     /// Changes an activity.
-    /// - Returns: whether the app has it.
+    /// - Returns: whether the activity exists.
     func change(_ id: ActivityID, _ change: ActivityChange?) throws(ActivityError) -> Bool {
         guard var activity = activities[id] else { return false }
         if let change {
@@ -102,18 +98,18 @@ final class PlayedSession {
 
     // MARK: Saving
 
-    /// Has the app bring an activity up to date, if there is news.
-    /// - Parameter then: is called once it has, or has not in time.
+    /// Requests a save from the app, if there are unsaved changes.
+    /// - Parameter then: called after the save or the timeout.
     func save(_ id: ActivityID, _ then: @escaping () -> Void) {
         if saves[id] != nil { return saves[id, default: []].append(then) }
         guard activities[id]?.needsSave == true else { return then() }
         activities[id]?.needsSave = false
         saves[id] = [then]
-        saveTimers[id] = loop.timer(after: Self.timeToSave) { [weak self] in self?.saved(id) }
-        tell(.save(id))
+        saveTimers[id] = loop.timer(after: Self.saveTimeout) { [weak self] in self?.saved(id) }
+        send(.save(id))
     }
 
-    /// The app has answered that it has saved.
+    /// Handles the app's reply to a save request.
     func saved(_ id: ActivityID) {
         saveTimers[id] = nil
         for then in saves.removeValue(forKey: id) ?? [] { then() }
@@ -121,14 +117,13 @@ final class PlayedSession {
 
     // MARK: Continuing
 
-    /// Gives an activity to the app.
-    func give(_ id: ContinuationID, _ content: ContinuedActivity, answer: @escaping (Bool?) -> Void) {
+    func deliver(_ id: ContinuationID, _ content: ContinuedActivity, answer: @escaping (Bool?) -> Void) {
         answers[id] = answer
-        tell(.continue(id, content))
+        send(.continue(id, content))
     }
 
-    /// The app says whether it takes an activity over.
-    /// - Returns: whether it was asked.
+    /// Handles the app's report of whether it has handled an activity.
+    /// - Returns: whether a reply was expected.
     func answered(_ id: ContinuationID, handled: Bool) -> Bool {
         guard let answer = answers.removeValue(forKey: id) else { return false }
         answer(handled)
@@ -137,6 +132,6 @@ final class PlayedSession {
 }
 
 extension FixedBytes {
-    /// A value that no other one has.
+    /// A random, unique value.
     static var random: Self { Self(checked: (0..<byteCount).map { _ in .random(in: 0...255) }) }
 }

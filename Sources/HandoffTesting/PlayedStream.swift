@@ -3,21 +3,23 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// A stream between the two apps of a continuation, both of which are in this process. On the loop's thread.
+/// A stream between the two apps of a continuation, both of which are connected to this process. On
+/// the loop's thread.
 final class PlayedStream {
-    /// How long an app has to take a stream, as at a daemon.
-    private static let timeToTake = Duration.seconds(30)
+    /// The maximum time until an app accepts a stream, as in the daemon.
+    private static let acceptTimeout = Duration.seconds(30)
 
     let id = StreamID.random
     let continuation: PlayedContinuation
     private unowned let network: PlayedNetwork
-    /// The side of the app that asked, until the other one takes the stream.
-    private var asking: ByteStream?
+    /// The requesting app's side, until the other app accepts the stream.
+    private var requester: ByteStream?
     private var timer: LoopTimer?
     private var sides: [ByteStream] = []
     private var ended = 0
 
-    /// A stream that an app asks for, which has it at once: what it writes waits for the other app.
+    /// Creates a stream for an app that requests one. The app can use it immediately: written bytes
+    /// are buffered for the other app.
     init(_ call: PlayedCall, of continuation: PlayedContinuation, network: PlayedNetwork) {
         self.continuation = continuation
         self.network = network
@@ -25,25 +27,25 @@ final class PlayedStream {
         side.onRead = nil
         side.onEnd = nil
         side.onError = { [weak self] _ in self?.end() }
-        asking = side
-        timer = network.loop.timer(after: Self.timeToTake) { [weak self] in self?.end() }
+        requester = side
+        timer = network.loop.timer(after: Self.acceptTimeout) { [weak self] in self?.end() }
     }
 
-    /// The other app takes it.
+    /// Connects the other app, which accepts the stream.
     func take(_ call: PlayedCall) {
-        guard let asking else { return call.fail(AppErrorName.noSuchStream.rawValue, ["stream": .string(id.hex)]) }
-        self.asking = nil
+        guard let requester else { return call.fail(AppErrorName.noSuchStream.rawValue, ["stream": .string(id.hex)]) }
+        self.requester = nil
         timer = nil
-        sides = [asking, call.upgrade(["stream": .string(id.hex)])]
+        sides = [requester, call.upgrade(["stream": .string(id.hex)])]
         join(sides[0], to: sides[1])
         join(sides[1], to: sides[0])
     }
 
-    /// Ends it at once: it broke, or nobody took it.
+    /// Ends the stream immediately, because it broke or was not accepted.
     func end() {
         timer = nil
-        asking?.close()
-        asking = nil
+        requester?.close()
+        requester = nil
         for side in sides { side.close() }
         sides = []
         network.ended(self)

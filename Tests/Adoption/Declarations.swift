@@ -1,7 +1,8 @@
 import Foundation
 import HandoffKit
 
-// Declarations of Apple's that apps use beside the samples: optional calls, types of properties, constants, metatypes.
+// Declarations of Apple's that apps use in addition to the samples: optional calls, property types,
+// constants, metatypes.
 
 class ForwardingSceneDelegate: UIResponder, UISceneDelegate {
     func scene(_ scene: UIScene, willContinueUserActivityWithType userActivityType: String) {

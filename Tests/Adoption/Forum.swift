@@ -1,8 +1,8 @@
 import Foundation
 import HandoffKit
 
-// The forum reader Awful: routes as an extension of NSUserActivity, an application's and a scene's delegate, the life of an activity
-// in a view controller.
+// The forum reader Awful: routes as an extension of NSUserActivity, an application delegate and a
+// scene delegate, and the lifecycle of an activity in a view controller.
 
 enum Handoff {
     enum ActivityType {

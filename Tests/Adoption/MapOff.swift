@@ -1,7 +1,7 @@
 import Foundation
 import HandoffKit
 
-// MapOff of "iOS 8 Day by Day", in the Swift of today: the bytes of a structure.
+// MapOff of "iOS 8 Day by Day", in current Swift: the bytes of a structure.
 
 class ViewController: UIViewController {
     let mapView = MKMapView()

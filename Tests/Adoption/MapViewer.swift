@@ -1,7 +1,8 @@
 import Foundation
 import HandoffKit
 
-// Apple's sample HandoffMapViewer: its extension of NSUserActivity, its view controller, and its delegates for iOS and macOS.
+// Apple's sample HandoffMapViewer: its extension of NSUserActivity, its view controller, and its
+// delegates for iOS and macOS.
 
 extension NSUserActivity {
     static let mapViewingActivityType = "com.example.apple-samplecode.HandoffMapViewer.map-viewing"

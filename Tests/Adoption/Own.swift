@@ -1,7 +1,7 @@
 import Foundation
 import HandoffKit
 
-// An app whose parts belong to no actor, and to actors of its own: what HandoffKit has beside Apple's names.
+// An app with nonisolated code and its own actors: the additions of HandoffKit to Apple's names.
 
 nonisolated final class OwnDelegate: HandoffApplicationDelegate, HandoffSceneDelegate, HandoffActivityDelegate {
     func application(
@@ -30,12 +30,12 @@ nonisolated class OwnView: HandoffResponder {
 
 nonisolated final class OwnDocument: HandoffDocument, @unchecked Sendable {}
 
-/// An activity with something of its own.
+/// An activity with an additional member.
 nonisolated final class OwnActivity: NSUserActivity, @unchecked Sendable {
     let page = 1
 }
 
-/// One that is made in another way, too.
+/// An activity with another initializer.
 nonisolated final class OtherActivity: NSUserActivity, @unchecked Sendable {
     let page: Int
 
@@ -57,7 +57,7 @@ actor Store {
 
 class OwnMainView: UIViewController {
     func show() {
-        // A class of the main actor is Sendable.
+        // A main-actor class is Sendable.
         Task.detached { await self.loadView() }
     }
 }
@@ -80,7 +80,7 @@ class OwnMainView: UIViewController {
     }
 }
 
-/// A view of a layer of its own, made anew all the time.
+/// A view in a custom view layer, recreated at each update.
 nonisolated struct OwnText: HandoffModifiable {
     var text = ""
     var modifiers: [HandoffModifier] = []

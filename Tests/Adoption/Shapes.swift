@@ -1,7 +1,7 @@
 import Foundation
 import HandoffKit
 
-// Apple's article "Implementing Handoff in Your App", with all methods of the delegates that it names.
+// Apple's article "Implementing Handoff in Your App", with all delegate methods that it names.
 
 class MyShapesViewController: UIViewController {
     private var shape = "square"
@@ -77,7 +77,7 @@ class AppDelegate: NSObject, UIApplicationDelegate {
     }
 }
 
-/// A document of its own that restores itself, and what opens the URL that came with an activity.
+/// A document that restores itself, and the code that opens the URL received with an activity.
 class ShapesDocument: NSObject, UIUserActivityRestoring {
     let controller = MyShapesViewController()
 

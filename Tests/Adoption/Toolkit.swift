@@ -1,7 +1,8 @@
 import Foundation
 import HandoffKit
 
-// What the apps here take from UIKit, AppKit and MapKit beside Handoff: a toolkit of views as one on Linux may be.
+// The parts of UIKit, AppKit and MapKit that these apps use besides Handoff, as a Linux toolkit
+// could provide them.
 
 class UIViewController: UIResponder {
     var presentedViewController: UIViewController?

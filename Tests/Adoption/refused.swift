@@ -1,6 +1,6 @@
 import HandoffKit
 
-// Must not compile: the state of an actor, captured by a handler that is not called on it.
+// Must not compile: actor state captured by a handler that is not called on the actor.
 
 actor Store {
     private var page = 1

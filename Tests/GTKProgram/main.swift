@@ -1,5 +1,6 @@
-// A GTK 4 app whose parts belong to the main actor, in the shape of an app for Apple's systems: shows a window, offers its page, continues the
-// page of another device, and prints a line for each callback. Ends when it has continued one, or with its input.
+// A GTK 4 app with main-actor code, structured like an app for Apple's systems. Shows a window,
+// offers its page, continues the page of another device, and prints a line for each callback. Ends
+// after it has continued one, or with its input.
 import CGTKWindow
 import Foundation
 import HandoffGLib
@@ -30,7 +31,7 @@ final class ReaderViewController: UIResponder, UIApplicationDelegate {
 
     override func restoreUserActivityState(_ activity: NSUserActivity) {
         report("continues \(activity.userInfo?["page"] as? Int ?? 0)")
-        // A task of the main actor is run by the same loop.
+        // The same loop runs main-actor tasks.
         Task {
             report("task")
             cgtkwindow_quit()

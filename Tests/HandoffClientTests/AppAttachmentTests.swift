@@ -19,7 +19,7 @@ import Testing
         AppAttachment(path: path, loop: test.loop, app: AttachRequest(app: "test"))
     }
 
-    /// A daemon that attaches everyone in a session of this name.
+    /// Returns a daemon that attaches every app in a session with this name.
     private func daemon(session: String) throws -> FakeDaemon {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         daemon.onCall = { call in
@@ -28,7 +28,7 @@ import Testing
         return daemon
     }
 
-    @Test func `a daemon that is away at the start is a failure`() throws {
+    @Test func `a daemon that is not running at the start is a failure`() throws {
         var failure: ClientError?
         attachment().start { report in
             if case .failed(let error) = report { failure = error }
@@ -70,7 +70,7 @@ import Testing
                 }
             case .lost:
                 story.append("lost")
-                // Back only after the first attempts have failed.
+                // Restarted only after the first attempts have failed.
                 second = try? daemon(session: "second")
             case .event, .notDeclared, .failed:
                 story.append("unexpected")
@@ -82,7 +82,7 @@ import Testing
         #expect(second != nil)
     }
 
-    @Test func `types that change before the answer are declared behind it`() throws {
+    @Test func `types that change before the reply are declared after it`() throws {
         let daemon = try daemon(session: "s")
         let attachment = attachment()
         let type = try #require(ActivityType("com.example.editing"))
@@ -133,7 +133,7 @@ import Testing
         #expect(second?.methods == ["Attach"])
     }
 
-    @Test func `an attachment that ends at once is made again more and more seldom`() throws {
+    @Test func `an attachment that ends immediately is retried less and less often`() throws {
         let clock = ManualClock()
         let test = try LoopTest(clock: clock)
         let path = test.folder.file("control.socket")
@@ -164,7 +164,7 @@ import Testing
         }
         try expect(1)
         for delay in [100, 200, 400, 800, 1600, 3200, 60_000, 60_000] { try lose(thenWait: .milliseconds(delay)) }
-        // One that has lasted begins anew.
+        // After a long attachment, the delays start over.
         clock.advance(by: .seconds(5))
         try lose(thenWait: .milliseconds(100))
         attachment.stop()
@@ -189,11 +189,12 @@ import Testing
         #expect(events == [.save(activity)])
     }
 
-    @Test func `events of an activity are reported behind the answer that names it`() throws {
+    @Test func `events of an activity are reported after the reply that names it`() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         let id = Sample.activityID(0xA1)
         var attached: FakeDaemon.Call?
-        /// Answers after so many looks at the sockets. The client is on the same loop, so that it has the event by then.
+        /// Replies after some turns of the loop. The client uses the same loop, so it has received
+        /// the event by then.
         func answer(_ call: FakeDaemon.Call, after turns: Int) {
             guard turns > 0 else { return call.reply(AppEvent.published(id, advice: nil).json) }
             test.loop.later { answer(call, after: turns - 1) }
@@ -226,7 +227,7 @@ import Testing
         #expect(story == ["published", "save"])
     }
 
-    @Test func `events wait for the calls before them alone`() {
+    @Test func `events wait only for earlier calls`() {
         let events = (1...3).map { AppEvent.save(Sample.activityID(UInt8($0))) }
         var order = EventOrder()
         #expect(order.came(events[0]) == events[0])

@@ -29,7 +29,7 @@ import Testing
         return try #require(opened).get()
     }
 
-    @Test func `bytes go both ways and each direction ends by itself`() throws {
+    @Test func `bytes flow in both directions and each ends separately`() throws {
         var came: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(
@@ -62,9 +62,9 @@ import Testing
         #expect(came == [1, 2, 3, 4])
     }
 
-    @Test func `bytes that came with the reply are handed over first`() throws {
+    @Test func `bytes that arrived with the reply are delivered first`() throws {
         daemon.onCall = { call in
-            // One write, so that they come together.
+            // A single write, so that they arrive together.
             let reply = VarlinkReply(parameters: Self.opened).encoded()
             call.sendRaw(reply + [1, 2, 3])
             call.sendRaw([4])
@@ -84,7 +84,7 @@ import Testing
         #expect(events.dropFirst().joined().filter(\.isNumber) == "1234")
     }
 
-    @Test func `a writer is told when there is room again`() throws {
+    @Test func `a writer is notified when there is space again`() throws {
         var received = 0
         var daemonEnd: ByteStream?
         daemon.onCall = { call in
@@ -115,7 +115,7 @@ import Testing
         #expect(received == written)
     }
 
-    @Test func `a stream that finishes sends all and waits for the other`() throws {
+    @Test func `finish sends everything and waits for the other side`() throws {
         var received = 0
         var daemonEnd: ByteStream?
         daemon.onCall = { call in
@@ -134,7 +134,7 @@ import Testing
         }
         try test.run()
         #expect(received == 1_000_000)
-        // It still listens: what it had closed would break this write.
+        // The daemon's end is still read: a closed one would break this write.
         daemonEnd?.onError = { _ in Issue.record("closed") }
         daemonEnd?.write([1])
         try test.loop.runTurns(3)
@@ -144,7 +144,7 @@ import Testing
         daemonEnd?.close()
     }
 
-    @Test func `a stream that is let go is closed`() throws {
+    @Test func `a released stream is closed`() throws {
         daemon.onCall = { call in
             call.upgrade(Self.opened, received: { _, _ in }, ended: { [test] _ in test.end() })
         }
@@ -152,7 +152,7 @@ import Testing
         try test.run()
     }
 
-    @Test func `a stream that cannot be opened says why`() throws {
+    @Test func `a stream that cannot be opened reports the reason`() throws {
         let failure = HandoffFailure.streamsUnsupported(device: "laptop")
         daemon.onCall = { $0.fail(AppErrorName.streamFailed.rawValue, failure.json) }
         do {
@@ -166,7 +166,7 @@ import Testing
         #expect(throws: ClientError.badAnswer("missing or invalid parameter 'stream'")) { try open() }
     }
 
-    @Test func `a passed file goes with its call on a connection of its own`() throws {
+    @Test func `a passed file is sent with its call on a separate connection`() throws {
         var passed: [PassedFile] = []
         daemon.onCall = { call in
             guard call.member == "PassFile" else {
@@ -213,7 +213,7 @@ import Testing
         #expect(failure == .refused(ServiceRefusal(name: "dev.handoff1.StreamEnded", parameters: end.json)))
     }
 
-    @Test func `how it ended is awaited`() throws {
+    @Test func `the end of a stream is awaited`() throws {
         let reply = AwaitStreamReply(outcome: .reset, message: "closed there", sent: 1, received: 2)
         daemon.onCall = { call in
             guard call.member == "AwaitStream" else {
@@ -232,7 +232,7 @@ import Testing
         #expect(daemon.parameters(of: "AwaitStream") == Self.opened)
     }
 
-    @Test func `a closed stream tells nobody anything`() throws {
+    @Test func `a closed stream calls no handler`() throws {
         var open: FakeDaemon.Call?
         daemon.onCall = { call in
             if call.member == "AwaitStream" { open = call }

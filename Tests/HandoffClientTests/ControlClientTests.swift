@@ -15,7 +15,7 @@ import Testing
         daemon = try FakeDaemon(path: test.folder.file("control.socket"), loop: test.loop)
     }
 
-    @Test func `decodes an answer`() throws {
+    @Test func `decodes a reply`() throws {
         daemon.onCall = { $0.reply(["account": .string(Sample.account.hex)]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answer: Result<AccountID, ClientError>?
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [UInt32(1), 65_534])
-    func `nothing is said to another user's daemon`(distance: UInt32) throws {
+    func `nothing is sent to another user's daemon`(distance: UInt32) throws {
         let other = ProcessEnvironment.userID &+ distance
         #expect(throws: ClientError.foreign(path: daemon.path, user: other)) {
             try ControlClient(path: daemon.path, loop: test.loop) { _ in PeerCredentials(pid: 1, uid: other, gid: 0) }
@@ -37,11 +37,11 @@ import Testing
         #expect(daemon.log.isEmpty)
     }
 
-    @Test func `a socket that root made is used`() throws {
+    @Test func `a socket created by root is used`() throws {
         _ = try ControlClient(path: daemon.path, loop: test.loop) { _ in PeerCredentials(pid: 1, uid: 0, gid: 0) }
     }
 
-    @Test func `answers to calls sent ahead come in their order`() throws {
+    @Test func `replies to pipelined calls arrive in order`() throws {
         daemon.onCall = { $0.reply(["echo": .string($0.member)]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answers: [String?] = []
@@ -72,7 +72,7 @@ import Testing
         #expect(refusal.message == "there is none")
     }
 
-    @Test func `an answer of the wrong form is not taken`() throws {
+    @Test func `a reply of the wrong form is rejected`() throws {
         daemon.onCall = { $0.reply(["account": 7]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answer: Result<AccountID, ClientError>?
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["{]\0", "{\"parameters\":{},\"extra\":1}\0", "{\"continues\":true}\0"])
-    func `bytes that are no reply end the connection`(_ bytes: String) throws {
+    func `bytes that are not a reply end the connection`(_ bytes: String) throws {
         daemon.onCall = { $0.sendRaw(Array(bytes.utf8)) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var failed = false
@@ -128,22 +128,22 @@ import Testing
         #expect(failure == .lost(path: daemon.path))
     }
 
-    @Test func `no socket is not reachable`() throws {
+    @Test func `a missing socket is not reachable`() throws {
         let path = test.folder.file("none.socket")
         #expect(throws: ClientError.notReachable(path: path, reason: "no such file or directory")) {
             try ControlClient(path: path, loop: test.loop)
         }
     }
 
-    @Test func `a socket that nobody listens on is not reachable`() throws {
+    @Test func `a socket without a listener is not reachable`() throws {
         let path = test.folder.file("none.socket")
         try test.folder.write("", to: "none.socket")
-        #expect(throws: ClientError.notReachable(path: path, reason: "nobody listens there")) {
+        #expect(throws: ClientError.notReachable(path: path, reason: "no process is listening there")) {
             try ControlClient(path: path, loop: test.loop)
         }
     }
 
-    @Test func `watch follows events and says when they end`() throws {
+    @Test func `watch follows events and reports their end`() throws {
         let offer = Sample.offer(0xA1, type: ActivityType.browsingWeb, title: "Page")
         daemon.onCall = { call in
             call.reply(WatchEvent.added(offer).json, continues: true)
@@ -165,7 +165,7 @@ import Testing
         #expect(daemon.log.first?.more == true)
     }
 
-    @Test func `what has changed is followed until the daemon goes away`() throws {
+    @Test func `changes are followed until the daemon ends`() throws {
         let changes = [ControlChanges(changed: [.status, .devices, .apps]), ControlChanges(changed: [.apps])]
         daemon.onCall = { call in
             call.reply(changes[0].json, continues: true)

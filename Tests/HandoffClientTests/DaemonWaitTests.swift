@@ -6,11 +6,11 @@ import Testing
 import Timing
 
 @Suite struct DaemonWaitTests {
-    /// No test gets to the end of this delay.
+    /// A delay longer than any test.
     private static let hours = Backoff(first: .seconds(36_000), longest: .seconds(36_000))
 
     @Test(arguments: ["app.socket", "/app.socket", "", "handoff/app.socket"])
-    func `any path can be waited for`(path: String) throws {
+    func `a wait accepts any path`(path: String) throws {
         let test = try LoopTest()
         var backoff = Self.hours
         let wait = DaemonWait(for: path, on: test.loop) { _ in }

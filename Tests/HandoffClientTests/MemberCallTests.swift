@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// The calls that change who belongs to the account.
+/// Tests the calls that change the membership of the account.
 @Suite struct MemberCallTests {
     private let test: LoopTest
     private let daemon: FakeDaemon
@@ -22,7 +22,7 @@ import Testing
     private static let window = PairEvent.opened(
         PairingWindowDescription(code: nil, link: "handoff:x", addresses: [], seconds: 180))
 
-    /// Follows a call until its failure, or until it is known to be complete.
+    /// Follows a call until it fails or is known to be complete.
     private func follow<Event>(
         _ events: Int, _ call: (@escaping (Result<Event, ClientError>) -> Void) -> Void
     ) throws -> [Result<Event, ClientError>] {
@@ -46,7 +46,7 @@ import Testing
         #expect(daemon.parameters(of: "Pair") == ["automatic": true])
     }
 
-    @Test func `pairing that ends with another event is no answer`() throws {
+    @Test func `pairing that ends with another event is an invalid reply`() throws {
         daemon.onCall = { $0.reply(PairEvent.joining(Self.device).json) }
         let events = try follow(1) { client.pair(automatic: false, $0) }
         #expect(events == [.failure(.badAnswer("the events ended too early"))])
@@ -63,13 +63,13 @@ import Testing
         #expect(daemon.parameters(of: "Join") == ["code": "12345678", "address": "desk:1"])
     }
 
-    @Test func `joining that ends with another event is no answer`() throws {
+    @Test func `joining that ends with another event is an invalid reply`() throws {
         daemon.onCall = { $0.reply(JoinEvent.waiting(Self.device).json) }
         let events = try follow(1) { client.join(JoinRequest(link: "handoff:x"), $0) }
         #expect(events == [.failure(.badAnswer("the events ended too early"))])
     }
 
-    @Test func `a pairing that came to nothing keeps its reason`() throws {
+    @Test func `a failed pairing keeps its reason`() throws {
         daemon.onCall = { $0.fail(ControlErrorName.pairingFailed.rawValue, ["reason": "busy", "message": "wait"]) }
         let events = try follow(1) { client.join(JoinRequest(code: "12345678"), $0) }
         guard case .failure(.refused(let refusal)) = events.first else {
@@ -80,7 +80,7 @@ import Testing
         #expect(refusal.parameters["reason"] == "busy")
     }
 
-    @Test func `a removal says which event is the last`() throws {
+    @Test func `a removal marks the last event`() throws {
         func event(_ kind: RemovalEvent.Kind, _ waiting: [DeviceID]) -> RemovalEvent {
             RemovalEvent(kind: kind, device: Self.device.id, confirmed: [Sample.device(1)], waiting: waiting)
         }
@@ -106,7 +106,7 @@ import Testing
         #expect(daemon.parameters(of: "RemoveDevice") == expected)
     }
 
-    @Test func `calls with one answer send what they were given`() throws {
+    @Test func `calls with one reply send their parameters`() throws {
         daemon.onCall = { call in
             switch call.member {
             case "LeaveAccount": call.reply(["told": [.string(Sample.device(2).hex)]])
@@ -133,7 +133,7 @@ import Testing
         #expect(daemon.parameters(of: "RevokeExport") == ["ticket": "ab"])
     }
 
-    @Test func `an account file is asked for with its passphrase`() throws {
+    @Test func `an account file is requested with its passphrase`() throws {
         var received: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(

@@ -6,10 +6,11 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// Random orders of what an app, its callback queue, the loop and the daemon do: in the end the daemon must have what the app has.
+/// Runs random orders of events of an app, its callback queue, the loop and the daemon. At the end
+/// the daemon must have the same state as the app.
 @Suite struct ActivityMachineModelTests {
     @Test(arguments: 0..<3 as Range<UInt64>)
-    func `in the end the daemon has what the app has`(part: UInt64) {
+    func `the daemon finally has the same state as the app`(part: UInt64) {
         for seed in part * 500..<(part + 1) * 500 {
             var world = World(seed: seed)
             for _ in 0..<200 { world.step() }
@@ -21,7 +22,7 @@ import Testing
     }
 }
 
-/// An app with three activities, and a daemon, which answers in order but late.
+/// An app with three activities, and a daemon that replies in order, but late.
 private struct World {
     private struct Activity {
         var title = 0
@@ -42,7 +43,7 @@ private struct World {
         var title: String
         var page: Int64
         var needsSave: Bool
-        var isAsked = false
+        var isSaveRequested = false
     }
 
     private var random: SplitMix
@@ -59,23 +60,23 @@ private struct World {
     private var offered: ActivityID?
     private var calls: [(UUID, ActivityMachine.Call)] = []
     private var answers: [(UUID, ActivityMachine.Call, Answer)] = []
-    private var asks: [ActivityID] = []
+    private var saveRequests: [ActivityID] = []
     private var count: UInt8 = 0
-    private var isAtRest = false
+    private var isSettled = false
 
     init(seed: UInt64) {
         random = SplitMix(state: seed)
         for key in keys { activities[key] = Activity() }
     }
 
-    /// What is wrong once everything has come to rest; nil when nothing is.
+    /// The inconsistency after everything has settled; nil if there is none.
     var problem: String? {
-        if !isAtRest { return "it does not come to rest" }
-        let strangers = published.values.count { activities[$0.key]?.hasEnded != false }
-        if strangers > 0 { return "\(strangers) that have ended are still there" }
+        if !isSettled { return "it does not settle" }
+        let leftovers = published.values.count { activities[$0.key]?.hasEnded != false }
+        if leftovers > 0 { return "\(leftovers) ended activities are still published" }
         let there = offered.flatMap { published[$0] }
         if let activity = current.flatMap({ activities[$0] }), Self.isRefused("\(activity.title)") {
-            return there.map { "\($0.title) is offered, and \(activity.title) was refused" }
+            return there.map { "\($0.title) is offered, although \(activity.title) was refused" }
         }
         guard there?.key == current else { return "another activity is current" }
         guard let there, let activity = activities[there.key] else { return nil }
@@ -102,10 +103,10 @@ private struct World {
         }
     }
 
-    /// Lets everything come to rest, with the daemon there.
+    /// Attaches the daemon, and runs until everything has settled.
     mutating func settle() {
         if !isAttached { attach() }
-        for _ in 0..<500 where !isAtRest { isAtRest = !(0..<6).contains { work($0) } }
+        for _ in 0..<500 where !isSettled { isSettled = !(0..<6).contains { work($0) } }
     }
 
     // MARK: The app
@@ -147,7 +148,7 @@ private struct World {
         }
     }
 
-    // MARK: Everything that happens later
+    // MARK: Deferred work
 
     @discardableResult
     private mutating func work(_ kind: Int) -> Bool {
@@ -156,8 +157,8 @@ private struct World {
         case 1: sync()
         case 2: serve()
         case 3: answer()
-        case 4: ask()
-        default: deliverAsk()
+        case 4: requestSave()
+        default: deliverSaveRequest()
         }
     }
 
@@ -207,7 +208,7 @@ private struct World {
         offered = nil
         calls = []
         answers = []
-        asks = []
+        saveRequests = []
         machine.detached()
     }
 
@@ -219,7 +220,7 @@ private struct World {
         case .publish(let description) where Self.isRefused(description.title): return refuse(key, call)
         case .update(_, let change) where Self.isRefused(change.title): return refuse(key, call)
         case .answerSave(let id, let change) where Self.isRefused(change.title):
-            published[id]?.isAsked = false
+            published[id]?.isSaveRequested = false
             return refuse(key, call)
         case .publish(let description):
             count &+= 1
@@ -231,7 +232,7 @@ private struct World {
         case .update(let id, let change): apply(change, to: id)
         case .answerSave(let id, let change):
             apply(change, to: id)
-            published[id]?.isAsked = false
+            published[id]?.isSaveRequested = false
         case .becomeCurrent(let id):
             offered = id
         case .resignCurrent(let id): if offered == id { offered = nil }
@@ -243,7 +244,7 @@ private struct World {
         return true
     }
 
-    /// Every fifth title is one that the daemon refuses.
+    /// The daemon refuses every fifth title.
     private static func isRefused(_ title: String?) -> Bool {
         title.flatMap { Int($0) }.map { $0 % 5 == 4 } ?? false
     }
@@ -270,26 +271,26 @@ private struct World {
         return true
     }
 
-    /// The daemon asks the app to save what it offers.
-    private mutating func ask() -> Bool {
+    /// The daemon requests a save of the offered activity.
+    private mutating func requestSave() -> Bool {
         guard let id = offered, let activity = published[id] else { return false }
-        guard activity.needsSave, !activity.isAsked else { return false }
+        guard activity.needsSave, !activity.isSaveRequested else { return false }
         published[id]?.needsSave = false
-        published[id]?.isAsked = true
-        asks.append(id)
+        published[id]?.isSaveRequested = true
+        saveRequests.append(id)
         return true
     }
 
-    private mutating func deliverAsk() -> Bool {
-        guard !asks.isEmpty else { return false }
-        let id = asks.removeFirst()
+    private mutating func deliverSaveRequest() -> Bool {
+        guard !saveRequests.isEmpty else { return false }
+        let id = saveRequests.removeFirst()
         guard let key = machine.key(of: id) else { return true }
         perform(machine.saveAsked(key, needsSave: activities[key]?.needsSave ?? false))
         return true
     }
 }
 
-/// A small generator, so that a seed is a story that can be told again (SplitMix64).
+/// A small generator, so that a seed reproduces a run (SplitMix64).
 private struct SplitMix {
     var state: UInt64
 

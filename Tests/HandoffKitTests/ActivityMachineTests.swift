@@ -27,7 +27,7 @@ import Testing
         return change
     }
 
-    /// Attaches, makes the activity current, and answers everything until there is nothing to tell.
+    /// Attaches, makes the activity current, and replies until there is nothing to send.
     private func begin() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
@@ -48,7 +48,7 @@ import Testing
         #expect(!machine.saveBegan(key), "one request is one save")
     }
 
-    @Test func `becoming current again before the save began is still one save`() {
+    @Test func `becoming current again before the save starts is still one save`() {
         _ = machine.becameCurrent(key)
         _ = machine.resigned(key)
         #expect(machine.becameCurrent(key).filter { $0 == .save(key) }.isEmpty)
@@ -58,8 +58,8 @@ import Testing
         #expect(machine.becameCurrent(key).contains(.save(key)))
     }
 
-    @Test func `changes are one sync until it is done`() {
-        #expect(machine.changed(key) == [], "never current: nobody is told")
+    @Test func `changes cause one sync until it is done`() {
+        #expect(machine.changed(key) == [], "never current: nothing is sent")
         begin()
         #expect(machine.changed(key) == [.sync(key)])
         #expect(machine.changed(key) == [])
@@ -67,7 +67,7 @@ import Testing
         #expect(machine.changed(key) == [.sync(key)])
     }
 
-    @Test func `only one call is on its way`() {
+    @Test func `only one call is in flight`() {
         begin()
         #expect(machine.nextCall(key, description("a"), needsSave: false) == .update(id, change { $0.title = "a" }))
         #expect(machine.nextCall(key, description("b"), needsSave: true) == nil)
@@ -85,7 +85,7 @@ import Testing
     @Test func `a save is answered once the app has saved`() {
         begin()
         #expect(machine.saveAsked(key, needsSave: true) == [.save(key)])
-        #expect(machine.nextCall(key, description(), needsSave: true) == nil, "it asks already")
+        #expect(machine.nextCall(key, description(), needsSave: true) == nil, "a save is already requested")
         #expect(machine.saveBegan(key))
         _ = machine.saveEnded(key)
         #expect(machine.nextCall(key, description(), needsSave: false) == .answerSave(id, ActivityChange()))
@@ -93,7 +93,7 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
     }
 
-    @Test func `nothing is told while the app is in the middle of a save`() {
+    @Test func `nothing is sent during a save`() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
         #expect(machine.saveBegan(key))
@@ -104,7 +104,7 @@ import Testing
         #expect(machine.nextCall(key, description("whole"), needsSave: false) == .publish(whole))
     }
 
-    @Test func `a save that changed nothing does not let later user info travel`() {
+    @Test func `a save without changes does not cause later user info to be sent`() {
         begin()
         _ = machine.resigned(key)
         _ = machine.becameCurrent(key)
@@ -116,7 +116,7 @@ import Testing
         #expect(machine.nextCall(key, unsaved, needsSave: false) == .update(id, change { $0.title = "title" }))
     }
 
-    @Test func `news during a save are told in the answer`() {
+    @Test func `changes during a save are sent in the reply`() {
         begin()
         _ = machine.saveAsked(key, needsSave: true)
         #expect(machine.saveBegan(key))
@@ -125,9 +125,9 @@ import Testing
             machine.nextCall(key, description(), needsSave: true) == .answerSave(id, change { $0.needsSave = true }))
     }
 
-    @Test func `a refused change withdraws the activity and the next change publishes all of it`() {
+    @Test func `a refused change withdraws the activity and the next change publishes it completely`() {
         begin()
-        // Unsaved user info does not count as another attempt.
+        // Unsaved user info does not trigger another attempt.
         var long = description("long")
         long.userInfo = ["page": 1]
         let update = machine.nextCall(key, long, needsSave: false)
@@ -155,7 +155,7 @@ import Testing
         #expect(machine.nextCall(key, large, needsSave: false) == answer)
         _ = machine.failed(key, answer, .refused)
         #expect(machine.nextCall(key, large, needsSave: false) == .invalidate(id))
-        // It expired there meanwhile.
+        // The activity has expired in the daemon.
         #expect(machine.failed(key, .invalidate(id), .unknownActivity) == [.sync(key)])
         #expect(machine.nextCall(key, large, needsSave: false) == nil)
         guard case .publish = machine.nextCall(key, description(), needsSave: false) else {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `an activity that is withdrawn after a refusal and ends is forgotten`() {
+    @Test func `an activity that is withdrawn after a refusal and ends is removed`() {
         begin()
         _ = machine.nextCall(key, description("long"), needsSave: false)
         _ = machine.failed(key, .update(id, ActivityChange()), .refused)
@@ -175,7 +175,7 @@ import Testing
         #expect(machine.changed(key) == [])
     }
 
-    @Test func `hiding does not depend on the rest`() {
+    @Test func `hiding is sent separately from other changes`() {
         begin()
         let hide = ActivityMachine.Call.update(id, change { $0.isEligibleForHandoff = false })
         #expect(machine.nextCall(key, description("long", isEligible: false), needsSave: false) == hide)
@@ -185,7 +185,7 @@ import Testing
                 == .update(id, change { $0.title = "long" }))
     }
 
-    @Test func `a call that is always refused is not made for ever`() {
+    @Test func `a call that is always refused is not repeated indefinitely`() {
         begin()
         _ = machine.resigned(key)
         #expect(machine.nextCall(key, description(), needsSave: false) == .resignCurrent(id))
@@ -225,7 +225,7 @@ import Testing
         #expect(machine.saveBegan(key))
         _ = machine.saveEnded(key)
         #expect(machine.nextCall(key, description("title"), needsSave: false) == .becomeCurrent(id))
-        // The answers come in the order of the calls: the last one counts.
+        // Replies arrive in the order of the calls: the last one applies.
         _ = machine.becameCurrent(other)
         _ = machine.succeeded(key, .becomeCurrent(id))
         #expect(machine.nextCall(other, description(), needsSave: true) == .becomeCurrent(otherID))
@@ -234,7 +234,7 @@ import Testing
         #expect(machine.nextCall(key, description("title"), needsSave: false) == nil)
     }
 
-    @Test func `an ended activity is invalidated and forgotten`() {
+    @Test func `an ended activity is invalidated and removed`() {
         begin()
         #expect(machine.ended(key) == [.sync(key)])
         #expect(!machine.isCurrent(key))
@@ -244,7 +244,7 @@ import Testing
         #expect(machine.changed(key) == [])
     }
 
-    @Test func `one that ends while it is published is invalidated afterwards`() {
+    @Test func `an activity that ends during publishing is invalidated afterwards`() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
         _ = machine.nextCall(key, description(), needsSave: true)
@@ -255,7 +255,7 @@ import Testing
         #expect(machine.nextCall(key, nil, needsSave: false) == .invalidate(id))
     }
 
-    @Test func `after the daemons return the current activity is published again`() {
+    @Test func `the current activity is published again after the daemon reconnects`() {
         begin()
         machine.detached()
         #expect(machine.nextCall(key, description("new"), needsSave: true) == nil)
@@ -266,7 +266,7 @@ import Testing
         #expect(machine.nextCall(key, description("new"), needsSave: true) == .publish(published))
     }
 
-    @Test func `a save that the former daemon waited for is not answered`() {
+    @Test func `a save request of the former daemon is not answered`() {
         begin()
         _ = machine.saveAsked(key, needsSave: true)
         #expect(machine.saveBegan(key))
@@ -286,14 +286,14 @@ import Testing
         #expect(machine.becameCurrent(key).contains(.save(key)))
     }
 
-    /// The app has moved the date, and the daemon has not heard of it.
+    /// A description with a later date, which the daemon has not received.
     private var later: ActivityDescription {
         var description = description()
         description.expirationDate = 1000
         return description
     }
 
-    @Test func `an activity whose date was moved when it expired stays current`() {
+    @Test func `an activity whose date was changed before it expired stays current`() {
         begin()
         _ = machine.withdrawn(key, later)
         #expect(machine.isCurrent(key))
@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `a date that comes too late publishes again once and not for ever`() throws {
+    @Test func `a late date change publishes again only once`() throws {
         begin()
         let call = try #require(machine.nextCall(key, later, needsSave: false))
         _ = machine.failed(key, call, .unknownActivity)
@@ -318,13 +318,13 @@ import Testing
         #expect(!machine.isCurrent(key))
     }
 
-    @Test func `an answer about an activity that was withdrawn meanwhile says nothing`() throws {
+    @Test func `a reply about a withdrawn activity is ignored`() throws {
         begin()
         let call = try #require(machine.nextCall(key, description("new"), needsSave: false))
         _ = machine.withdrawn(key, description("new"))
         _ = machine.becameCurrent(key)
         #expect(machine.nextCall(key, description("new"), needsSave: false) != nil)
-        // Comes from before.
+        // A reply to an earlier call.
         #expect(machine.failed(key, call, .unknownActivity) == [])
         #expect(machine.succeeded(key, call) == [])
         #expect(machine.isCurrent(key))
@@ -340,7 +340,7 @@ import Testing
     }
 }
 
-/// The machine as an object: the macros of a test cannot change a value.
+/// The machine as an object, because the macros of a test cannot mutate a value.
 private final class DrivenMachine {
     typealias Actions = [ActivityMachine.Action]
     private var machine = ActivityMachine()

@@ -7,8 +7,9 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-// Code in the shape of Apple's sample HandoffMapViewer and of its article "Implementing Handoff in Your App"; other than there are
-// the import, the base class of the view, and `any`, which this package asks for.
+// Code with the structure of Apple's sample HandoffMapViewer and of its article "Implementing
+// Handoff in Your App". The import, the base class of the view, and `any`, which this package
+// requires, differ.
 
 extension NSUserActivity {
     fileprivate static let mapViewingActivityType = "com.example.apple-samplecode.HandoffMapViewer.map-viewing"
@@ -94,8 +95,8 @@ private final class AppDelegate: NSObject, HandoffApplicationDelegate {
 }
 
 @Suite struct AppleSampleTests {
-    @Test func `the map goes from one device to the other`() throws {
-        // One device…
+    @Test func `the map is handed off from one device to the other`() throws {
+        // The first device.
         let kit = try KitTest()
         let application = kit.application()
         let map = MapViewController(kit, application)
@@ -108,7 +109,7 @@ private final class AppDelegate: NSObject, HandoffApplicationDelegate {
         kit.event(.continued(kit.lastID, by: Sample.origin))
         try kit.run(until: "dismissed")
 
-        // … and the other one.
+        // The second device.
         let there = try KitTest()
         let other = there.application(types: [NSUserActivity.mapViewingActivityType])
         let otherMap = MapViewController(there, other)

@@ -5,7 +5,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// An activity on its way from one app to another, as its daemon has it.
+/// An activity that is being sent from one app to another, as in its daemon.
 struct CarriedActivity {
     let type: ActivityType
     var title: String?
@@ -15,7 +15,8 @@ struct CarriedActivity {
 }
 
 extension KitTest {
-    /// Runs until an activity that became current is known with its latest state; the app is asked to save.
+    /// Runs until the daemon has the latest state of an activity that became current. Requests a
+    /// save.
     func carried(from activity: NSUserActivity) throws -> CarriedActivity {
         try run(until: "BecomeCurrent")
         activity.needsSave = true
@@ -23,12 +24,12 @@ extension KitTest {
         try run { $0.contains { $0.hasPrefix("AnswerSave") } }
         let type = try #require(ActivityType(activity.activityType))
         return CarriedActivity(
-            type: type, title: told["title"]?.string, userInfo: told["userInfo"]?.object ?? [:],
-            webpageURL: told["webpageURL"]?.string,
-            requiredUserInfoKeys: told["requiredUserInfoKeys"]?.array?.compactMap(\.string) ?? [])
+            type: type, title: sent["title"]?.string, userInfo: sent["userInfo"]?.object ?? [:],
+            webpageURL: sent["webpageURL"]?.string,
+            requiredUserInfoKeys: sent["requiredUserInfoKeys"]?.array?.compactMap(\.string) ?? [])
     }
 
-    /// Attaches, and gives an activity to the app.
+    /// Attaches, and delivers an activity to the app.
     func receive(_ carried: CarriedActivity) throws {
         try run(until: "Attach")
         var content = ActivityContent(type: carried.type)

@@ -16,7 +16,7 @@ import Testing
         return application
     }
 
-    @Test func `a daemon that is started later is found and said once`() throws {
+    @Test func `a daemon that is started later is found and the failure is reported once`() throws {
         let kit = try KitTest(daemonRuns: false)
         let application = following(kit)
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
@@ -45,7 +45,7 @@ import Testing
         activity.needsSave = true
         try kit.startDaemon()
         try kit.run(until: "BecomeCurrent", times: 3)
-        // Of the two only the current one.
+        // Only the current one of the two.
         #expect(kit.daemon?.methods.filter { $0 != "Update" } == ["Attach", "Publish", "BecomeCurrent"])
         #expect(kit.daemon?.parameters(of: "Publish")?["activity"]?.object?["title"] == "new")
         #expect(kit.daemon?.parameters(of: "Publish")?["activity"]?.object?["needsSave"] == true)
@@ -53,7 +53,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 4)
     }
 
-    @Test func `an activity that ended meanwhile is not published`() throws {
+    @Test func `an activity that ended while disconnected is not published`() throws {
         let kit = try KitTest()
         let application = following(kit)
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
@@ -70,7 +70,7 @@ import Testing
         #expect(kit.daemon?.methods.filter { $0 != "Update" } == ["Attach", "Publish", "BecomeCurrent"])
     }
 
-    @Test func `a daemon that refuses the app is asked again`() throws {
+    @Test func `attaching is retried after a refusal`() throws {
         let kit = try KitTest()
         kit.onCall = { [kit] call in
             guard call.member == "Attach", !kit.story.contains("Attach") else { return false }
@@ -80,12 +80,13 @@ import Testing
         let application = following(kit)
         application.start()
         try kit.run(until: "connected")
-        // The app hears of the refusal on a queue of its own, which may take longer than the wait before the next attempt.
+        // The app receives the refusal on another queue, which may take longer than the wait before
+        // the next attempt.
         #expect(kit.story.filter { $0 != "Attach" } == ["not connected 4608", "connected"])
         #expect(kit.story.count { $0 == "Attach" } == 2)
     }
 
-    @Test func `an app knows for which type it was started`() async throws {
+    @Test func `an app can read the type for which it was started`() async throws {
         #expect(HandoffApplication.shared.handoffUserActivityType == nil)
         await #expect(processExitsWith: .success) {
             setenv("HANDOFF_ACTIVITY_TYPE", "com.example.editing", 1)
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `handlers that were removed take nothing and their type is not declared any more`() throws {
+    @Test func `removed handlers receive nothing and their type is no longer declared`() throws {
         let kit = try KitTest()
         let application = kit.application(types: ["com.example.reading"])
         let delegate = NotingApplicationDelegate(kit)
@@ -125,7 +126,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func `types change inside the session`() throws {
+    @Test func `types change within the session`() throws {
         let kit = try KitTest()
         let application = following(kit)
         let type = try #require(ActivityType("com.example.scene"))
@@ -151,7 +152,7 @@ import Testing
         withExtendedLifetime(activity) {}
     }
 
-    @Test func `versions are attached and change inside the session`() throws {
+    @Test func `versions are attached and change within the session`() throws {
         let kit = try KitTest()
         let application = following(kit)
         application.configuration.activityTypes = ["com.example.editing"]
@@ -206,7 +207,7 @@ import Testing
         #expect(kit.story.count { $0 == "Attach" } == 1)
     }
 
-    @Test func `an app with another name attaches anew`() throws {
+    @Test func `an app with another name attaches again`() throws {
         let kit = try KitTest()
         let application = following(kit)
         application.start()
@@ -243,11 +244,11 @@ import Testing
         ("reader", "reader"), ("My App", "My_App"), (".hidden", "_.hidden"), ("-x", "_-x"), ("a/b$c", "a_b_c"),
         ("é", "__"),
     ])
-    func `a program of any name has an identifier`(name: String, identifier: String) {
+    func `a program with any name has an identifier`(name: String, identifier: String) {
         #expect(HandoffConfiguration.identifier(ofProgram: name) == identifier)
     }
 
-    @Test func `programs of one folder have an info plist each`() throws {
+    @Test func `programs in one folder have separate Info plists`() throws {
         let kit = try KitTest(daemonRuns: false)
         let folder = kit.test.folder
         try FileManager.default.createDirectory(
@@ -261,7 +262,7 @@ import Testing
         #expect(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/app") == nil)
     }
 
-    @Test func `an Info plist that the plugin has made is found beside the program`() throws {
+    @Test func `an Info plist generated by the plugin is found next to the program`() throws {
         let kit = try KitTest(daemonRuns: false)
         let folder = kit.test.folder
         for name in ["reader_app.resources", "reader_otherapp.resources", "reader_none.resources"] {

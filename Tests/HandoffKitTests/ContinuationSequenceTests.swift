@@ -21,7 +21,7 @@ private let editing = "com.example.editing"
         try await laptop.hand(LoopbackActivity(activityType: editing, userInfo: ["page": page]), within: limit)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `every activity of a type comes in order`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `every activity of a type arrives in order`() async throws {
         let activities = application.continuations(of: editing)
         for page in 1...3 { try await hand(page) }
         var pages: [Int] = []
@@ -32,7 +32,7 @@ private let editing = "com.example.editing"
         #expect(pages == [1, 2, 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `several sequences get each activity`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `several sequences each receive every activity`() async throws {
         var first = application.continuations(of: editing).makeAsyncIterator()
         var second = application.continuations(of: editing).makeAsyncIterator()
         try await hand(1)
@@ -40,13 +40,13 @@ private let editing = "com.example.editing"
         #expect(await second.next()?.activityType == editing)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the type is declared for as long as the sequence is there`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the type is declared while the sequence exists`() async throws {
         do {
             let activities = application.continuations(of: editing)
             try await hand(1)
             withExtendedLifetime(activities) {}
         }
-        // The type is taken back in the app's own time.
+        // The type is removed asynchronously.
         var reason = ""
         for _ in 0..<500 where reason != "noHandler" {
             do {
@@ -66,7 +66,7 @@ private let editing = "com.example.editing"
         await task.value
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a handler goes before a sequence`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a handler takes precedence over a sequence`() async throws {
         let (handled, continuation) = AsyncStream.makeStream(of: Int.self)
         let activities = application.continuations(of: editing)
         application.onContinue(editing, queue: .global()) { _ in continuation.yield(1) }

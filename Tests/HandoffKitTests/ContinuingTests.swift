@@ -7,7 +7,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// An application delegate that notes what it is told, and does with an activity what the test says.
+/// An application delegate that notes its calls, and handles an activity as the test requires.
 final class NotingApplicationDelegate: HandoffApplicationDelegate, @unchecked Sendable {
     typealias Continue = (NSUserActivity, @escaping ([any NSUserActivityRestoring]?) -> Void) -> Bool
 
@@ -62,8 +62,8 @@ extension NotingApplicationDelegate {
         type = try #require(ActivityType("com.example.editing"))
     }
 
-    /// What the app was told, and what it has answered.
-    private var told: [String] { kit.story.filter { $0 != "Attach" } }
+    /// The app's callbacks, and its replies.
+    private var received: [String] { kit.story.filter { $0 != "Attach" } }
 
     private func attach(_ delegate: NotingApplicationDelegate) throws {
         application.delegate = delegate
@@ -92,7 +92,7 @@ extension NotingApplicationDelegate {
         kit.event(.willContinue(id(1), type, Sample.origin))
         kit.event(.continue(id(1), content("Letter")))
         try kit.run(until: "AnswerContinue true")
-        #expect(told == ["will com.example.editing", "continue Letter", "AnswerContinue true"])
+        #expect(received == ["will com.example.editing", "continue Letter", "AnswerContinue true"])
         #expect(kit.daemon?.parameters(of: "AnswerContinue")?["continuation"] == .string(id(1).hex))
         let (activity, page) = try #require(seen.withLock { $0 })
         #expect(page == 3)
@@ -101,7 +101,7 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `refusing is answered too`() throws {
+    @Test func `a refusal is reported too`() throws {
         let delegate = NotingApplicationDelegate(kit) { _, _ in false }
         try attach(delegate)
         kit.event(.continue(id(1), content("Letter")))
@@ -114,19 +114,19 @@ extension NotingApplicationDelegate {
         try attach(delegate)
         kit.event(.willContinue(id(1), type, Sample.origin))
         kit.event(.didFail(id(1), type, .timedOut(device: "laptop")))
-        // Nothing is said of one that was decided.
+        // A completed continuation causes no further event.
         kit.event(.didFail(id(1), type, .timedOut(device: "laptop")))
         kit.event(.continue(id(2), content("next")))
         try kit.run(until: "AnswerContinue true")
         #expect(
-            told.prefix(3) == [
+            received.prefix(3) == [
                 "will com.example.editing", "fail com.example.editing true 4610 laptop did not answer in time",
                 "will com.example.editing",
             ])
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `the end of the daemon fails what was on its way`() throws {
+    @Test func `the end of the daemon fails pending continuations`() throws {
         let delegate = NotingApplicationDelegate(kit)
         try attach(delegate)
         kit.event(.willContinue(id(1), type, Sample.origin))
@@ -148,8 +148,8 @@ extension NotingApplicationDelegate {
         try kit.run(until: "AnswerContinue false", times: 2)
         kit.drainQueue()
         try kit.run { $0.count { $0.hasPrefix("fail ") } == 2 }
-        #expect(!told.contains { $0.hasPrefix("continue") })
-        #expect(told.contains { $0.contains("4608") && $0.contains("laptop") && $0.contains("page") })
+        #expect(!received.contains { $0.hasPrefix("continue") })
+        #expect(received.contains { $0.contains("4608") && $0.contains("laptop") && $0.contains("page") })
         withExtendedLifetime(delegate) {}
     }
 
@@ -164,7 +164,7 @@ extension NotingApplicationDelegate {
         }
     }
 
-    @Test func `the restoration handler works once and later`() throws {
+    @Test func `the restoration handler works once and at a later time`() throws {
         let view = View(kit)
         let kept = KeptHandler()
         let delegate = NotingApplicationDelegate(kit) { _, handler in
@@ -180,11 +180,11 @@ extension NotingApplicationDelegate {
         kit.drainQueue()
         kit.note("end")
         try kit.run(until: "end")
-        #expect(told.count { $0 == "restore Letter" } == 1)
+        #expect(received.count { $0 == "restore Letter" } == 1)
         withExtendedLifetime(delegate) {}
     }
 
-    /// A delegate in the form of AppKit.
+    /// A delegate that implements AppKit's form.
     private final class AppKitDelegate: HandoffApplicationDelegate {
         let view: View
 
@@ -207,7 +207,7 @@ extension NotingApplicationDelegate {
         try kit.run { $0.contains("AnswerContinue true") && $0.contains("restore Letter") }
     }
 
-    @Test func `handlers of a type take the place of the delegate`() throws {
+    @Test func `handlers of a type replace the delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         application.onWillContinue("com.example.scene", queue: kit.queue) { [kit] in kit.note("scene will") }
@@ -217,7 +217,8 @@ extension NotingApplicationDelegate {
         }
         let scene = try #require(ActivityType("com.example.scene"))
         try kit.run { [kit] _ in
-            // The second one is declared in the session, or with it, if the library was not attached yet.
+            // The second one is declared in the session, or with the attachment if the app was not
+            // attached yet.
             ["Declare", "Attach"].contains {
                 kit.daemon?.parameters(of: $0)?["types"] == .array(["com.example.editing", "com.example.scene"])
             }
@@ -229,14 +230,14 @@ extension NotingApplicationDelegate {
         kit.event(.continue(id(3), content("Letter")))
         try kit.run(until: "AnswerContinue true", times: 2)
         #expect(
-            told.filter { !$0.hasPrefix("Answer") && $0 != "Declare" } == [
+            received.filter { !$0.hasPrefix("Answer") && $0 != "Declare" } == [
                 "scene will", "scene one", "scene will", "scene fail 4608", "will com.example.editing",
                 "continue Letter",
             ])
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `without a delegate an activity is not taken`() throws {
+    @Test func `without a delegate an activity is not handled`() throws {
         application.start()
         try kit.run(until: "Attach")
         kit.event(.continue(id(1), content("Letter")))

@@ -9,7 +9,7 @@ import HandoffTransfer
 import LoopIO
 import Testing
 
-/// Documents that another device has named, on the device that continues the activity.
+/// Documents named by another device, on the device that continues the activity.
 @Suite(.timeLimit(.minutes(5))) struct DocumentFetchingTests {
     private let kit: KitTest
     private let place: DocumentPlace
@@ -25,7 +25,7 @@ import Testing
         type = try #require(ActivityType("com.example.editing"))
     }
 
-    /// Has an activity continued here, and gives it to the test.
+    /// Continues an activity here, and returns its URLs.
     private func continued(_ urls: [String], streams: Bool = true) throws -> [URL] {
         let seen = Locked<NSUserActivity?>(nil)
         let delegate = NotingApplicationDelegate(kit) { activity, _ in
@@ -44,7 +44,7 @@ import Testing
         return try #require(activity.userInfo?["urls"] as? [URL])
     }
 
-    /// Has the daemon give streams to senders, the first of the list first.
+    /// Has the daemon connect streams to senders, in the order of the list.
     private func play(_ senders: [PlayedSender], outcome: StreamOutcome = .gone) {
         var waiting = senders
         var current: PlayedSender?
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Begins to access a URL on the callback queue, which waits.
+    /// Starts to access a URL on the callback queue, which blocks.
     private func start(_ url: URL) throws -> Bool {
         let result = Locked(false)
         kit.queue.async { [kit] in
@@ -83,14 +83,15 @@ import Testing
 
     // MARK: Shared roots
 
-    @Test func `a document in a shared root arrives as the same one here`() throws {
+    @Test func `a document in a shared root resolves to the local copy`() throws {
         let file = try place.write("x", to: "notes/a b.md")
         let urls = try continued([
             "handoff-document:root/notes/a%20b.md?fetch=0#part", "handoff-document:root/notes/new/c.md?fetch=1",
         ])
         #expect(urls[0].path == file.path && urls[0].fragment == "part" && urls[0].isFileURL)
         #expect(urls[1].path == place.path + "/notes/new/c.md")
-        // What is simply here is here, and what is not is not; nothing is fetched in its place.
+        // Existing files are accessible, and missing ones are not. Nothing is fetched in their
+        // place.
         #expect(urls[0].startAccessingSecurityScopedResource())
         urls[0].stopAccessingSecurityScopedResource()
         #expect(FileManager.default.fileExists(atPath: file.path))
@@ -98,7 +99,7 @@ import Testing
         #expect(kit.daemon?.methods.contains("OpenStream") == false)
     }
 
-    @Test func `what leads out of its root stays unresolved`() throws {
+    @Test func `a URL that leads out of its root stays unresolved`() throws {
         try place.write("secret", to: "secret/key")
         try place.write("x", to: "notes/a")
         try FileManager.default.createSymbolicLink(
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a path of another device leads to nothing here`() throws {
+    @Test func `a path of another device is not used here`() throws {
         let file = try place.write("secret", to: "secret/key")
         let paths = ["file://" + file.path, "FILE:" + file.path, "file://localhost" + file.path + "#part"]
         for url in try continued(paths) {
@@ -131,7 +132,7 @@ import Testing
         #expect(urls[0].absoluteString == "handoff-document:name/a?fetch=0")
     }
 
-    @Test func `however many there are they cost little`() throws {
+    @Test func `many documents are resolved quickly`() throws {
         let texts = (0..<3000).map { "handoff-document:name/a?fetch=\($0)" }
         let urls = try continued(texts)
         #expect(urls.count == 3000 && urls.count { $0.isFileURL } == 1024)
@@ -154,7 +155,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
         let folder = try FileManager.default.attributesOfItem(atPath: url.deletingLastPathComponent().path)
         #expect(folder[.posixPermissions] as? Int == 0o700)
-        // Counted: the last of them deletes it.
+        // Accesses are counted: the last one deletes the document.
         #expect(url.startAccessingSecurityScopedResource())
         url.stopAccessingSecurityScopedResource()
         #expect(FileManager.default.fileExists(atPath: url.path))
@@ -164,7 +165,7 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
-    @Test func `it is fetched anew after it was deleted`() throws {
+    @Test func `a document is fetched again after it was deleted`() throws {
         play([try PlayedSender("a", content), try PlayedSender("a", Array("second".utf8))])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try start(url))
@@ -173,7 +174,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: url.path) == Data("second".utf8))
     }
 
-    @Test func `several who wait get one fetch and each counts`() throws {
+    @Test func `several waiters share one fetch and each counts as an access`() throws {
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         let count = Locked(0)
@@ -192,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a root that is not here is fetched instead`() throws {
+    @Test func `a document in an unknown root is fetched`() throws {
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:root/elsewhere/sub/a.md?fetch=2"])[0]
         #expect(url.lastPathComponent == "a.md")
@@ -205,16 +206,16 @@ import Testing
             ("..%2F..%2Fx", nil), (".bashrc", "_bashrc"), ("-rf", "_rf"), ("a%E2%80%AEb", "a_b"), ("a%0Ab", "a_b"),
             ("..", nil),
         ] as [(String, String?)])
-    func `the name of another device is made safe`(_ name: String, _ safe: String?) throws {
+    func `a file name from another device is made safe`(_ name: String, _ safe: String?) throws {
         let url = try continued(["handoff-document:name/\(name)?fetch=0"])[0]
         #expect(url.isFileURL == (safe != nil))
         if let safe { #expect(url.lastPathComponent == safe) }
         if url.isFileURL { #expect(url.path.hasPrefix(place.path + "/cache/handoff/documents/")) }
     }
 
-    // MARK: What goes wrong
+    // MARK: Errors
 
-    @Test func `a stream that is cut goes on where it was`() throws {
+    @Test func `an interrupted fetch resumes at the same position`() throws {
         let first = try PlayedSender("a", content)
         let second = try PlayedSender("a", content)
         first.onBytes = { [content] stream, call, _ in
@@ -231,7 +232,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
     }
 
-    @Test func `a daemon that has moved more than there is spoils one fetch only`() throws {
+    @Test func `an impossible byte count fails only one fetch`() throws {
         let first = try PlayedSender("a", content)
         let second = try PlayedSender("a", content)
         first.onBytes = { [content] stream, call, _ in
@@ -248,7 +249,7 @@ import Testing
     }
 
     @Test(arguments: ["handoff", "handoff/documents"])
-    func `nobody else can write in the cache`(_ folder: String) throws {
+    func `other users cannot write to the cache`(_ folder: String) throws {
         play([try PlayedSender("a", content)])
         let path = place.path + "/cache/" + folder
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -259,14 +260,14 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o755)
     }
 
-    @Test func `what the other app refuses is false`() throws {
+    @Test func `a refusal by the other app returns false`() throws {
         play([])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try !start(url))
         url.stopAccessingSecurityScopedResource()
     }
 
-    @Test func `a content without an end is no document`() throws {
+    @Test func `content without an end is not a document`() throws {
         let header = try #require(TransferHeader(kind: .stream, name: "a"))
         play([PlayedSender(header, content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
@@ -274,25 +275,25 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
-    @Test func `a document for which there is no room is false`() async throws {
+    @Test func `a full disk returns false`() async throws {
         let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
         let sender = PlayedSender(header, content)
-        sender.onFailure = { [kit] in kit.note("told") }
+        sender.onFailure = { [kit] in kit.note("reported") }
         play([sender])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         guard case .failure(let error) = try await fetch(url) else {
             Issue.record("it was fetched")
             return
         }
-        try await aside { [kit] in try kit.run(until: "told") }
+        try await aside { [kit] in try kit.run(until: "reported") }
         #expect((error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason == "full")
         #expect(place.fetched.isEmpty)
-        // The other device hears why, and not where documents are kept here.
-        let told = try #require(sender.failure)
-        #expect(told.reason == .full && told.isReported && !told.message.contains(place.path))
+        // The other device receives the reason, but not the location of the cache.
+        let failure = try #require(sender.failure)
+        #expect(failure.reason == .full && failure.isReported && !failure.message.contains(place.path))
     }
 
-    @Test func `a cache that cannot be made is false`() throws {
+    @Test func `a cache that cannot be created returns false`() throws {
         play([try PlayedSender("a", content)])
         try place.write("in the way", to: "cache")
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
@@ -300,7 +301,7 @@ import Testing
         #expect(kit.daemon?.methods.contains("OpenStream") == false)
     }
 
-    // MARK: Without waiting
+    // MARK: Asynchronous
 
     /// Fetches a URL in a task.
     private func fetch(_ url: URL, cancels: Bool = false) async throws -> Result<URL, NSError> {
@@ -326,7 +327,7 @@ import Testing
         return try #require(result.withLock { $0 })
     }
 
-    @Test func `the asynchronous form tells how far it is`() async throws {
+    @Test func `the asynchronous form reports progress`() async throws {
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try await fetch(url).get() == url)
@@ -336,7 +337,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: url.path))
     }
 
-    @Test func `the asynchronous form says what went wrong`() async throws {
+    @Test func `the asynchronous form reports errors`() async throws {
         play([])
         let url = try continued(["handoff-document:name/draft.txt?fetch=0"])[0]
         guard case .failure(let error) = try await fetch(url) else {
@@ -350,9 +351,9 @@ import Testing
     @Test(arguments: [
         ("handoff-document:root/other/a.md", "add 'root = other FOLDER' to documents.conf"),
         ("handoff-document:git/example.org%2Fx/a.md", "a checkout of example.org/x"),
-        ("handoff-document:name/a.md", "a.md cannot be had"),
+        ("handoff-document:name/a.md", "a.md is not available"),
     ])
-    func `what is unresolved says what is missing`(_ text: String, _ advice: String) async throws {
+    func `the error for an unresolved URL names what is missing`(_ text: String, _ advice: String) async throws {
         let url = try continued([text])[0]
         guard case .failure(let error) = try await fetch(url) else {
             Issue.record("it was fetched")
@@ -361,7 +362,7 @@ import Testing
         #expect(error.localizedDescription.contains(advice))
     }
 
-    @Test func `a task that is cancelled ends the fetch`() async throws {
+    @Test func `cancelling the task ends the fetch`() async throws {
         let sender = try PlayedSender("a", content)
         sender.onBytes = { _, _, _ in }
         play([sender, try PlayedSender("a", content)])
@@ -371,15 +372,15 @@ import Testing
             return
         }
         #expect(error.domain == "Swift.CancellationError")
-        // And it can be fetched again.
+        // The document can be fetched again.
         #expect(try start(url))
     }
 
-    @Test func `what a process has left is deleted by the next`() throws {
+    @Test func `files left by a process are deleted by the next`() throws {
         let old = "cache/handoff/documents/\(UUID().uuidString.lowercased())"
         try place.write("old", to: old + "/1/a")
         try place.write("", to: old + ".lock")
-        // Not of ours: names that lead to other folders, or are no process's.
+        // Names of other folders, or without a process, must be ignored.
         for name in [".", "..", "other"] { try place.write("", to: "cache/handoff/documents/\(name).lock") }
         try place.write("mine", to: "cache/handoff/documents/other/1/b")
         try place.write("mine", to: "cache/handoff/c")

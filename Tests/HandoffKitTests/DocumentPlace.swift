@@ -1,9 +1,9 @@
 import Foundation
 import HandoffKit
 
-/// Folders with the documents of a test, removed with everything in them.
+/// A folder for the documents of a test, which is deleted with its contents.
 final class DocumentPlace: Sendable {
-    /// Their path, without links.
+    /// The path, without links.
     let path: String
 
     init() throws {
@@ -16,10 +16,10 @@ final class DocumentPlace: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The URL of something in it.
+    /// Returns the URL of a file in the folder.
     func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
 
-    /// Writes a file, with the folders on the way to it.
+    /// Writes a file, creating the parent folders.
     @discardableResult
     func write(_ text: String, to name: String) throws -> URL {
         let place = url(name)
@@ -29,19 +29,20 @@ final class DocumentPlace: Sendable {
         return place
     }
 
-    /// An app with these roots, whose cache is here.
+    /// Returns an app with these roots, whose cache is in this folder.
     func application(
         _ kit: KitTest, types: [String] = [], roots: [HandoffSharedRoot] = []
     ) -> HandoffApplication {
         var configuration = HandoffConfiguration(identifier: "app", activityTypes: types, socketPath: kit.path)
         configuration.sharedRoots = roots
         configuration.documentCache = path + "/cache"
-        // No test is about it, and thousands of places take their time under a sanitizer.
+        // No test covers it, and resolving thousands of documents is slow under a sanitizer.
         configuration.documentTimeout = .seconds(120)
         return HandoffApplication(configuration: configuration, callbackQueue: kit.queue)
     }
 
-    /// What was fetched and is here: the paths below the cache, without the folders that tell processes and documents apart.
+    /// The fetched documents: paths relative to the cache, without the folders that separate
+    /// processes and documents.
     var fetched: [String] {
         let enumerator = FileManager.default.enumerator(atPath: path + "/cache/handoff/documents")
         let names = enumerator?.compactMap { $0 as? String } ?? []

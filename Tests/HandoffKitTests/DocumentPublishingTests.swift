@@ -8,7 +8,7 @@ import HandoffTransfer
 import LoopIO
 import Testing
 
-/// Files that an activity names, on the device that publishes it.
+/// Files named by an activity, on the device that publishes it.
 @Suite(.timeLimit(.minutes(5))) struct DocumentPublishingTests {
     private let kit: KitTest
     private let place: DocumentPlace
@@ -24,7 +24,7 @@ import Testing
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
         activity.userInfo = userInfo
         activity.becomeCurrent()
-        // The save that this asks for sees the files as they are now.
+        // The save that this requests sees the files in their current state.
         kit.drainQueue()
         try kit.run { $0.contains { $0.hasPrefix("Publish") } }
         return activity
@@ -34,30 +34,30 @@ import Testing
         kit.daemon?.parameters(of: "Publish")?["activity"]?.object ?? [:]
     }
 
-    /// A file that the daemon never hears the path of.
+    /// Checks that the daemon never receives a file's path.
     private func expectNoPath() {
         for call in kit.daemon?.log ?? [] {
             #expect(!String(decoding: call.parameters.encoded(), as: UTF8.self).contains(place.path))
         }
     }
 
-    // MARK: What travels
+    // MARK: Sent URLs
 
-    @Test func `a file below a root travels as its place there`() throws {
+    @Test func `a file in a root is sent as its location there`() throws {
         let file = try place.write("x", to: "notes/a b.md")
         let activity = try publish([NSUserActivityDocumentURLKey: file, "deep": [["url": file], "text"]])
         let userInfo = try #require(published["userInfo"]?.object)
         let url: JSON = ["$url": "handoff-document:root/notes/a%20b.md?fetch=0"]
         #expect(userInfo[NSUserActivityDocumentURLKey] == url)
         #expect(userInfo["deep"] == [["url": url], "text"])
-        // Another device may lack the root: then it fetches the file.
+        // Another device may lack the root, and then fetches the file.
         #expect(published["supportsContinuationStreams"] == true)
         #expect(!activity.supportsContinuationStreams)
         #expect(activity.userInfo?[NSUserActivityDocumentURLKey] as? URL == file)
         expectNoPath()
     }
 
-    @Test func `a file below no root travels as a name that can be fetched`() throws {
+    @Test func `a file outside all roots is sent as a name that can be fetched`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file, "missing": place.url("private/missing"), "page": 3])
         let userInfo = try #require(published["userInfo"]?.object)
@@ -68,7 +68,7 @@ import Testing
         withExtendedLifetime(activity) {}
     }
 
-    @Test func `what names no file is left alone`() throws {
+    @Test func `URLs that name no file are unchanged`() throws {
         let page = try #require(URL(string: "https://example.org/"))
         let activity = try publish(["url": page, "text": "file:///etc/passwd"])
         #expect(published["userInfo"] == ["url": ["$url": "https://example.org/"], "text": "file:///etc/passwd"])
@@ -76,7 +76,7 @@ import Testing
         withExtendedLifetime(activity) {}
     }
 
-    @Test func `a file that comes later is offered after the next save`() throws {
+    @Test func `a file that is created later is offered after the next save`() throws {
         let activity = try publish(["file": place.url("private/new.txt")])
         #expect(published["supportsContinuationStreams"] ?? false == false)
         try place.write("x", to: "private/new.txt")
@@ -88,9 +88,9 @@ import Testing
         #expect(change["supportsContinuationStreams"] == true)
     }
 
-    // MARK: What is served
+    // MARK: Sent documents
 
-    /// Plays the other device: what it gets over a stream for a resource.
+    /// Simulates the other device. Returns the data that it receives over a stream for a resource.
     private func receive(_ resource: String, from activity: NSUserActivity) throws -> PlayedReceiver {
         let receiver = PlayedReceiver()
         receiver.onEnd = { [kit] in kit.note("over") }
@@ -126,14 +126,14 @@ import Testing
     }
 
     @Test(arguments: ["document/1", "document/999999"])
-    func `another number is refused`(_ resource: String) throws {
+    func `an unknown number is refused`(_ resource: String) throws {
         try place.write("secret", to: "private/other.txt")
         let file = try place.write("x", to: "private/draft.txt")
         let receiver = try receive(resource, from: publish(["file": file]))
         #expect(receiver.failure?.reason == .unsupported && receiver.content.isEmpty)
     }
 
-    @Test func `a document that has gone is said to be without its path`() throws {
+    @Test func `the error for a deleted document does not contain its path`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file])
         try FileManager.default.removeItem(at: file)
@@ -143,20 +143,20 @@ import Testing
         #expect(!failure.message.contains(place.path))
     }
 
-    @Test func `a stream for something unknown is not taken`() throws {
+    @Test func `a stream for an unknown resource is not accepted`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file])
         for resource in ["documents", "document/", "document/-1", "document/../0"] {
             kit.event(.stream(kit.lastID, Sample.stream, from: Sample.origin, resource: StreamResource(resource)))
         }
-        // A request behind them shows that they were dealt with.
+        // A later request shows that these were handled.
         activity.needsSave = true
         kit.event(.save(kit.lastID))
         try kit.run { $0.contains { $0.hasPrefix("AnswerSave") } }
         #expect(kit.daemon?.methods.contains("OpenStream") == false)
     }
 
-    @Test func `a stream of the apps own is ended at once where the app takes none`() throws {
+    @Test func `an app stream is ended immediately if the app accepts none`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file])
         kit.onCall = { [kit] call in
@@ -182,7 +182,7 @@ import Testing
         #expect(
             published["userInfo"]
                 == [NSUserActivityDocumentURLKey: ["$url": "handoff-document:root/notes/a.md?fetch=0"]])
-        // What resigns before it was told to be current needs no ResignCurrent.
+        // An activity that resigns before it was sent as current needs no ResignCurrent.
         try kit.run(until: "BecomeCurrent")
         document.fileURL = try place.write("x", to: "notes/b.md")
         try kit.run { $0.contains { $0.hasPrefix("Update") && $0.contains("title") } }
@@ -195,14 +195,15 @@ import Testing
         #expect(document.userActivity == nil)
     }
 
-    @Test func `a URL from outside that is no files is no document to hand over`() throws {
-        // As a hostile device may send it under the key for documents.
+    @Test func `a received URL that is not a file URL has no activity`() throws {
+        // A hostile device may send such a URL under the key for documents.
         let url = try #require(URL(string: "https://example.org/a.md"))
         let document = HandoffDocument(fileURL: url, activityType: "com.example.editing", application: application)
         document.becomeMain()
         document.changed()
         #expect(document.userActivity == nil && document.fileURL == url)
-        // Once it is saved in front, it is handed over, and when it is moved to where no file is, no more.
+        // After it is saved while in front, it is handed over. After a move to a URL that is not a
+        // file URL, it no longer is.
         document.fileURL = try place.write("x", to: "notes/a.md")
         try kit.run { $0.contains { $0.hasPrefix("Publish") } }
         #expect(published["title"] == "a.md")
@@ -214,7 +215,7 @@ import Testing
         #expect(document.userActivity == nil)
     }
 
-    @Test func `mistakes in the users file are reported`() throws {
+    @Test func `errors in the user's file are reported`() throws {
         #expect(HandoffSharedRoot.folder("a", at: place.url("x")) == .folder("a", at: place.url("x/")))
         #expect(HandoffSharedRoot.checkouts(in: place.url("x")) != .checkouts(in: place.url("y")))
     }

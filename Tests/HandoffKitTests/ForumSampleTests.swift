@@ -3,7 +3,8 @@ import HandoffJSON
 import HandoffKit
 import Testing
 
-// Code in the shape of the forum reader Awful: where the user is as a route, which an extension of NSUserActivity writes and reads.
+// Code with the structure of the forum reader Awful: the user's place is a route, which an
+// extension of NSUserActivity writes and reads.
 
 private enum Handoff {
     enum ActivityType {
@@ -164,7 +165,7 @@ private final class Scene: NSObject, HandoffSceneDelegate {
         (Handoff.ActivityType.listingThreads, Route.forum(id: "26")),
         (Handoff.ActivityType.readingMessage, Route.message(id: "9")),
     ])
-    private func `a route comes back`(type: String, route: Route) {
+    private func `a route is restored`(type: String, route: Route) {
         let activity = NSUserActivity(activityType: type)
         activity.route = route
         #expect(activity.route == route)
@@ -172,20 +173,20 @@ private final class Scene: NSObject, HandoffSceneDelegate {
         #expect(activity.userInfo?[Keys.version] as? Int == 1)
     }
 
-    @Test func `an activity of another kind has no route`() {
+    @Test func `an activity of another type has no route`() {
         #expect(NSUserActivity(activityType: "com.example.other").route == nil)
         #expect(NSUserActivity(activityType: Handoff.ActivityType.browsingPosts).route == nil)
         #expect(NSUserActivity(activityType: Handoff.ActivityType.listingThreads).route == nil)
     }
 
-    @Test func `the page that is read goes to a scene`() throws {
+    @Test func `the page is continued in a scene`() throws {
         let here = try KitTest()
         let controller = PostsPageViewController()
         controller.viewDidAppear(here.application())
         here.queue.sync { controller.turn(to: 12) }
         let activity = try #require(controller.userActivity)
         let carried = try here.carried(from: activity)
-        #expect(carried.userInfo[Keys.postID] == .some(.null), "what is not visible is null")
+        #expect(carried.userInfo[Keys.postID] == .some(.null), "an invisible post is null")
         #expect(carried.webpageURL == "https://forums.example.com/showthread.php?threadid=123&perpage=40")
 
         let there = try KitTest()

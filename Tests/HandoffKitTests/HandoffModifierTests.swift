@@ -5,7 +5,7 @@ import Testing
 private let editing = "com.example.editing"
 private let viewing = "com.example.viewing"
 
-/// A view of a small layer, made anew each time.
+/// A view in a small view layer, recreated at each update.
 private struct PageView: HandoffModifiable {
     var modifiers: [HandoffModifier] = []
 
@@ -49,13 +49,13 @@ private struct PageView: HandoffModifiable {
         try #require(isSo())
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a view that is active is offered as it is`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `an active view is offered in its current state`() async throws {
         let host = HandoffModifierHost(application: application)
         host.update(model.view.modifiers)
         #expect(try await laptop.offer(of: editing).title == "Page 1")
         model.page = 2
         host.update(model.view.modifiers)
-        // What was marked reaches the device in the app's own time, and is asked for before it travels.
+        // The change reaches the device asynchronously, and is saved before it is sent.
         var pages: [Int] = []
         while pages.last != 2 {
             try Task.checkCancellation()
@@ -69,7 +69,7 @@ private struct PageView: HandoffModifiable {
         try await laptop.offer(of: editing)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an element is offered while there is one`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `an element is offered while it is set`() async throws {
         let host = HandoffModifierHost(application: application)
         model.isActive = false
         model.selection = "a map"
@@ -80,7 +80,7 @@ private struct PageView: HandoffModifiable {
         try await wait { self.laptop.offers.isEmpty }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a view takes activities until it is gone`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a view receives activities until it is removed`() async throws {
         var host: HandoffModifierHost? = HandoffModifierHost(application: application)
         host?.update(model.view.modifiers)
         try await desk.hand(LoopbackActivity(activityType: editing, userInfo: ["page": 6]))
@@ -90,7 +90,7 @@ private struct PageView: HandoffModifiable {
         try await wait { self.laptop.offers.isEmpty }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `what a view no longer says ends`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `an activity ends when its modifier is removed`() async throws {
         let host = HandoffModifierHost(application: application)
         host.update(model.view.modifiers)
         try await laptop.offer(of: editing)

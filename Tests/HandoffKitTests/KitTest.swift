@@ -7,32 +7,34 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 
-/// An app, and a daemon that is played: what the app is told and what the daemon is asked for make one story.
+/// An app, and a simulated daemon. The app's callbacks and its calls to the daemon form one list of
+/// events.
 ///
-/// Unchecked Sendable: `note` is for all threads, everything else belongs to the thread of the test, which runs the loop.
+/// Unchecked Sendable: `note` may be called from any thread. Everything else belongs to the test's
+/// thread, which runs the loop.
 final class KitTest: @unchecked Sendable {
     let test: LoopTest
     let path: String
     let queue = DispatchQueue(label: "kit-test")
-    /// What happened, in order: names of the calls on the daemon, and what callbacks have noted.
+    /// The events in order: names of calls to the daemon, and notes of callbacks.
     private(set) var story: [String] = []
     private(set) var daemon: FakeDaemon?
-    /// What the daemon was told of activities, the last of each field.
-    private(set) var told: JSONObject = [:]
-    /// Answers a call instead of the usual way, when it returns true.
+    /// The activity fields sent to the daemon, with the last value of each.
+    private(set) var sent: JSONObject = [:]
+    /// Replaces the default reply to a call if it returns true.
     var onCall: (FakeDaemon.Call) -> Bool = { _ in false }
     private var attachment: FakeDaemon.Call?
     private var published = 0
     private var isOver: ([String]) -> Bool = { _ in false }
 
-    /// - Parameter daemonRuns: whether there is a daemon from the start.
+    /// - Parameter daemonRuns: whether the daemon runs from the start.
     init(daemonRuns: Bool = true) throws {
         test = try LoopTest()
         path = test.folder.file("app.socket")
         if daemonRuns { try startDaemon() }
     }
 
-    /// An application object at this daemon.
+    /// Returns an application object for this daemon.
     func application(types: [String] = [], callbackQueue: DispatchQueue? = nil) -> HandoffApplication {
         HandoffApplication(
             configuration: HandoffConfiguration(
@@ -40,7 +42,7 @@ final class KitTest: @unchecked Sendable {
             callbackQueue: callbackQueue ?? queue)
     }
 
-    /// Adds to the story. Any thread.
+    /// Adds an event. Any thread.
     func note(_ text: String) {
         test.loop.perform { [self] in
             story.append(text)
@@ -48,19 +50,19 @@ final class KitTest: @unchecked Sendable {
         }
     }
 
-    /// Runs until something has happened.
+    /// Runs until a condition is true.
     func run(until isOver: @escaping ([String]) -> Bool) throws {
         if isOver(story) { return }
         self.isOver = isOver
         try test.run()
     }
 
-    /// Runs until this has happened, so many times since the beginning.
+    /// Runs until an event has occurred a number of times since the start.
     func run(until text: String, times: Int = 1) throws {
         try run { story in story.count { $0 == text } >= times }
     }
 
-    /// Waits until the callback queue has done what it had.
+    /// Waits until the callback queue is empty.
     func drainQueue() { queue.sync {} }
 
     // MARK: The daemon
@@ -69,9 +71,10 @@ final class KitTest: @unchecked Sendable {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         daemon.onCall = { [unowned self] call in
             for (name, value) in (call.parameters["activity"]?.object ?? call.parameters["change"]?.object ?? [:]) {
-                told[name] = value
+                sent[name] = value
             }
-            // By the same way as other notes: behind those that were made before the call, and before what the answer causes.
+            // Added like other notes: after those made before the call, and before those that the
+            // reply causes.
             note(Self.describe(call))
             if !onCall(call) { answer(call) }
         }
@@ -84,10 +87,10 @@ final class KitTest: @unchecked Sendable {
         daemon = nil
     }
 
-    /// Tells the app that something happened.
+    /// Sends an event to the app.
     func event(_ event: AppEvent) { attachment?.reply(event.json, continues: true) }
 
-    /// The id that the last activity was published under.
+    /// The ID of the last published activity.
     var lastID: ActivityID { Sample.activityID(UInt8(published)) }
 
     private func answer(_ call: FakeDaemon.Call) {
@@ -119,7 +122,7 @@ final class KitTest: @unchecked Sendable {
     }
 }
 
-/// Calls something that waits, on a thread that no task needs.
+/// Runs blocking code on a thread that no task needs.
 func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     let result = await withCheckedContinuation { continuation in
         Thread.detachNewThread { continuation.resume(returning: Result { try body() }) }
@@ -127,11 +130,11 @@ func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     try result.get()
 }
 
-/// Notes what an activity's delegate is told.
+/// Notes the calls of an activity's delegate.
 final class NotingDelegate: HandoffActivityDelegate, @unchecked Sendable {
     private let kit: KitTest
     private let willSave: (NSUserActivity) -> Void
-    /// Gets the streams that another app asks for; set it before they come.
+    /// Receives the streams that another app requests. Set it before they arrive.
     var received: (InputStream, OutputStream) -> Void = { _, _ in }
 
     init(_ kit: KitTest, willSave: @escaping (NSUserActivity) -> Void = { _ in }) {

@@ -7,8 +7,8 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-// An app whose parts belong to the main actor, as those of Apple's systems do. The thread of the daemon that is played is another
-// one, and so is the callback queue, where a test says so.
+// An app with main-actor code, like apps for Apple's systems. The simulated daemon has a different
+// thread, and so does the callback queue if a test specifies it.
 
 private let editing = "com.example.editing"
 
@@ -44,7 +44,7 @@ private class Page: UIResponder, NSUserActivityDelegate {
     }
 }
 
-/// A responder of no actor that shares an activity with one of the main actor.
+/// A nonisolated responder that shares an activity with a main-actor one.
 private final class FreePage: HandoffResponder {
     let kit: KitTest
 
@@ -147,19 +147,19 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
         ContinuationID(checked: Array(repeating: byte, count: 16))
     }
 
-    /// An activity arrives, as one that was announced or not.
+    /// Delivers an activity, announced or not.
     nonisolated private func arrives(_ byte: UInt8, announced: Bool = true) {
         if announced { kit.event(.willContinue(id(byte), type, Sample.origin)) }
         kit.event(.continue(id(byte), Sample.continued(type: type, title: "one", userInfo: ["page": 5])))
     }
 
-    /// An activity that was announced does not arrive.
+    /// Reports that an announced activity fails to arrive.
     nonisolated private func fails(_ byte: UInt8) {
         kit.event(.willContinue(id(byte), type, Sample.origin))
         kit.event(.didFail(id(byte), type, .ownerGone(device: "laptop")))
     }
 
-    /// The queue that callbacks come on: the main one, or another one.
+    /// Returns the callback queue: the main queue or another one.
     private func queue(isMain: Bool) -> DispatchQueue { isMain ? .main : kit.queue }
 
     @Test(arguments: [true, false]) func responders(isMain: Bool) async throws {
@@ -194,7 +194,8 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
         kit.queue.resume()
         try await aside { [kit] in
             try kit.run { $0.contains("BecomeCurrent") && $0.contains("main willSave 2") }
-            // The save ends two steps after its note; one that still runs would serve the daemon's request too.
+            // The save ends two steps after its note. A running save would also serve the daemon's
+            // request.
             DispatchQueue.main.sync {}
             kit.drainQueue()
             kit.note("again")
@@ -241,8 +242,8 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
             }
         }
         #expect(page.page == 5)
-        let told = kit.story.filter { $0.hasPrefix("main") && !$0.hasPrefix("main restore") }
-        #expect(told == ["main will", "main continue one", "main will", "main fail 4608"])
+        let received = kit.story.filter { $0.hasPrefix("main") && !$0.hasPrefix("main restore") }
+        #expect(received == ["main will", "main continue one", "main will", "main fail 4608"])
         withExtendedLifetime(delegate) {}
     }
 
@@ -267,7 +268,7 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
 
     @Test(arguments: [true, false]) func handlers(isMain: Bool) async throws {
         let application = kit.application(callbackQueue: queue(isMain: isMain))
-        // What belongs to the main actor may be touched without a word.
+        // Main-actor state can be accessed without annotations.
         let page = Page(kit)
         application.onWillContinue(editing) { page.kit.note("main will") }
         application.onContinue(editing) {
@@ -287,7 +288,7 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
             kit.story.filter { $0.hasPrefix("main") } == ["main will", "main continue", "main will", "main fail 4608"])
     }
 
-    @Test func aHandlerWithAQueueOfItsOwn() async throws {
+    @Test func aHandlerWithItsOwnQueue() async throws {
         let application = kit.application(callbackQueue: .main)
         application.onContinue(editing, queue: kit.queue) { [kit] _ in
             dispatchPrecondition(condition: .onQueue(kit.queue))
@@ -299,10 +300,10 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
             try kit.run { $0.contains("own continue") && $0.contains("AnswerContinue true") }
         }
         let end = try #require(kit.story.firstIndex(of: "AnswerContinue true"))
-        #expect(kit.story[..<end].contains("own continue"), "taken over once the handler has it")
+        #expect(kit.story[..<end].contains("own continue"), "handled after the handler was called")
     }
 
-    /// The main thread is the test's own here, and serves no queue meanwhile.
+    /// The main thread belongs to the test here, and services no queue in the meantime.
     @Test func aMainQueueThatIsNotServicedIsReportedOnce() throws {
         let application = kit.application(types: [editing])
         application.configuration.mainQueueTimeout = .zero
@@ -317,12 +318,12 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
         #expect(kit.story.count { $0 == "callbacks wait for the main queue" } == 1)
     }
 
-    /// The main thread is the test's own here, and serves no queue meanwhile.
-    @Test func whatBelongsToNoActorNeedsNoMainQueue() throws {
+    /// The main thread belongs to the test here, and services no queue in the meantime.
+    @Test func nonisolatedCallbacksNeedNoMainQueue() throws {
         let application = kit.application(types: [editing])
         let free = FreePage(kit)
         free.userActivity = NSUserActivity(activityType: editing, application: application)
-        try kit.run { [kit] _ in kit.told["userInfo"]?.object?["free"] == true }
+        try kit.run { [kit] _ in kit.sent["userInfo"]?.object?["free"] == true }
         arrives(1)
         try kit.run(until: "AnswerContinue false")
         let delegate = NotingApplicationDelegate(kit) { [free] _, handler in

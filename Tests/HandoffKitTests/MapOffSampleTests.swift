@@ -2,7 +2,8 @@ import Foundation
 import HandoffKit
 import Testing
 
-// Code in the shape of the sample MapOff: the visible part of a map as the bytes of a structure, in one member of `userInfo`.
+// Code with the structure of the sample MapOff: the visible region of a map as the bytes of a
+// structure, in one member of `userInfo`.
 
 private let viewportType = "com.example.MapOff.viewport"
 
@@ -49,7 +50,7 @@ private final class MapOffViewController: HandoffResponder {
 }
 
 @Suite struct MapOffSampleTests {
-    @Test func `the visible region travels as bytes`() throws {
+    @Test func `the visible region is sent as bytes`() throws {
         let here = try KitTest()
         let application = here.application()
         let region = Region(latitude: 51.477, longitude: -0.001, latitudeDelta: 0.25, longitudeDelta: 1e-300)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct NSUserActivityTests {
     private let activity = NSUserActivity(activityType: "com.example.editing")
 
-    @Test func `the defaults are apples`() {
+    @Test func `the defaults are Apple's`() {
         #expect(activity.activityType == "com.example.editing")
         #expect(activity.needsSave)
         #expect(activity.isEligibleForHandoff)
@@ -18,7 +18,7 @@ import Testing
         #expect(activity.delegate == nil)
     }
 
-    @Test func `setters never touch needs save`() {
+    @Test func `setters never change needsSave`() {
         activity.needsSave = false
         activity.title = "title"
         activity.userInfo = ["a": 1]
@@ -56,7 +56,7 @@ import Testing
         #expect(Set([activity, other, activity]).count == 2)
     }
 
-    @Test func `the delegate is not kept`() {
+    @Test func `the delegate is a weak reference`() {
         final class Delegate: HandoffActivityDelegate {}
         var delegate: Delegate? = Delegate()
         activity.delegate = delegate
@@ -65,7 +65,7 @@ import Testing
         #expect(activity.delegate == nil)
     }
 
-    @Test func `saved activities are deleted at once`() async {
+    @Test func `saved activities are deleted immediately`() async {
         await NSUserActivity.deleteAllSavedUserActivities()
         await NSUserActivity.deleteSavedUserActivities(withPersistentIdentifiers: ["a"])
         await confirmation(expectedCount: 2) { done in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `constants are apples`() {
+    @Test func `the constants are Apple's`() {
         #expect(NSUserActivityTypeBrowsingWeb == "NSUserActivityTypeBrowsingWeb")
         #expect(NSUserActivityDocumentURLKey == "NSUserActivityDocumentURLKey")
         #expect(CocoaError.Code.userActivityHandoffFailed.rawValue == 4608)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `an activity is made through its metatype`() {
+    @Test func `an activity is created through its metatype`() {
         let kind: NSUserActivity.Type = NSUserActivity.self
         let activity = kind.init(activityType: "com.example.reading")
         #expect(activity.activityType == "com.example.reading" && type(of: activity) == NSUserActivity.self)
@@ -144,7 +144,7 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = NSUserActivity(activityType: "") }
     }
 
-    @Test func `another scheme than HTTP ends the process`() async {
+    @Test func `a scheme other than HTTP ends the process`() async {
         await #expect(processExitsWith: .failure) {
             NSUserActivity(activityType: "a.b").webpageURL = URL(string: "ftp://example.org/")
         }
@@ -172,7 +172,7 @@ import Testing
     }
 }
 
-/// What calls the deprecated initialiser without a warning at each build.
+/// Calls the deprecated initializer without a warning at each build.
 private protocol ObsoleteInitialiser {
     static func make() -> NSUserActivity
 }

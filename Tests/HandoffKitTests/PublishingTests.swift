@@ -17,7 +17,7 @@ import Testing
         activity = NSUserActivity(activityType: "com.example.editing", application: application)
     }
 
-    /// Makes an activity current, and runs until the daemon knows all of it.
+    /// Makes an activity current, and runs until the daemon has its full state.
     private func begin(_ activity: NSUserActivity) throws {
         activity.becomeCurrent()
         let count = kit.story.count
@@ -25,7 +25,7 @@ import Testing
         try settle()
     }
 
-    /// Runs until a change that was made now has reached the daemon, and with it all before it.
+    /// Runs until a change made now, and all before it, have reached the daemon.
     private func settle() throws {
         kit.drainQueue()
         activity.requiredUserInfoKeys = [UUID().uuidString]
@@ -33,7 +33,7 @@ import Testing
         try kit.run { story in story[count...].contains { $0.contains("requiredUserInfoKeys") } }
     }
 
-    @Test func `an activity that becomes current is published with what it says`() throws {
+    @Test func `an activity that becomes current is published with its properties`() throws {
         activity.title = "Letter"
         activity.userInfo = ["page": 3]
         activity.webpageURL = URL(string: "https://example.org/")
@@ -50,17 +50,17 @@ import Testing
         #expect(kit.daemon?.parameters(of: "Publish")?["session"] == "session")
         activity.expirationDate = nil
         activity.targetContentIdentifier = "letter/7"
-        try kit.run { [kit] _ in kit.told["targetContentIdentifier"] == "letter/7" }
-        #expect(kit.told["expires"] == false)
+        try kit.run { [kit] _ in kit.sent["targetContentIdentifier"] == "letter/7" }
+        #expect(kit.sent["expires"] == false)
     }
 
-    @Test func `an activity without a date says none`() throws {
+    @Test func `an activity without a date is published without one`() throws {
         try begin(activity)
         let sent = try #require(kit.daemon?.parameters(of: "Publish")?["activity"]?.object)
-        #expect(sent["expirationDate"] == nil && kit.told["expires"] == nil)
+        #expect(sent["expirationDate"] == nil && kit.sent["expires"] == nil)
     }
 
-    @Test func `becoming current asks to save once and later`() throws {
+    @Test func `becoming current requests one save after it returns`() throws {
         let delegate = NotingDelegate(kit) { $0.userInfo = ["page": 4] }
         activity.delegate = delegate
         kit.queue.sync {
@@ -72,7 +72,7 @@ import Testing
         try settle()
         let order = kit.story.filter { $0.hasPrefix("willSave") || $0 == "returned" }
         #expect(order == ["returned", "willSave needsSave=false"])
-        // Whatever order the threads had, the daemon has what the app has saved.
+        // Regardless of the thread order, the daemon has the state that the app has saved.
         let sent = (kit.daemon?.log ?? []).compactMap {
             ($0.parameters["change"] ?? $0.parameters["activity"])?.object?["userInfo"]
         }
@@ -80,7 +80,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `becoming current again asks again only after resigning`() throws {
+    @Test func `becoming current again requests a save only after resigning`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -95,7 +95,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `the daemons save request is answered with what changed`() throws {
+    @Test func `the daemon's save request is answered with the changes`() throws {
         let delegate = NotingDelegate(kit) { $0.userInfo = ["page": 5] }
         activity.delegate = delegate
         try begin(activity)
@@ -114,9 +114,9 @@ import Testing
         withExtendedLifetime((delegate, saving)) {}
     }
 
-    @Test func `news in quick succession are told once`() throws {
+    @Test func `changes in quick succession are sent once`() throws {
         try begin(activity)
-        // While the first update is not answered, everything that follows becomes one.
+        // While the first update is unanswered, all following changes are combined.
         var held: FakeDaemon.Call?
         let count = kit.story.count
         kit.onCall = { call in
@@ -137,7 +137,7 @@ import Testing
         #expect(kit.story[count...].count == 3, "\(kit.story)")
     }
 
-    @Test func `user info travels with a save only`() throws {
+    @Test func `user info is sent only with a save`() throws {
         try begin(activity)
         activity.userInfo = ["page": 7]
         activity.title = "title"
@@ -148,7 +148,7 @@ import Testing
         try kit.run(until: "AnswerSave userInfo")
     }
 
-    @Test func `a save request without news is answered without the app`() throws {
+    @Test func `a save request without changes is answered without the app`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -184,13 +184,13 @@ import Testing
         let other = NSUserActivity(activityType: "com.example.reading", application: application)
         other.becomeCurrent()
         try kit.run { $0.contains("ResignCurrent") && $0.contains("com.example.reading: title: too long 4608") }
-        // A change is another attempt.
+        // A change triggers another attempt.
         kit.onCall = { _ in false }
         other.title = "short"
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func `what no message holds is refused with its reason and the connection stays`() throws {
+    @Test func `content too large for a message is refused with a reason and the connection stays`() throws {
         application.onDiagnostic = { [kit] activity, message, error in
             kit.note("\(activity?.activityType ?? "?"): \(message) \((error as NSError?)?.code ?? 0)")
         }
@@ -209,13 +209,13 @@ import Testing
             try kit.run { story in
                 story.contains { $0.hasPrefix("com.example.type\(number): userInfo") && $0.contains(reason) }
             }
-            // Its size apart, which the type is a part of, both say the same.
+            // Apart from the size, which includes the type, both messages are the same.
             let words = try #require(check).localizedDescription.prefix { !$0.isNumber }
-            let told = kit.story.last { $0.hasPrefix("com.example.type\(number): \(words)") }
-            #expect(told?.hasSuffix(" \(try #require(check).code)") == true, "\(kit.story)")
+            let report = kit.story.last { $0.hasPrefix("com.example.type\(number): \(words)") }
+            #expect(report?.hasSuffix(" \(try #require(check).code)") == true, "\(kit.story)")
             activity.userInfo = ["page": 1]
             try kit.run(until: "BecomeCurrent", times: 2 * number + 1)
-            // The same for an activity that is offered already.
+            // The same applies to an activity that is already offered.
             activity.userInfo = userInfo
             let offered = kit.story.count
             activity.needsSave = true
@@ -227,7 +227,7 @@ import Testing
             activity.userInfo = ["page": 2]
             activity.needsSave = true
             try kit.run { story in
-                kit.told["title"] == .string("still there \(number)")
+                kit.sent["title"] == .string("still there \(number)")
                     && story.count { $0 == "BecomeCurrent" } == 2 * number + 2
             }
         }
@@ -246,7 +246,8 @@ import Testing
         activity.title = "second"
         activity.webpageURL = URL(string: page)
         try kit.run { $0.contains("Invalidate") && $0.contains("second: webpageURL 4608") }
-        // Nothing mixes the title with the former page, and the next address is offered with all the rest.
+        // The title is never combined with the former page, and the next address is offered with
+        // all other changes.
         activity.webpageURL = URL(string: "https://example.org/second")
         try kit.run(until: "BecomeCurrent", times: 2)
         let sent = try #require(kit.daemon?.parameters(of: "Publish")?["activity"]?.object)
@@ -261,22 +262,22 @@ import Testing
             activity.title = title
             activity.becomeCurrent()
             try kit.run(until: "BecomeCurrent")
-            let told = try #require(kit.told["title"]?.string)
-            #expect(told.utf8.count <= 1024 && told.utf8.count > 990 && told.hasSuffix("…"))
-            #expect(title.hasPrefix(told.dropLast()), "cut between characters")
+            let sent = try #require(kit.sent["title"]?.string)
+            #expect(sent.utf8.count <= 1024 && sent.utf8.count > 990 && sent.hasSuffix("…"))
+            #expect(title.hasPrefix(sent.dropLast()), "cut between characters")
             #expect(activity.title == title, "the app reads what it wrote")
         }
     }
 
-    @Test func `a title that just fits stays`() throws {
+    @Test func `a title at the limit is unchanged`() throws {
         activity.title = String(repeating: "ä", count: 512)
         try begin(activity)
-        #expect(kit.told["title"]?.string == activity.title)
+        #expect(kit.sent["title"]?.string == activity.title)
     }
 
-    // MARK: Delegates that nobody keeps
+    // MARK: Released delegates
 
-    @Test func `a delegate that nobody keeps is warned of once`() throws {
+    @Test func `a released delegate is reported once`() throws {
         application.onDiagnostic = { [kit] _, message, _ in kit.note(message.prefix { $0 != "," }.description) }
         application.delegate = NotingApplicationDelegate(kit)
         try kit.run(until: "the application's delegate has gone")
@@ -298,7 +299,7 @@ import Testing
             ])
     }
 
-    @Test func `a delegate that was taken away is not warned of`() throws {
+    @Test func `a removed delegate is not reported`() throws {
         application.onDiagnostic = { [kit] _, message, _ in kit.note("warned: \(message)") }
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
@@ -326,7 +327,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func `an activity that is let go ends`() throws {
+    @Test func `releasing an activity ends it`() throws {
         do {
             let short = NSUserActivity(activityType: "com.example.short", application: application)
             short.becomeCurrent()
@@ -336,7 +337,7 @@ import Testing
         try kit.run(until: "Invalidate")
     }
 
-    @Test func `a queue that stands still keeps one save for all changes`() throws {
+    @Test func `a blocked queue keeps one save for all changes`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -351,13 +352,14 @@ import Testing
         kit.queue.resume()
         try kit.run { story in story[before...].contains { $0.hasPrefix("AnswerSave") } }
         try settle()
-        // Asked while it stood still, and once more if the daemon asked again behind that.
+        // Requested while it was blocked, and again if the daemon requested another save
+        // afterwards.
         #expect((1...2).contains(kit.story[before...].count { $0.hasPrefix("willSave") }))
-        #expect(kit.told["userInfo"] == ["number": 10_000])
+        #expect(kit.sent["userInfo"] == ["number": 10_000])
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `the origin is told that it was continued`() throws {
+    @Test func `the origin is notified that it was continued`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -372,7 +374,7 @@ import Testing
         try begin(activity)
         kit.event(.withdrawn(kit.lastID))
         kit.event(.save(kit.lastID))
-        // The events before it have been handled when the app is told of this one.
+        // The preceding events have been handled when the app receives this one.
         kit.event(.willContinue(Sample.continuation, try #require(ActivityType("com.example.other")), Sample.origin))
         try kit.run(until: "will com.example.other")
         #expect(kit.story.filter { $0.hasPrefix("Publish") }.count == 1)
@@ -419,14 +421,14 @@ import Testing
         try kit.run(until: "BecomeCurrent")
         try settle()
         #expect(activity.userInfo as? [String: Int] == ["page": 3])
-        #expect(kit.told["userInfo"] == ["page": 3])
-        // One that writes nothing at all does write: the state is empty.
+        #expect(kit.sent["userInfo"] == ["page": 3])
+        // Setting an empty state is also a write.
         let page = EmptyPage()
         page.userActivity = activity
         activity.needsSave = true
         try kit.run { $0.contains("Update needsSave=true") }
         kit.event(.save(kit.lastID))
-        try kit.run { [kit] _ in kit.told["userInfo"] == [:] }
+        try kit.run { [kit] _ in kit.sent["userInfo"] == [:] }
         withExtendedLifetime((scene, page)) {}
     }
 
@@ -441,12 +443,12 @@ import Testing
         }
         activity.delegate = delegate
         activity.becomeCurrent()
-        try kit.run { [kit] _ in kit.told["userInfo"]?.object?.count == 4000 }
+        try kit.run { [kit] _ in kit.sent["userInfo"]?.object?.count == 4000 }
         #expect(activity.userInfo?["3999"] as? Double == 3999)
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `members that are set in place are members like others`() throws {
+    @Test func `members set in place behave like others`() throws {
         activity.userInfo?["page"] = 1
         activity.addUserInfoEntries(from: ["line": 2])
         activity.userInfo?["page"] = 3
@@ -456,7 +458,7 @@ import Testing
         activity.becomeCurrent()
         try kit.run(until: "BecomeCurrent")
         try settle()
-        #expect(kit.told["userInfo"] == ["page": 3, "line": 2])
+        #expect(kit.sent["userInfo"] == ["page": 3, "line": 2])
         activity.userInfo = nil
         #expect(activity.userInfo?.isEmpty == true)
     }
@@ -476,14 +478,14 @@ import Testing
         activity.becomeCurrent()
         for number in 0..<12 {
             activity.title = "\(number)"
-            try kit.run { [kit] _ in kit.told["title"] == .string("\(number)") }
+            try kit.run { [kit] _ in kit.sent["title"] == .string("\(number)") }
         }
         try kit.run { $0.contains { $0.hasPrefix("advice: a key") } }
         kit.drainQueue()
         #expect(kit.story.count { $0.hasPrefix("advice") } == 2, "\(kit.story)")
     }
 
-    @Test func `a refusal is printed where no handler takes it`() async throws {
+    @Test func `a refusal without a handler is printed`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let kit = try KitTest()
             let activity = NSUserActivity(activityType: "com.example.editing", application: kit.application())
@@ -497,7 +499,7 @@ import Testing
         #expect(!printed.contains("secret"))
     }
 
-    @Test func `a responder that lets go ends the engagement`() throws {
+    @Test func `a responder that releases its activity ends the engagement`() throws {
         let page = Page(1)
         page.userActivity = activity
         try kit.run(until: "BecomeCurrent")

@@ -6,7 +6,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// A scene's delegate that notes what it is told.
+/// A scene delegate that notes its calls.
 private final class SceneDelegate: NSObject, HandoffSceneDelegate, @unchecked Sendable {
     let kit: KitTest
     let name: String
@@ -31,7 +31,7 @@ private final class SceneDelegate: NSObject, HandoffSceneDelegate, @unchecked Se
     func scene(_ scene: UIScene, didUpdate userActivity: NSUserActivity) { kit.note("\(name) didUpdate") }
 }
 
-/// A scene's delegate that leaves everything out.
+/// A scene delegate without any method.
 final class SilentSceneDelegate: HandoffSceneDelegate {}
 
 @Suite struct SceneTests {
@@ -53,7 +53,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         return continued
     }
 
-    /// A scene of one letter.
+    /// Returns a scene for one letter.
     private func scene(_ name: String, _ delegate: SceneDelegate) -> HandoffScene {
         let scene = HandoffScene(delegate: delegate)
         let conditions = scene.activationConditions
@@ -79,7 +79,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         #expect(kit.daemon?.parameters(of: "BecomeCurrent")?["activity"] == .string(Sample.activityID(1).hex))
     }
 
-    @Test func `the active scene is told instead of the applications delegate`() throws {
+    @Test func `the active scene is notified instead of the application's delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         let sceneDelegate = SceneDelegate(kit)
@@ -110,7 +110,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime(sceneDelegate) {}
     }
 
-    @Test func `a scene may leave everything out`() throws {
+    @Test func `all methods of a scene delegate are optional`() throws {
         let sceneDelegate = SilentSceneDelegate()
         let scene = HandoffScene(delegate: sceneDelegate)
         application.activeScene = scene
@@ -133,7 +133,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `what an activity is about chooses the scene`() throws {
+    @Test func `the content identifier selects the scene`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         let delegates = ["one", "two"].map { SceneDelegate(kit, $0) }
@@ -141,7 +141,8 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         application.activeScene = scenes[1]
         #expect(application.connectedScenes == Set(scenes))
         try kit.run(until: "Attach")
-        // It is the one that prefers it, also when another one is active; else the active one, if it can; else the app.
+        // The scene that prefers it, even if another one is active; otherwise the active one, if it
+        // can activate; otherwise the app.
         for (number, about) in ["letter/one", "letter/three", "drawing", nil].enumerated() {
             let id = id(UInt8(number + 1))
             kit.event(.willContinue(id, type, Sample.origin))
@@ -156,7 +157,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime((delegate, delegates)) {}
     }
 
-    @Test func `a scene that was active before takes what none prefers, until it is over`() throws {
+    @Test func `a formerly active scene receives activities that none prefers, until it is disconnected`() throws {
         let delegates = ["one", "two"].map { SceneDelegate(kit, $0) }
         let scenes = delegates.map { scene($0.name, $0) }
         application.activeScene = scenes[1]
@@ -171,7 +172,7 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime(delegates) {}
     }
 
-    @Test func `a scene that is told of an activity is told that it does not come`() throws {
+    @Test func `a scene that receives willContinue also receives the failure`() throws {
         let sceneDelegate = SceneDelegate(kit, "one")
         application.activeScene = scene("one", sceneDelegate)
         try kit.run(until: "Attach")

@@ -4,7 +4,8 @@ import HandoffKit
 import HandoffModel
 import Testing
 
-// Code in the shape of Apple's article on the implementation of Handoff: a program for drawings whose userInfo has a version.
+// Code with the structure of Apple's article on implementing Handoff: a drawing program whose
+// userInfo has a version.
 
 private let createShapeType = "com.example.myapp.create-shape"
 
@@ -84,7 +85,7 @@ private final class ShapesDelegate: NSObject, HandoffApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func `a shape is created further`() throws {
+    @Test func `creating a shape is continued`() throws {
         let carried = try drawn()
         #expect(carried.title == "Creating shape" && carried.requiredUserInfoKeys == ["shape-type"])
         try receive(carried, until: "restored hexagon")
@@ -96,14 +97,14 @@ private final class ShapesDelegate: NSObject, HandoffApplicationDelegate {
         try receive(carried, until: "not restored")
     }
 
-    @Test func `without a window the activity is not taken`() throws {
+    @Test func `without a window the activity is not handled`() throws {
         try receive(try drawn(), withView: false, until: "AnswerContinue false")
     }
 
     @Test func `without a required key the activity does not arrive`() throws {
         var carried = try drawn()
         carried.userInfo["shape-type"] = nil
-        // Answered for the app, whose delegate is told that it failed.
+        // The reply is sent on behalf of the app, whose delegate receives the failure.
         try receive(carried, until: "AnswerContinue false")
     }
 }

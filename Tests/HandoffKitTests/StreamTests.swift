@@ -19,13 +19,15 @@ import Testing
         type = try #require(ActivityType("com.example.editing"))
     }
 
-    /// What the daemon's end of a stream got, and the end itself. Touched on the loop of the test.
+    /// The data received at the daemon's end of a stream, and the end itself. Used on the test's
+    /// loop.
     private final class Far: @unchecked Sendable {
         var stream: ByteStream?
         var bytes: [UInt8] = []
     }
 
-    /// Has the daemon turn `OpenStream` into a stream, which begins with these bytes in the same segment as the reply.
+    /// Has the daemon turn `OpenStream` into a stream that starts with these bytes in the same
+    /// segment as the reply.
     private func playStreams(first: String = "") -> Far {
         let far = Far()
         kit.onCall = { [kit] call in
@@ -43,7 +45,7 @@ import Testing
         return far
     }
 
-    /// Has an activity continued here, and gives it to the test.
+    /// Continues an activity here, and returns it.
     private func continued(streams: Bool = true) throws -> NSUserActivity {
         let seen = Locked<NSUserActivity?>(nil)
         let delegate = NotingApplicationDelegate(kit) { activity, _ in
@@ -85,7 +87,7 @@ import Testing
         return result < 0 ? "failed" : String(decoding: buffer[..<result], as: UTF8.self)
     }
 
-    @Test func `the continuing app gets unopened streams`() throws {
+    @Test func `the continuing app receives unopened streams`() throws {
         let far = playStreams(first: "hello")
         let pair = try open(try continued())
         let input = try #require(pair.input)
@@ -96,7 +98,7 @@ import Testing
         input.open()
         output.open()
         #expect(input.streamStatus == .open && output.streamStatus == .open)
-        // What came together with the reply is not lost, in whatever pieces it is read.
+        // Bytes that arrived with the reply are not lost, in pieces of any size.
         #expect(input.hasBytesAvailable)
         #expect(read(input, 2) == "he")
         #expect(read(input, 10) == "llo")
@@ -106,7 +108,7 @@ import Testing
         #expect(far.bytes == Array("answer".utf8))
     }
 
-    @Test func `each direction ends by itself`() throws {
+    @Test func `each direction ends separately`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         let input = try #require(pair.input)
@@ -140,7 +142,7 @@ import Testing
         try kit.run(until: "far error")
     }
 
-    @Test func `letting go of both ends the connection`() throws {
+    @Test func `releasing both streams ends the connection`() throws {
         let far = playStreams()
         do {
             let pair = try open(try continued())
@@ -164,7 +166,7 @@ import Testing
         try kit.run(until: "read 3")
     }
 
-    @Test func `writing waits for room`() throws {
+    @Test func `writing waits for space`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         far.stream?.pauseReading()
@@ -194,7 +196,7 @@ import Testing
         let output = try #require(pair.output)
         output.open()
         far.stream?.close()
-        // The kernel may take one more write.
+        // The kernel may accept one more write.
         var result = 0
         for _ in 0..<3 where result >= 0 { result = output.write([1], maxLength: 1) }
         #expect(result == -1)
@@ -230,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `events come on the run loop`() throws {
+    @Test func `events are delivered on the run loop`() throws {
         let far = playStreams(first: "hello")
         let pair = try open(try continued())
         let watchers = [Watcher(kit, "in"), Watcher(kit, "out")]
@@ -262,7 +264,7 @@ import Testing
 
     // MARK: The origin
 
-    @Test func `the origin is given the stream`() throws {
+    @Test func `the origin receives the stream`() throws {
         _ = playStreams(first: "hi")
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
         activity.supportsContinuationStreams = true
@@ -284,7 +286,7 @@ import Testing
         #expect(read(input, 10) == "hi")
     }
 
-    /// A delegate in the way of an app in Swift 6: all of it belongs to the main actor.
+    /// A delegate like that of an app in Swift 6: it is isolated to the main actor.
     @MainActor private final class MainDelegate: NSUserActivityDelegate {
         let kit: KitTest
 
@@ -330,7 +332,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func `an activity without streams is refused at once`() throws {
+    @Test func `streams of an activity without them are refused immediately`() throws {
         let pair = try open(try continued(streams: false))
         #expect(pair.input == nil && pair.output == nil)
         #expect(pair.error?.domain == NSCocoaErrorDomain && pair.error?.code == 3328)
@@ -338,7 +340,7 @@ import Testing
         #expect(!kit.story.contains("OpenStream"))
     }
 
-    @Test func `the daemons failure is handed on`() throws {
+    @Test func `the daemon's failure is passed on`() throws {
         kit.onCall = { call in
             guard call.member == "OpenStream" else { return false }
             call.fail(
@@ -390,7 +392,7 @@ import Testing
         #expect(far.bytes == Array("hello".utf8))
     }
 
-    @Test func `streams of foundation are had asynchronously too`() async throws {
+    @Test func `Foundation's streams are also returned asynchronously`() async throws {
         _ = playStreams(first: "one")
         let activity = try continued()
         try await run {
@@ -401,7 +403,7 @@ import Testing
         }
     }
 
-    @Test func `a task that waits can be cancelled`() async throws {
+    @Test func `a waiting task can be cancelled`() async throws {
         let far = playStreams()
         let activity = try continued()
         try await run {
@@ -409,7 +411,7 @@ import Testing
             let reader = Task { try await stream.read() }
             reader.cancel()
             await #expect(throws: CancellationError.self) { try await reader.value }
-            // The stream itself goes on.
+            // The stream itself continues to work.
             stream.close()
             #expect(try await stream.read() == nil)
         }
@@ -418,7 +420,7 @@ import Testing
 
     // The address sanitizer keeps freed memory, to find its uses; the thread sanitizer does not.
     @Test(.disabled(if: dlsym(nil, "__asan_init") != nil, "the address sanitizer keeps freed memory"))
-    func `reads that were cancelled keep no memory`() async throws {
+    func `cancelled reads leave no memory behind`() async throws {
         let far = playStreams()
         let activity = try continued()
         try await run {
@@ -437,7 +439,7 @@ import Testing
         withExtendedLifetime(far) {}
     }
 
-    /// Pages of memory that this process has in RAM.
+    /// Returns the number of resident memory pages of this process.
     private static func residentPages() throws -> Int {
         let numbers = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return try #require(numbers.dropFirst().first.flatMap { Int($0) })

@@ -18,7 +18,7 @@ import Testing
         ]
         for (value, kind) in kinds {
             let number = try #require(roundTrip(value) as? NSNumber)
-            // Foundation says "i" of small integers.
+            // Foundation returns "i" for small integers.
             #expect(String(cString: number.objCType).replacing("i", with: "q") == kind, "\(value)")
             if let value = value as? NSNumber { #expect(number == value) }
         }
@@ -29,7 +29,7 @@ import Testing
         #expect(roundTrip(1) as? Double == 1, "an integer is read as a real where it fits, as on Apple's systems")
     }
 
-    @Test func `every type comes back`() {
+    @Test func `every type is read back`() {
         let date = Date(timeIntervalSinceReferenceDate: 700_000_000.1)
         let uuid = UUID()
         #expect(roundTrip("text") as? String == "text")
@@ -44,7 +44,7 @@ import Testing
         #expect(roundTrip([1: "one", 2: "two"] as [Int: String]) as? [Int: String] == [1: "one", 2: "two"])
     }
 
-    @Test func `objective c classes are taken`() {
+    @Test func `Objective-C classes are accepted`() {
         #expect(roundTrip(NSString(string: "text")) as? String == "text")
         #expect(roundTrip(NSData(data: Data([1]))) as? Data == Data([1]))
         #expect(roundTrip(NSArray(array: [1, "b"])) as? [AnyHashable] == [1, "b"])
@@ -63,7 +63,7 @@ import Testing
         #expect(userInfo.count == 6)
         #expect(
             userInfo[1] as? String == "one" && userInfo[-7] as? String == "minus" && userInfo[3] as? String == "three")
-        #expect(userInfo[UInt8(1)] as? String == "one", "of whatever type the number is")
+        #expect(userInfo[UInt8(1)] as? String == "one", "regardless of the type of the number")
         #expect(userInfo[2.5] as? String == "half" && userInfo[true] as? String == "yes")
         #expect(userInfo[UInt64.max] as? String == "large")
         activity.addUserInfoEntries(from: [1: "other"])
@@ -81,7 +81,7 @@ import Testing
         #expect(back.absoluteString == "https://example.org/book/page?a=1" && back.baseURL == nil)
     }
 
-    @Test func `containers in sets and keys come back as objects`() {
+    @Test func `containers in sets and keys are read back as objects`() {
         let set = roundTrip([["a": 1]] as Set<[String: Int]>) as? Set<AnyHashable>
         #expect(set == [NSDictionary(dictionary: ["a": 1])])
         activity.userInfo = [[1, 2]: "list"]
@@ -94,7 +94,7 @@ import Testing
         #expect(roundTrip(Optional("a") as Any) as? String == "a")
     }
 
-    @Test func `a wrong type is found with its path`() {
+    @Test func `a wrong type is reported with its path`() {
         struct Own {}
         #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["a": [1, "b", NSNull()] as [Any]]) }
         for (wrong, path) in [
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: ["deep": less]) }
     }
 
-    @Test func `entries are merged and the new value wins`() {
+    @Test func `entries are merged and new values replace existing ones`() {
         activity.userInfo = ["a": 1, "b": 2]
         activity.needsSave = false
         activity.addUserInfoEntries(from: ["b": 3, "c": 4])
@@ -125,7 +125,7 @@ import Testing
         #expect(!activity.needsSave)
     }
 
-    @Test func `a copy is taken`() {
+    @Test func `the value is copied`() {
         let list = NSMutableArray(array: [1])
         activity.userInfo = ["list": list]
         list.add(2)
@@ -166,14 +166,14 @@ import Testing
         }
     }
 
-    @Test func `a typed payload comes back`() throws {
+    @Test func `a typed payload is read back`() throws {
         activity.userInfo = ["other": 1]
         let place = Place(productID: 3, note: "x")
         try activity.setTypedPayload(place)
         #expect(try activity.typedPayload(Place.self) == place)
         #expect(activity.userInfo?["other"] as? Int == 1)
         try activity.setTypedPayload(Place(productID: 4))
-        #expect(try activity.typedPayload(Place.self).note == nil, "what the former one had is gone")
+        #expect(try activity.typedPayload(Place.self).note == nil, "members of the former payload are removed")
         #expect(activity.userInfo?["other"] as? Int == 1)
     }
 
@@ -189,7 +189,7 @@ import Testing
         #expect(userInfo["holes"] as? [AnyHashable] == [1, NSNull(), 3] as [AnyHashable])
     }
 
-    @Test func `a dictionary that was made by hand is a typed payload`() throws {
+    @Test func `a dictionary written by hand is a typed payload`() throws {
         struct Product: Codable, Equatable {
             var productID: Int
             var price: Double
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `a class with a superclass comes back`() throws {
+    @Test func `a class with a superclass is read back`() throws {
         let value = Derived()
         value.base = 7
         try activity.setTypedPayload(value)
@@ -250,7 +250,7 @@ import Testing
         #expect((activity.userInfo?["super"] as? [String: Int]) == ["base": 7])
     }
 
-    @Test func `what is no dictionary is no typed payload`() throws {
+    @Test func `only a dictionary is a typed payload`() throws {
         typealias PayloadError = NSUserActivity.TypedPayloadError
         #expect(throws: PayloadError.invalidContent) { try activity.typedPayload(Place.self) }
         #expect(throws: PayloadError.encodingError) { try activity.setTypedPayload(3) }

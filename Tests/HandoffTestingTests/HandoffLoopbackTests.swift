@@ -6,7 +6,7 @@ import Testing
 
 private let editing = "com.example.editing"
 
-/// What an app was told, in order.
+/// The events of an app, in order.
 private final class Story: @unchecked Sendable {
     private let lock = NSLock()
     private var stored: [String] = []
@@ -22,7 +22,7 @@ private final class Story: @unchecked Sendable {
         for listener in waiting { listener.yield() }
     }
 
-    /// Waits until a line is there; the time limit of the test ends this, too.
+    /// Waits for a line. The time limit of the test also ends this.
     func wait(for line: String) async throws {
         let (changes, listener) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         lock.withLock { listeners.append(listener) }
@@ -32,7 +32,7 @@ private final class Story: @unchecked Sendable {
     }
 }
 
-/// An app that notes what it is told, and saves one page further each time.
+/// An app that notes its calls, and advances by one page at each save.
 private final class Notes: HandoffApplicationDelegate, HandoffActivityDelegate, @unchecked Sendable {
     let story = Story()
     var takes = true
@@ -72,7 +72,7 @@ private final class Notes: HandoffApplicationDelegate, HandoffActivityDelegate, 
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
     ) {
         guard let stream = HandoffByteStream(inputStream) else { return }
-        // What comes goes back, twice.
+        // Sends received bytes back, twice.
         Task {
             for try await data in stream {
                 try await stream.write(data)
@@ -115,11 +115,11 @@ private func reason(of error: any Error) -> String {
         #expect(error?.reason == wanted)
     }
 
-    @Test func `an app continues what another one does`() async throws {
+    @Test func `an app continues the activity of another one`() async throws {
         activity.becomeCurrent()
         try await laptop.offer(of: editing)
         activity.needsSave = true
-        // The mark travels to the device in its own time; what was saved is in the offer.
+        // The change mark reaches the device asynchronously; the saved state is in the offer.
         try await editor.story.wait(for: "save 2")
         let continued = try await laptop.continue(editing)
         #expect(continued.title == "Letter")
@@ -129,7 +129,7 @@ private func reason(of error: any Error) -> String {
         #expect(reader.story.lines == ["will", "continue \(page)"])
     }
 
-    @Test func `a test takes what an app does, and gives it something`() async throws {
+    @Test func `a test continues an app's activity, and hands one to the app`() async throws {
         activity.becomeCurrent()
         let taken = try await laptop.take(editing, from: "Desk")
         #expect(taken.activityType == editing)
@@ -138,7 +138,7 @@ private func reason(of error: any Error) -> String {
         #expect(reader.story.lines == ["will", "continue 7"])
     }
 
-    @Test func `a device offers without an app`() async throws {
+    @Test func `a device offers an activity without an app`() async throws {
         try desk.publish(LoopbackActivity(activityType: editing, title: "Played", userInfo: ["page": 5]))
         #expect(laptop.offers.map(\.title) == ["Played"])
         try await laptop.continue(editing)
@@ -147,7 +147,7 @@ private func reason(of error: any Error) -> String {
         await expectFailure("nothingOffered") { try await laptop.offer(of: editing, within: .milliseconds(50)) }
     }
 
-    @Test func `an app that takes nothing over is told of no failure`() async throws {
+    @Test func `an app that refuses an activity receives no failure`() async throws {
         reader.takes = false
         activity.becomeCurrent()
         await expectFailure("handlerRefused") { try await laptop.continue(editing) }
@@ -155,7 +155,7 @@ private func reason(of error: any Error) -> String {
         #expect(!editor.story.lines.contains("continued"))
     }
 
-    @Test func `nothing continues a type that no app declares, or of another team`() async throws {
+    @Test func `no app continues an undeclared type, or a type of another team`() async throws {
         activity.becomeCurrent()
         let phone = try loopback.device("Phone")
         let app = phone.application(activityTypes: ["com.example.other"], callbackQueue: queue)
@@ -168,7 +168,7 @@ private func reason(of error: any Error) -> String {
         await expectFailure("noHandler") { [other] in try await phone.hand(other, within: .milliseconds(100)) }
     }
 
-    @Test func `required keys and versions are looked at`() async throws {
+    @Test func `required keys and versions are checked`() async throws {
         activity.requiredUserInfoKeys = ["chapter"]
         activity.becomeCurrent()
         await expectFailure("requiredKeysMissing") { try await laptop.continue(editing) }
@@ -183,7 +183,7 @@ private func reason(of error: any Error) -> String {
         try await late.story.wait(for: "fail 4608 otherVersion")
     }
 
-    @Test func `a failure that is asked for comes once`() async throws {
+    @Test func `a requested failure occurs once`() async throws {
         try desk.publish(LoopbackActivity(activityType: editing, userInfo: ["page": 5]))
         desk.failNext(HandoffError(code: 4610, reason: "timedOut", message: "too slow"))
         await expectFailure("timedOut") { try await laptop.continue(editing) }
@@ -192,7 +192,7 @@ private func reason(of error: any Error) -> String {
         #expect(reader.story.lines == ["will", "fail 4610 timedOut", "will", "continue 5"])
     }
 
-    @Test func `what is cut off while it is on its way fails`() async throws {
+    @Test func `a transfer fails when its device is disconnected`() async throws {
         try desk.publish(LoopbackActivity(activityType: editing))
         desk.delay = .seconds(60)
         let continued = Task { [laptop] in try await laptop.continue(editing) }
@@ -207,7 +207,7 @@ private func reason(of error: any Error) -> String {
         #expect(reader.story.lines.suffix(2) == ["will", "continue 0"])
     }
 
-    @Test func `a daemon that ends comes back with what the app does`() async throws {
+    @Test func `the app's activity is published again after a restart of the daemon`() async throws {
         activity.becomeCurrent()
         try await laptop.offer(of: editing)
         desk.stop()
@@ -216,7 +216,7 @@ private func reason(of error: any Error) -> String {
         try await laptop.continue(editing)
     }
 
-    @Test func `a daemon that ends in the middle is a failure`() async throws {
+    @Test func `a daemon that ends during a continuation is a failure`() async throws {
         try desk.publish(LoopbackActivity(activityType: editing))
         desk.delay = .seconds(60)
         let continued = Task { [laptop] in try await laptop.continue(editing) }
@@ -226,7 +226,7 @@ private func reason(of error: any Error) -> String {
         try await reader.story.wait(for: "fail 4609 daemonGone")
     }
 
-    @Test func `what an app offers ends with its app`() async throws {
+    @Test func `an app's offer ends with the app`() async throws {
         do {
             let short = desk.application(callbackQueue: queue)
             let activity = NSUserActivity(activityType: "com.example.short", application: short)
@@ -239,7 +239,7 @@ private func reason(of error: any Error) -> String {
         #expect(laptop.offers.isEmpty)
     }
 
-    /// The activity of one app, continued by the other one.
+    /// Returns the activity of one app, continued by the other one.
     private func continued() async throws -> NSUserActivity {
         activity.supportsContinuationStreams = true
         activity.becomeCurrent()
@@ -250,7 +250,7 @@ private func reason(of error: any Error) -> String {
         return arrived
     }
 
-    @Test(.timeLimit(.minutes(1))) func `streams connect the two apps, at the pace of the slower one`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `streams connect the two apps, at the speed of the slower one`() async throws {
         let arrived = try await continued()
         let stream = try await arrived.continuationByteStream()
         let sent = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) })
@@ -258,7 +258,7 @@ private func reason(of error: any Error) -> String {
         try await stream.write(sent)
         stream.finishWriting()
         #expect(try await received == 2 * sent.count)
-        // Another one, in Foundation's form.
+        // Another stream, in Foundation's form.
         let (input, output) = try await arrived.continuationStreams()
         input.open()
         output.open()
@@ -276,7 +276,7 @@ private func reason(of error: any Error) -> String {
         #expect(answer == "by streamby stream")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `streams of a device that is cut off break, and no other is opened`()
+    @Test(.timeLimit(.minutes(1))) func `streams of a disconnected device break, and none can be opened`()
         async throws
     {
         let arrived = try await continued()
@@ -284,17 +284,17 @@ private func reason(of error: any Error) -> String {
         try await stream.write(Data("one".utf8))
         #expect(try await stream.read() != nil)
         desk.cut()
-        // An end is all that an app sees of it, or an error where something was on its way.
+        // An app only observes an end, or an error if data was in transit.
         while let data = try? await stream.read() { #expect(!data.isEmpty) }
         let error = await #expect(throws: (any Error).self) { try await arrived.continuationStreams() }
         #expect((error as NSError?)?.code == 4609)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a stream ends when the app that is asked for it goes before it takes it`()
+    @Test(.timeLimit(.minutes(1))) func `a stream ends when the other app ends before accepting it`()
         async throws
     {
         let arrived = try await continued()
-        // Without a delegate nothing is taken.
+        // Without a delegate no stream is accepted.
         activity.delegate = nil
         let stream = try await arrived.continuationByteStream()
         try await stream.write(Data("one".utf8))
@@ -302,7 +302,7 @@ private func reason(of error: any Error) -> String {
         while let data = try? await stream.read() { #expect(data.isEmpty) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an app that has gone gives no stream`()
+    @Test(.timeLimit(.minutes(1))) func `an app that has ended provides no stream`()
         async throws
     {
         let arrived = try await continued()
@@ -312,7 +312,7 @@ private func reason(of error: any Error) -> String {
         #expect(error.map(reason(of:)) == "ownerGone")
     }
 
-    @Test func `an activity without streams says so`() async throws {
+    @Test func `streams of an activity without them are refused`() async throws {
         try desk.publish(LoopbackActivity(activityType: editing))
         var activities = there.continuations(of: editing).makeAsyncIterator()
         async let continued = laptop.continue(editing)
@@ -321,7 +321,7 @@ private func reason(of error: any Error) -> String {
         await #expect(throws: (any Error).self) { try await arrived.continuationStreams() }
     }
 
-    @Test func `what was handed over is replayed from its text`() async throws {
+    @Test func `a recording is replayed from its text`() async throws {
         try await laptop.hand(
             LoopbackActivity(
                 activityType: editing, title: "Old", userInfo: ["page": 3, "ratio": 1.0, "raw": Data([1])]))
@@ -343,7 +343,7 @@ private func reason(of error: any Error) -> String {
         #expect(throws: LoopbackRecording.Unreadable.self) { try LoopbackActivity(json: #"{"type": ""}"#) }
     }
 
-    @Test func `an activity is the same after its text`() throws {
+    @Test func `an activity is unchanged after a round trip through text`() throws {
         let page = try #require(URL(string: "https://example.com/a"))
         let whole = LoopbackActivity(
             activityType: editing, title: "All", userInfo: ["page": 1, 2: "two"], webpageURL: page,
@@ -357,7 +357,7 @@ private func reason(of error: any Error) -> String {
         #expect(read.teamIdentifier == "TEAM")
     }
 
-    @Test func `an activity that no device takes is refused`() async throws {
+    @Test func `an activity that no device accepts is refused`() async throws {
         let large = LoopbackActivity(activityType: editing, userInfo: ["all": Data(count: 1 << 20)])
         #expect(throws: HandoffError.self) { try desk.publish(large) }
         await expectFailure("invalidActivity") { try await laptop.hand(large) }

@@ -19,31 +19,31 @@ extension KitApp {
             activities[name]?.userInfo = ["files": urls]
             activities[name]?.needsSave = true
         case "access":
-            // On the callback queue, which waits meanwhile.
-            guard let url = url(command) else { return say("access", ["failure": "no such URL"]) }
+            // On the callback queue, which blocks in the meantime.
+            guard let url = url(command) else { return report("access", ["failure": "no such URL"]) }
             let isThere = url.startAccessingSecurityScopedResource()
-            say("access", ["there": isThere, "path": url.path, "bytes": isThere ? size(url) : nil])
+            report("access", ["there": isThere, "path": url.path, "bytes": isThere ? size(url) : nil])
         case "fetch":
-            guard let url = url(command) else { return say("access", ["failure": "no such URL"]) }
+            guard let url = url(command) else { return report("access", ["failure": "no such URL"]) }
             Task { [self] in
                 do {
                     let there = try await HandoffDocument.fetch(url) { [self] progress in
-                        say("progress", ["completed": progress.completed, "total": progress.total])
+                        report("progress", ["completed": progress.completed, "total": progress.total])
                     }
-                    say("access", ["there": true, "path": there.path, "bytes": size(there)])
+                    report("access", ["there": true, "path": there.path, "bytes": size(there)])
                 } catch {
-                    say("access", ["there": false], error: error)
+                    report("access", ["there": false], error: error)
                 }
             }
         case "unaccess":
             let url = url(command)
             url?.stopAccessingSecurityScopedResource()
-            say("unaccess", ["there": url.map { FileManager.default.fileExists(atPath: $0.path) }])
+            report("unaccess", ["there": url.map { FileManager.default.fileExists(atPath: $0.path) }])
         default: break
         }
     }
 
-    /// A URL of the activity that was continued: one of its files, or its document.
+    /// Returns a URL of the continued activity: one of its files, or its document.
     private func url(_ command: [String: Any]) -> URL? {
         guard let index = command["index"] as? Int else {
             return continued?.userInfo?[NSUserActivityDocumentURLKey] as? URL

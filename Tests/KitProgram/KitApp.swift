@@ -2,29 +2,29 @@ import Dispatch
 import Foundation
 import HandoffKit
 
-/// The app: its activities by the names that the test gave them, and its state, a number.
+/// The app: its activities by the names that the test uses, and its state, a number.
 ///
-/// Unchecked Sendable: everything but `release` and `say` is called on the callback queue.
+/// Unchecked Sendable: everything but `release` and `report` is called on the callback queue.
 final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     private static let ownQueue = DispatchSpecificKey<Bool>()
 
     let queue: DispatchQueue
-    /// What the activities are about; each change of the state counts one.
+    /// The content of the activities. Each change of the state increments it.
     private(set) var count = 0
     var activities: [String: NSUserActivity] = [:]
     private var responders: [String: Responder] = [:]
     private(set) var continued: NSUserActivity?
-    /// The documents that it has open, by the names that the test gave them.
+    /// The open documents, by the names that the test uses.
     var documents: [String: HandoffDocument] = [:]
     private var work: (any DispatchSourceTimer)?
     private var ports: [StreamPort] = []
     private var windows: [Window] = []
     private var handling = "accept"
-    /// What blocks: the name of a callback.
+    /// The name of the callback that blocks.
     private var blocked = ""
     private let gate = DispatchSemaphore(value: 0)
 
-    /// An app whose callbacks come on a queue.
+    /// Creates an app with a callback queue.
     init(queue: DispatchQueue) {
         self.queue = queue
         super.init()
@@ -32,17 +32,18 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         let shared = HandoffApplication.shared
         shared.callbackQueue = queue
         shared.onConnectionChange = { [unowned self] isConnected, error in
-            say(isConnected ? "connected" : "disconnected", error: error)
+            report(isConnected ? "connected" : "disconnected", error: error)
         }
         shared.onDiagnostic = { [unowned self] activity, message, error in
-            say("diagnostic", ["name": name(of: activity), "message": message], error: error)
+            report("diagnostic", ["name": name(of: activity), "message": message], error: error)
         }
     }
 
     // MARK: Output
 
-    /// Prints an event, and where it came: on the main thread, on the app's queue, or elsewhere.
-    func say(_ event: String, _ fields: [String: Any?] = [:], error: (any Error)? = nil) {
+    /// Prints an event, and where it occurred: on the main thread, on the app's queue, or
+    /// elsewhere.
+    func report(_ event: String, _ fields: [String: Any?] = [:], error: (any Error)? = nil) {
         var line = fields.compactMapValues { $0 }
         line["event"] = event
         line["where"] =
@@ -53,24 +54,24 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
             line["message"] = error.localizedDescription
             line["reason"] = (error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason
         }
-        // Not sorted: that alone would have Foundation load its tables of languages.
+        // Not sorted, because sorting would load Foundation's locale tables.
         let data = try? JSONSerialization.data(withJSONObject: line)
-        // Past any buffer, and in one piece.
+        // Unbuffered, and in one piece.
         FileHandle.standardOutput.write((data ?? Data("{\"event\": \"no JSON\"}".utf8)) + Data("\n".utf8))
     }
 
-    /// Lets the callback go on that blocks. Any thread.
+    /// Unblocks the blocked callback. Any thread.
     func release() { gate.signal() }
 
-    /// Waits for `release` where the test asked for it.
+    /// Waits for `release` if the test has requested it.
     func block(_ callback: String) {
         guard blocked == callback else { return }
         blocked = ""
-        say("blocked", ["in": callback])
+        report("blocked", ["in": callback])
         gate.wait()
     }
 
-    /// The name that the test gave an activity; nil for none of them.
+    /// Returns the test's name for an activity; nil if it has none.
     func name(of activity: NSUserActivity?) -> String? {
         activities.first { $0.value == activity }?.key
     }
@@ -80,7 +81,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     /// Performs a command.
     func perform(_ line: String) {
         let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
-        guard let command = object as? [String: Any] else { return say("no command") }
+        guard let command = object as? [String: Any] else { return report("no command") }
         let name = command["name"] as? String ?? "activity"
         switch command["do"] as? String {
         case "app": configure(command)
@@ -103,11 +104,11 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
             activities[name] = nil
             responders[name] = nil
         case "block": blocked = command["in"] as? String ?? ""
-        case "state": say("state", ["count": count, "userInfo": plain(activities[name]?.userInfo ?? [:])])
+        case "state": report("state", ["count": count, "userInfo": plain(activities[name]?.userInfo ?? [:])])
         case "typed": readTyped()
         case "stream": stream(command)
         case "document", "files", "close", "access", "fetch", "unaccess": performDocument(name, command)
-        case let other: say("no command", ["do": other])
+        case let other: report("no command", ["do": other])
         }
     }
 
@@ -127,7 +128,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         activities[name] = activity
         activity.delegate = self
         set(activity, command)
-        // Seconds of the clock of Python's time.monotonic.
+        // In seconds of Python's time.monotonic.
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         let moment = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
@@ -138,7 +139,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         } else {
             activity.becomeCurrent()
         }
-        say("published", ["name": name, "type": activity.activityType, "moment": moment])
+        report("published", ["name": name, "type": activity.activityType, "moment": moment])
     }
 
     private func set(_ activity: NSUserActivity, _ command: [String: Any]) {
@@ -161,7 +162,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         activities[name]?.needsSave = true
     }
 
-    /// Changes the state all the time, as a user does who is busy.
+    /// Changes the state continuously, like a busy user.
     private func beginWork(_ name: String, perSecond: Int) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now(), repeating: 1 / Double(max(1, perSecond)), leeway: .milliseconds(1))
@@ -172,10 +173,10 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
 
     private func readTyped() {
         do {
-            guard let value = try continued?.typedPayload(Labelled.self) else { return say("typed") }
-            say("typed", ["label": value.label, "numbers": value.numbers])
+            guard let value = try continued?.typedPayload(Labelled.self) else { return report("typed") }
+            report("typed", ["label": value.label, "numbers": value.numbers])
         } catch {
-            say("typed", ["failure": "\(error)"])
+            report("typed", ["failure": "\(error)"])
         }
     }
 
@@ -184,7 +185,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     func application(
         _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
-        say("willContinue", ["type": userActivityType])
+        report("willContinue", ["type": userActivityType])
         block("willContinue")
         return true
     }
@@ -193,7 +194,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
     ) -> Bool {
-        take(userActivity, by: "delegate")
+        accept(userActivity, by: "delegate")
         block("continue")
         switch handling {
         case "refuse": return false
@@ -210,29 +211,29 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {
-        say("didFail", ["type": userActivityType], error: error)
+        report("didFail", ["type": userActivityType], error: error)
     }
 
     func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity) {
-        say("didUpdate", ["name": name(of: userActivity)])
+        report("didUpdate", ["name": name(of: userActivity)])
     }
 
     private func useClosures(_ type: String) {
         let shared = HandoffApplication.shared
-        shared.onWillContinue(type, queue: queue) { [unowned self] in say("willContinue", ["type": type]) }
-        shared.onContinue(type, queue: queue) { [unowned self] activity in take(activity, by: "closure") }
-        shared.onFail(type, queue: queue) { [unowned self] error in say("didFail", ["type": type], error: error) }
+        shared.onWillContinue(type, queue: queue) { [unowned self] in report("willContinue", ["type": type]) }
+        shared.onContinue(type, queue: queue) { [unowned self] activity in accept(activity, by: "closure") }
+        shared.onFail(type, queue: queue) { [unowned self] error in report("didFail", ["type": type], error: error) }
     }
 
-    /// Takes activities by a loop.
+    /// Receives activities in a loop.
     private func follow(_ type: String) {
         let activities = HandoffApplication.shared.continuations(of: type)
         Task { [self] in
-            for await activity in activities { queue.async { self.take(activity, by: "sequence") } }
+            for await activity in activities { queue.async { self.accept(activity, by: "sequence") } }
         }
     }
 
-    /// Opens a window about some content, which is the active one then.
+    /// Opens a window for some content. It becomes the active one.
     private func openScene(_ name: String, for content: String) {
         let window = Window(name, self)
         windows.append(window)
@@ -244,12 +245,12 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         HandoffApplication.shared.activeScene = scene
     }
 
-    func take(_ activity: NSUserActivity, by taker: String) {
+    func accept(_ activity: NSUserActivity, by receiver: String) {
         continued = activity
-        say(
+        report(
             "continue",
             [
-                "by": taker, "type": activity.activityType, "title": activity.title,
+                "by": receiver, "type": activity.activityType, "title": activity.title,
                 "userInfo": plain(activity.userInfo ?? [:]), "webpageURL": activity.webpageURL?.absoluteString,
                 "streams": activity.supportsContinuationStreams,
             ])
@@ -260,7 +261,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     private func stream(_ command: [String: Any]) {
         let source = command["of"] as? String
         guard let activity = source.map({ activities[$0] }) ?? continued else {
-            return say("stream", ["failure": "none"])
+            return report("stream", ["failure": "none"])
         }
         let text = command["send"] as? String
         if command["async"] as? Bool == true {
@@ -271,16 +272,16 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
                     stream.finishWriting()
                     var answer = Data()
                     for try await data in stream { answer += data }
-                    say("stream", ["answer": String(decoding: answer, as: UTF8.self)])
+                    report("stream", ["answer": String(decoding: answer, as: UTF8.self)])
                 } catch {
-                    say("stream", error: error)
+                    report("stream", error: error)
                 }
             }
             return
         }
         activity.getContinuationStreams { [self] input, output, error in
-            guard let input, let output else { return say("stream", error: error) }
-            say("stream opened")
+            guard let input, let output else { return report("stream", error: error) }
+            report("stream opened")
             ports.append(StreamPort(self, input, output, sends: text))
         }
     }
@@ -288,24 +289,25 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
 
 extension KitApp: HandoffActivityDelegate {
     func userActivityWillSave(_ userActivity: NSUserActivity) {
-        if work == nil { say("willSave", ["name": name(of: userActivity), "needsSave": userActivity.needsSave]) }
+        if work == nil { report("willSave", ["name": name(of: userActivity), "needsSave": userActivity.needsSave]) }
         userActivity.addUserInfoEntries(from: ["count": count])
         block("willSave")
     }
 
     func userActivityWasContinued(_ userActivity: NSUserActivity) {
-        say("wasContinued", ["name": name(of: userActivity)])
+        report("wasContinued", ["name": name(of: userActivity)])
     }
 
     func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
     ) {
-        say("didReceive", ["name": name(of: userActivity)])
+        report("didReceive", ["name": name(of: userActivity)])
         ports.append(StreamPort(self, inputStream, outputStream, sends: nil))
     }
 }
 
-/// What the test reads of a value in `userInfo`: itself where JSON has it, otherwise its description.
+/// Returns a value of `userInfo` for the test: unchanged if JSON supports it, otherwise its
+/// description.
 func plain(_ value: Any) -> Any {
     switch value {
     case let members as [AnyHashable: Any]:
@@ -323,13 +325,13 @@ struct Labelled: Codable {
     let numbers: [Int]
 }
 
-/// What asks for the deprecated `NSUserActivity()` without a warning at each build.
+/// Creates the deprecated `NSUserActivity()` without a warning at each build.
 protocol FirstDeclared {
-    /// An activity of the first type that the app declares.
+    /// Returns an activity of the first type that the app declares.
     static func firstDeclared() -> NSUserActivity
 }
 
 extension KitApp: FirstDeclared {
-    @available(*, deprecated, message: "As the initialiser that it calls")
+    @available(*, deprecated, message: "Like the initializer that it calls")
     static func firstDeclared() -> NSUserActivity { NSUserActivity() }
 }

@@ -1,15 +1,16 @@
 import Foundation
 
-/// One continuation stream. The side that asked sends a text and tells what comes back; the other side answers with what came, in
-/// capital letters, once it has all. It waits on a thread of its own, as without a run loop.
+/// A continuation stream. The requesting side sends a text and reports the reply. The other side
+/// waits for the complete text and replies with it in upper case. Blocks on its own thread, without
+/// a run loop.
 ///
-/// Unchecked Sendable: the streams are used on its thread alone.
+/// Unchecked Sendable: the streams are only used on its thread.
 final class StreamPort: @unchecked Sendable {
     private let app: KitApp
     private let input: InputStream
     private let output: OutputStream
 
-    /// Begins.
+    /// Starts the transfer.
     init(_ app: KitApp, _ input: InputStream, _ output: OutputStream, sends text: String?) {
         self.app = app
         self.input = input
@@ -25,22 +26,22 @@ final class StreamPort: @unchecked Sendable {
             send(Array(text.utf8))
             output.close()
         }
-        var came: [UInt8] = []
+        var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = input.read(&buffer, maxLength: buffer.count)
             guard count > 0 else {
-                if count < 0 { app.say("stream", error: input.streamError) }
+                if count < 0 { app.report("stream", error: input.streamError) }
                 break
             }
-            came += buffer[..<count]
+            received += buffer[..<count]
         }
-        let answer = String(decoding: came, as: UTF8.self)
+        let answer = String(decoding: received, as: UTF8.self)
         if text == nil {
             send(Array(answer.uppercased().utf8))
             output.close()
         }
-        app.say("stream", ["answer": answer])
+        app.report("stream", ["answer": answer])
     }
 
     private func send(_ bytes: [UInt8]) {

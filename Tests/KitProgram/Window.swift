@@ -1,6 +1,6 @@
 import HandoffKit
 
-/// A scene's delegate that says what it is told, by its name.
+/// A scene delegate that reports its calls under its name.
 final class Window: HandoffSceneDelegate {
     private let name: String
     private unowned let app: KitApp
@@ -11,8 +11,8 @@ final class Window: HandoffSceneDelegate {
     }
 
     func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String) {
-        app.say("willContinue", ["by": name, "type": userActivityType])
+        app.report("willContinue", ["by": name, "type": userActivityType])
     }
 
-    func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity) { app.take(userActivity, by: name) }
+    func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity) { app.accept(userActivity, by: name) }
 }

@@ -145,7 +145,7 @@ def fetch(stage):
     expect(reader.wait("unaccess")["there"] is False and not fetched_files(taker), "nothing is left")
     reader.do("fetch", index=2)
     failed = reader.wait("access")
-    expect(failed["there"] is False and "missing cannot be had" in failed["message"], f"said why: {failed}")
+    expect(failed["there"] is False and "missing is not available" in failed["message"], f"said why: {failed}")
 
 
 @test("a document that was changed or deleted since is fetched as it is, or not at all")

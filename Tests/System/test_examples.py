@@ -225,7 +225,7 @@ def favourites(stage):
     expect(payload["userInfo"]["store-url"] == {"$url": "https://shops.example.com/2"}, f"wrong store: {payload}")
     expect(sorted(payload["requiredUserInfoKeys"]) == sorted(payload["userInfo"]), f"not all required: {payload}")
     # Started without Handoff, it is there where the file is, and not elsewhere.
-    for app, expected in ((there, "★ favourite"), (stranger, "☆ no favourite")):
+    for app, expected in ((there, "★ favourite"), (stranger, "☆ not a favourite")):
         app.type("open 2")
         app.wait("popover open 2")
         app.type("show")
@@ -270,7 +270,7 @@ def unknown_store(stage):
     desk.publish(STORE, "--team", TEAM, "--user-info", json.dumps(info))
     offered(laptop, STORE)
     failed = take(laptop, STORE, code=None)
-    there.wait("refused: the activity names no store that is known here")
+    there.wait("refused: the activity does not name a known store")
     expect(failed.code != 0 and json.loads(failed.errors or failed.output)["code"] == 4608, f"it was taken: {failed}")
 
 
@@ -400,7 +400,7 @@ def create_shape(stage):
     info = laptop.ctl("continue", "--print").line["userInfo"]
     expect(info == {"activity-version": 2, "shape-type": "triangle", "colour": "red"}, f"wrong: {info}")
     take(laptop, SHAPES + "create-shape")
-    here.wait("continued elsewhere: Drawing a red triangle")
+    here.wait("continued on another device: Drawing a red triangle")
     there.wait("doing: Drawing a red triangle")
     there.type("place 380 190 200", "show")
     there.wait("doing: Changing a triangle of Untitled")
@@ -465,10 +465,10 @@ def versions(stage):
     for info, said in (
             ({"activity-version": 1, "shape-type": "circle"}, "doing: Drawing a black circle"),
             ({"activity-version": 3, "shape-type": "spiral"},
-             "refused: the activity is of version 3, and this Shapes reads up to version 2: "
+             "refused: the activity has version 3, but this Shapes reads only up to version 2: "
              "update Shapes on this device"),
-            ({"shape-type": "circle"}, "refused: the activity does not say its version"),
-            ({"activity-version": 2, "shape-type": "spiral", "colour": "red"}, "refused: .* no usable 'shape-type'"),
+            ({"shape-type": "circle"}, "refused: the activity has no version"),
+            ({"activity-version": 2, "shape-type": "spiral", "colour": "red"}, "refused: .* no valid 'shape-type'"),
             ({"activity-version": "2", "shape-type": "circle"}, "refused: .* version")):
         publish = desk.publish(SHAPES + "create-shape", "--team", TEAM, "--user-info", json.dumps(info))
         offered(laptop, SHAPES + "create-shape", id=publish.id)
@@ -486,10 +486,10 @@ def cut_drawing(stage):
     there.wait("doing: Changing .*")
     kind = SHAPES + "edit-document-properties"
     for content, said in (
-            (struct.pack(">Q", 1000) + b"drawing 1\n", "no drawing: the stream ended after 10 of 1000 bytes"),
-            (struct.pack(">Q", 1 << 60), "no drawing: a drawing cannot be of 1152921504606846976 bytes"),
-            (struct.pack(">Q", 4) + b"nope", "no drawing: what came is no drawing: .*"),
-            (b"", "no drawing: the stream ended after 0 of 0 bytes")):
+            (struct.pack(">Q", 1000) + b"drawing 1\n", "cannot receive the drawing: the stream ended after 10 of 1000 bytes"),
+            (struct.pack(">Q", 1 << 60), "cannot receive the drawing: a drawing cannot have 1152921504606846976 bytes"),
+            (struct.pack(">Q", 4) + b"nope", "cannot receive the drawing: the received data is not a drawing: .*"),
+            (b"", "cannot receive the drawing: the stream ended after 0 of 0 bytes")):
         origin = OriginApp(desk, kind, {"activity-version": 2}, content)
         offered(laptop, kind, deviceName="desk")
         take_from(laptop, kind, "desk")
@@ -525,7 +525,7 @@ def forum_routes(stage):
         there.wait(f"receiving {kind}")
         there.wait(f"continued {kind}")
         there.wait(re.escape(f"shows {WEB}{page}"))
-        here.wait(re.escape(f"continued elsewhere: {title}"))
+        here.wait(re.escape(f"continued on another device: {title}"))
     there.type("show")
     there.wait(".*The hut in June.*")
 

@@ -274,7 +274,7 @@ def tutorial(stage):
     opens(taker)
     taker.ctl("continue", "--from", "origin")
     expect(second() == "Page 7", "it did not go on there")
-    expect(first() == "You read on elsewhere.", "the first reader was not told")
+    expect(first() == "You continued reading on another device.", "the first reader was not told")
 
 
 # An app that is blocked in its save is waited for as long as may be.

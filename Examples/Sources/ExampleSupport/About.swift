@@ -1,15 +1,15 @@
-/// What a program says of itself for `--help` and the command `help`.
+/// The description of a program for `--help` and the command `help`.
 package struct About: Sendable {
-    /// Its name, as it is called.
+    /// The name of the program.
     package let name: String
-    /// A sentence for what it is.
+    /// A sentence that describes the program.
     package let summary: String
-    /// Its commands with what they do.
+    /// The commands and their effects.
     package let commands: [(usage: String, meaning: String)]
-    /// Which command a key is; see `Keyboard`.
+    /// The commands by key; see `Keyboard`.
     package let keys: [String: String]
 
-    /// A description.
+    /// Creates a description.
     package init(
         name: String, summary: String, commands: [(usage: String, meaning: String)], keys: [String: String] = [:]
     ) {
@@ -19,12 +19,12 @@ package struct About: Sendable {
         self.keys = keys
     }
 
-    /// The commands of every program behind the program's own.
+    /// The program's own commands, followed by those that every program has.
     package var allCommands: [(usage: String, meaning: String)] {
-        commands + [("show", "draws what there is"), ("help", "lists the commands"), ("quit", "ends the program")]
+        commands + [("show", "draws the picture"), ("help", "lists the commands"), ("quit", "ends the program")]
     }
 
-    /// The commands, a line for each, and the keys.
+    /// The commands, one per line, and the keys.
     package var commandList: [String] {
         let width = allCommands.map(\.usage.count).max() ?? 0
         var lines = allCommands.map { command in
@@ -32,7 +32,7 @@ package struct About: Sendable {
         }
         if !keys.isEmpty {
             let list = keys.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-            lines.append("On a terminal also keys: " + list.joined(separator: ", "))
+            lines.append("Keys on a terminal: " + list.joined(separator: ", "))
         }
         return lines
     }
@@ -41,16 +41,16 @@ package struct About: Sendable {
     package var help: String {
         ([
             "Usage: \(name) [--plain]", "", summary, "",
-            "  --plain  prints a line for each event and draws on `show` alone, as it does where there is no terminal",
-            "  --help   prints this", "",
-            "It is attached to the daemon whose socket is in $HANDOFF_SOCKET, or to that of the user.",
-            "", "Commands, one on each line of the standard input:",
+            "  --plain  Print a line for each event, and draw only on `show` (default without a terminal)",
+            "  --help   Show this help", "",
+            "The program connects to the daemon at $HANDOFF_SOCKET, or to the user's daemon.",
+            "", "Commands, one per line on standard input:",
         ] + commandList).joined(separator: "\n")
     }
 }
 
 extension String {
-    /// The text with spaces behind it, up to a width in characters; cut when it is longer.
+    /// Returns the text padded with spaces to a width in characters, or cut to it.
     package func padding(to width: Int) -> String {
         count >= width ? String(prefix(width)) : self + String(repeating: " ", count: width - count)
     }

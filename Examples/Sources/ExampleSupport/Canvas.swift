@@ -1,19 +1,19 @@
-/// A grid of characters to draw on; what is outside is ignored.
+/// A grid of characters to draw on. Drawing outside of it has no effect.
 package struct Canvas {
-    /// In characters.
+    /// The width in characters.
     package let width: Int
-    /// In lines.
+    /// The height in lines.
     package let height: Int
     private var rows: [[Character]]
 
-    /// An empty grid.
+    /// Creates an empty grid.
     package init(width: Int, height: Int) {
         self.width = max(width, 0)
         self.height = max(height, 0)
         rows = Array(repeating: Array(repeating: " ", count: self.width), count: self.height)
     }
 
-    /// The character at a place.
+    /// The character at a position.
     package subscript(column: Int, row: Int) -> Character {
         get { rows.indices.contains(row) && rows[row].indices.contains(column) ? rows[row][column] : " " }
         set {
@@ -22,12 +22,12 @@ package struct Canvas {
         }
     }
 
-    /// Writes a text from a place to the right.
+    /// Writes a text to the right of a position.
     package mutating func write(_ text: String, column: Int, row: Int) {
         for (offset, character) in text.enumerated() { self[column + offset, row] = character }
     }
 
-    /// Draws a box with lines of text in it; the corner is at the top left.
+    /// Draws a box around lines of text. The position is its top left corner.
     package mutating func box(_ lines: [String], column: Int, row: Int) {
         let inner = lines.map(\.count).max() ?? 0
         let bar = String(repeating: "─", count: inner + 2)
@@ -38,7 +38,7 @@ package struct Canvas {
         write("╰" + bar + "╯", column: column, row: row + lines.count + 1)
     }
 
-    /// The lines, without spaces at their ends.
+    /// The lines, without trailing spaces.
     package var lines: [String] {
         rows.map { row in
             guard let last = row.lastIndex(where: { $0 != " " }) else { return "" }
@@ -46,7 +46,7 @@ package struct Canvas {
         }
     }
 
-    /// The lines in a frame with a title.
+    /// Returns the lines in a frame with a title.
     package func framed(_ title: String) -> [String] {
         let head = "┌─ " + String(title.prefix(max(width - 4, 0))) + " "
         return [head + String(repeating: "─", count: max(width + 1 - head.count, 0)) + "┐"]

@@ -1,34 +1,34 @@
-/// Turns the bytes of a terminal without line mode into commands. Some keys are commands by themselves; everything else
-/// is typed into a line, which the return key ends. A plain value without input or output.
+/// Turns the bytes of a terminal without line mode into commands. Some keys are commands. All other
+/// input is edited as a line, which the return key ends. A plain value without input or output.
 package struct Keyboard {
-    /// What a key or a line asks for.
+    /// The result of a key or a line.
     package enum Event: Equatable {
-        /// A command, by a key or by a line.
+        /// A command, from a key or a line.
         case command(Command)
-        /// The line that is being typed has changed.
+        /// The edited line has changed.
         case typed
         /// Ctrl-C, or Ctrl-D on an empty line.
         case quit
     }
 
-    /// The longest line that is kept, in bytes; more of it is ignored.
+    /// The maximum length of a line, in bytes. Further bytes are ignored.
     private static let maxLine = 1_000
 
     private let keys: [String: String]
     private var pending: [UInt8] = []
     private var lineBytes: [UInt8] = []
 
-    /// A keyboard.
-    /// - Parameter keys: which command a key is: `up`, `down`, `left`, `right`, `tab`, or a character that no command
-    ///   begins with.
+    /// Creates a keyboard.
+    /// - Parameter keys: the commands by key: `up`, `down`, `left`, `right`, `tab`, or a character
+    ///   with which no command starts.
     package init(keys: [String: String]) {
         self.keys = keys
     }
 
-    /// What has been typed of the line.
+    /// The edited line so far.
     package var line: String { String(decoding: lineBytes, as: UTF8.self) }
 
-    /// Takes bytes in whatever pieces they come.
+    /// Processes received bytes, in pieces of any size.
     package mutating func received(_ bytes: [UInt8]) -> [Event] {
         pending += bytes
         var events: [Event] = []
@@ -49,7 +49,7 @@ package struct Keyboard {
             lineBytes = []
             return command.map(Event.command) ?? .typed
         case 0x08, 0x7F:
-            // A whole character, of however many bytes.
+            // Removes a whole character of any number of bytes.
             while let last = lineBytes.popLast(), last & 0xC0 == 0x80 {}
             return .typed
         case 0x15:
@@ -63,7 +63,7 @@ package struct Keyboard {
         }
     }
 
-    /// A sequence that begins with escape: an arrow, or a key that means nothing here.
+    /// Handles a sequence that starts with escape: an arrow, or a key without a meaning here.
     private mutating func escape() -> Event? {
         guard pending.count > 1 else { return nil }
         guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else {
@@ -71,7 +71,7 @@ package struct Keyboard {
             lineBytes = []
             return .typed
         }
-        // Up to its final byte.
+        // Up to the final byte of the sequence.
         guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
             if pending.count > 16 { pending = [] }
             return nil

@@ -1,6 +1,7 @@
 extension String {
-    /// The text as a terminal may show it: what comes from another device could otherwise move the cursor, change
-    /// colours or turn the direction of writing. Control and format characters become U+FFFD.
+    /// The text in a form that is safe for a terminal. Text from another device could otherwise
+    /// move the cursor, change colours or reverse the writing direction. Control and format
+    /// characters become U+FFFD.
     package var printable: String {
         var result = ""
         for scalar in unicodeScalars {

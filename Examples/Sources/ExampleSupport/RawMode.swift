@@ -1,11 +1,12 @@
 import Foundation
 
-/// The terminal without line mode: each key arrives when it is pressed, and is not shown (termios(3)).
+/// A terminal without line mode: each key arrives when it is pressed, and is not echoed
+/// (termios(3)).
 struct RawMode {
     private let before: termios
 
-    /// Switches it on.
-    /// - Returns: nil when standard input or output is no terminal.
+    /// Turns off line mode.
+    /// - Returns: nil if standard input or output is not a terminal.
     init?() {
         var settings = termios()
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 else {
@@ -16,7 +17,6 @@ struct RawMode {
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 
-    /// Restores what was there before.
     func end() {
         var settings = before
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)

@@ -1,17 +1,17 @@
 extension Region {
     /// The commands that move a map.
     package static let commands = [
-        (usage: "pan n|s|e|w", meaning: "moves the map"), (usage: "zoom in|out", meaning: "shows less, or more"),
-        (usage: "go LAT LON", meaning: "shows a place, in degrees"), (usage: "world", meaning: "shows everything"),
+        (usage: "pan n|s|e|w", meaning: "moves the map"), (usage: "zoom in|out", meaning: "changes the scale"),
+        (usage: "go LAT LON", meaning: "shows a location, in degrees"), (usage: "world", meaning: "shows the world"),
     ]
 
-    /// The keys that do.
+    /// The keys that move a map.
     package static let keys = [
         "up": "pan n", "down": "pan s", "left": "pan w", "right": "pan e", "+": "zoom in", "-": "zoom out",
     ]
 
-    /// The region after one of these commands.
-    /// - Returns: nil for any other one.
+    /// Returns the region after one of these commands.
+    /// - Returns: nil for any other command.
     package func moved(by command: Command) -> Region? {
         switch (command.word, command.argument(0)) {
         case ("pan", let name?): return Direction(rawValue: name).map(panned)

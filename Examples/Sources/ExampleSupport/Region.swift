@@ -1,19 +1,19 @@
-/// A part of the world: a centre and how far it reaches, in degrees. Always one that can be drawn: whatever is given is
-/// brought into the ranges.
+/// A part of the world: a centre and its extent, in degrees. It can always be drawn: values are
+/// clamped to their ranges.
 package struct Region: Equatable, Sendable {
-    /// Of the centre: −90 to 90, north is positive.
+    /// The latitude of the centre: −90 to 90, north is positive.
     package let latitude: Double
-    /// Of the centre: −180 up to 180, east is positive.
+    /// The longitude of the centre: −180 up to 180, east is positive.
     package let longitude: Double
-    /// From the lower to the upper edge: 0.5 to 180.
+    /// The distance from the lower to the upper edge: 0.5 to 180.
     package let latitudeSpan: Double
-    /// From the left to the right edge: 1 to 360.
+    /// The distance from the left to the right edge: 1 to 360.
     package let longitudeSpan: Double
 
     /// The whole world.
     package static let world = Region(latitude: 20, longitude: 0, latitudeSpan: 140, longitudeSpan: 360)
 
-    /// A region; numbers that are none become those of the world.
+    /// Creates a region. Numbers that are not finite are replaced by defaults.
     package init(latitude: Double, longitude: Double, latitudeSpan: Double, longitudeSpan: Double) {
         self.latitude = min(max(latitude.isFinite ? latitude : 0, -90), 90)
         self.longitude = Self.wrapped(longitude.isFinite ? longitude : 0)
@@ -21,7 +21,7 @@ package struct Region: Equatable, Sendable {
         self.longitudeSpan = min(max(longitudeSpan.isFinite ? longitudeSpan : 360, 1), 360)
     }
 
-    /// Where the view is moved.
+    /// The direction in which the view moves.
     package enum Direction: String, Sendable {
         case north = "n"
         case south = "s"
@@ -29,7 +29,7 @@ package struct Region: Equatable, Sendable {
         case west = "w"
     }
 
-    /// The region a quarter of its size further.
+    /// Returns the region moved by a quarter of its size.
     package func panned(_ direction: Direction) -> Region {
         let (up, right): (Double, Double) =
             switch direction {
@@ -43,26 +43,27 @@ package struct Region: Equatable, Sendable {
             latitudeSpan: latitudeSpan, longitudeSpan: longitudeSpan)
     }
 
-    /// The region around the same centre, reaching so many times as far.
+    /// Returns the region with the same centre and a scaled extent.
     package func zoomed(by factor: Double) -> Region {
         Region(
             latitude: latitude, longitude: longitude, latitudeSpan: latitudeSpan * factor,
             longitudeSpan: longitudeSpan * factor)
     }
 
-    /// Where a place lies: 0 at the left or upper edge, 1 at the right or lower one.
+    /// Returns the relative position of a location: 0 at the left or upper edge, 1 at the right or
+    /// lower one.
     package func place(latitude: Double, longitude: Double) -> (x: Double, y: Double) {
         let east = Self.wrapped(longitude - self.longitude)
         return (east / longitudeSpan + 0.5, (self.latitude - latitude) / latitudeSpan + 0.5)
     }
 
-    /// Whether a place lies inside.
+    /// Returns whether a location is inside the region.
     package func contains(latitude: Double, longitude: Double) -> Bool {
         let (x, y) = place(latitude: latitude, longitude: longitude)
         return (0..<1).contains(x) && (0..<1).contains(y)
     }
 
-    /// The region in numbers with two places.
+    /// The region as numbers with two decimals.
     package var text: String {
         [latitude, longitude, latitudeSpan, longitudeSpan].map(Self.text).joined(separator: " ")
     }
@@ -74,7 +75,7 @@ package struct Region: Equatable, Sendable {
     }
 
     private static func wrapped(_ longitude: Double) -> Double {
-        // Left as it is to the last bit, so that what was a region once remains the same one.
+        // Values in range are returned unchanged to the last bit, so that equal regions stay equal.
         guard !(-180..<180).contains(longitude) else { return longitude }
         let turn = (longitude + 180).truncatingRemainder(dividingBy: 360)
         return turn < 0 ? turn + 180 : turn - 180

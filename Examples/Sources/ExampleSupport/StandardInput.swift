@@ -1,15 +1,15 @@
 import Foundation
 
-/// The standard input of the process.
 enum StandardInput {
-    /// Opens something in its place where it was closed: its number would be that of the next thing to be opened
-    /// otherwise, from which commands would then be read.
+    /// Opens /dev/null if standard input is closed. Otherwise the next file to be opened would get
+    /// its number, and commands would be read from it.
     static func reserve() {
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     }
 
-    /// Waits for input, on any thread (read(2), and poll(2) where another program has made it non-blocking).
-    /// - Returns: nothing at its end, also when it has failed.
+    /// Waits for input, on any thread (read(2), and poll(2) if another program has made it
+    /// non-blocking).
+    /// - Returns: an empty array at the end, and after an error.
     static func next() -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {

@@ -1,18 +1,18 @@
 import Dispatch
 import Foundation
 
-/// What an example has of its terminal: a picture that is drawn anew when something changes, messages below it, and
-/// commands. Without a terminal, or with `--plain`, every message is a line by itself and the picture is drawn on
-/// `show` alone, so that other programs can read along.
+/// The terminal of an example: a picture that is redrawn when something changes, messages below it,
+/// and commands. Without a terminal, or with `--plain`, every message is a separate line and the
+/// picture is drawn only on `show`, so that other programs can read the output.
 ///
-/// The standard input is read on a thread of its own: a dispatch source on a pipe may miss its end, and Foundation's
-/// file handle ends the process when reading fails.
+/// Standard input is read on a separate thread: a dispatch source on a pipe may miss its end, and
+/// Foundation's file handle ends the process if reading fails.
 @MainActor
 package final class Terminal {
-    /// How many messages stay below the picture.
+    /// The number of messages below the picture.
     private static let messageCount = 5
 
-    /// Draws what there is to see, a text for each line.
+    /// Returns the picture, one string per line.
     package var picture: () -> [String] = { [] }
 
     private let about: About
@@ -21,14 +21,14 @@ package final class Terminal {
     private var keyboard: Keyboard
     private var rest: [UInt8] = []
     private var messages: [String] = []
-    /// What is shown in the place of the picture until the next command.
+    /// Shown in place of the picture until the next command.
     private var overlay: [String]?
     private var perform: (Command) -> Void = { _ in }
     private var ended: () -> Void = {}
     private var signals: [any DispatchSourceSignal] = []
 
-    /// Takes the terminal over. Prints the help, or what is wrong with the command line, and ends the process where
-    /// that is asked for.
+    /// Takes control of the terminal. If the arguments request help or are invalid, prints the help
+    /// or an error and ends the process.
     package init(_ about: About, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         self.about = about
         StandardInput.reserve()
@@ -41,7 +41,7 @@ package final class Terminal {
                 exit(0)
             default:
                 FileHandle.standardError.write(
-                    Data("\(about.name): unknown word '\(argument.printable)' (see \(about.name) --help)\n".utf8))
+                    Data("\(about.name): unknown argument '\(argument.printable)' (see \(about.name) --help)\n".utf8))
                 exit(2)
             }
         }
@@ -51,30 +51,30 @@ package final class Terminal {
         if rawMode != nil { Self.write(Screen.enter) }
     }
 
-    // MARK: What the user sees
+    // MARK: Output
 
-    /// Says that something happened.
-    package func say(_ message: String) {
+    /// Shows a message.
+    package func report(_ message: String) {
         let line = message.printable
         guard !isPlain else { return Self.write(line + "\n") }
         messages = (messages + [line]).suffix(Self.messageCount)
         redraw()
     }
 
-    /// Says that a command is none of the program's, or lacks something.
-    package func misunderstood(_ command: Command) {
+    /// Reports that a command is unknown or incomplete.
+    package func reportInvalid(_ command: Command) {
         let line = ([command.word] + command.arguments).joined(separator: " ")
-        say("do not know what to do with '\(line)'; 'help' lists the commands")
+        report("unknown or incomplete command '\(line)'; 'help' lists the commands")
     }
 
-    /// Draws the picture anew; without a terminal only `show` does.
+    /// Redraws the picture. Does nothing without a terminal.
     package func redraw() {
         guard !isPlain else { return }
         let lines = (overlay ?? picture()) + [""] + messages.map { "  " + $0 }
         Self.write(Screen.frame(lines, prompt: "\(about.name)> \(keyboard.line.printable)"))
     }
 
-    /// Gives the terminal back, and ends the process.
+    /// Restores the terminal, and ends the process.
     package func quit() -> Never {
         if let rawMode {
             Self.write(Screen.leave)
@@ -83,21 +83,21 @@ package final class Terminal {
         exit(0)
     }
 
-    // MARK: What the user types
+    // MARK: Input
 
-    /// Has each command performed from now on, on the main queue. `show`, `help` and `quit` are dealt with here.
+    /// Starts to perform commands on the main queue. `show`, `help` and `quit` are handled here.
     package func readCommands(_ perform: @escaping (Command) -> Void) {
         read(
-            { [self] command in if !dealsWith(command) { perform(command) } },
+            { [self] command in if !handles(command) { perform(command) } },
             ended: { [self] in quit() })
     }
 
-    /// The commands for an asynchronous main, without `show`, `help` and `quit`, which are dealt with in their turn.
-    /// The sequence ends with the input, and so should the program, by `quit()`.
+    /// Returns the commands for an asynchronous main, without `show`, `help` and `quit`, which are
+    /// handled in order. The sequence ends with the input. The program should then call `quit()`.
     package func commands() -> some AsyncSequence<Command, Never> {
         let (stream, continuation) = AsyncStream<Command>.makeStream()
         read({ continuation.yield($0) }, ended: { continuation.finish() })
-        return stream.filter { await !self.dealsWith($0) }
+        return stream.filter { await !self.handles($0) }
     }
 
     private func read(_ perform: @escaping (Command) -> Void, ended: @escaping () -> Void) {
@@ -114,7 +114,7 @@ package final class Terminal {
         }
     }
 
-    /// Does something after a while, on the main queue.
+    /// Runs an action after a delay, on the main queue.
     package func after(_ duration: Duration, _ body: @escaping () -> Void) {
         Task {
             try? await Task.sleep(for: duration)
@@ -144,8 +144,8 @@ package final class Terminal {
     }
 
     /// Performs a command that every program has.
-    /// - Returns: false for another one.
-    private func dealsWith(_ command: Command) -> Bool {
+    /// - Returns: false for any other command.
+    private func handles(_ command: Command) -> Bool {
         overlay = nil
         switch command.word {
         case "quit", "q": quit()
@@ -176,7 +176,7 @@ package final class Terminal {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
         } catch {
-            // Nobody sees it any more.
+            // The output is closed: there is nowhere to report it.
             exit(1)
         }
     }

@@ -1,4 +1,5 @@
-/// The land of the world, roughly: outlines of some points each, enough for a map in characters.
+/// The land of the world, approximately: outlines of some points each, sufficient for a map of
+/// characters.
 package enum WorldMap {
     /// A piece of land.
     private struct Outline: Sendable {
@@ -6,7 +7,7 @@ package enum WorldMap {
         let longitudes: ClosedRange<Double>
         let latitudes: ClosedRange<Double>
 
-        /// An outline from longitudes and latitudes in turn.
+        /// Creates an outline from alternating longitudes and latitudes.
         init(_ numbers: [Double]) {
             points = stride(from: 0, to: numbers.count - 1, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
             longitudes = Self.range(points.map(\.longitude))
@@ -17,7 +18,7 @@ package enum WorldMap {
             (numbers.min() ?? 0)...(numbers.max() ?? 0)
         }
 
-        /// Whether a place lies inside: how many edges are to its east.
+        /// Returns whether a location is inside, determined by the number of edges to its east.
         func contains(longitude: Double, latitude: Double) -> Bool {
             guard longitudes.contains(longitude), latitudes.contains(latitude), var last = points.last else {
                 return false
@@ -34,12 +35,12 @@ package enum WorldMap {
         }
     }
 
-    /// Whether there is land at a place, in degrees.
+    /// Returns whether there is land at a location, in degrees.
     package static func isLand(latitude: Double, longitude: Double) -> Bool {
         outlines.contains { $0.contains(longitude: longitude, latitude: latitude) }
     }
 
-    /// Draws a region; each character shows two by two places.
+    /// Draws a region. Each character represents two by two locations.
     package static func draw(_ region: Region, on canvas: inout Canvas) {
         for row in 0..<canvas.height {
             for column in 0..<canvas.width {

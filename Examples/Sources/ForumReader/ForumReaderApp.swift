@@ -2,20 +2,22 @@ import ExampleSupport
 import Foundation
 import HandoffKit
 
-/// Reads a forum: in the shape of an app without delegates, in which a loop for each type takes what other devices hand
-/// over. Every screen makes an activity when it appears, and invalidates it when it goes.
+/// A forum reader, structured as an app without delegates: a loop for each type handles the
+/// activities of other devices. Every screen creates an activity when it appears, and invalidates
+/// it when it disappears.
 @main
 @MainActor
 final class ForumReaderApp: NSUserActivityDelegate {
     private static let about = About(
         name: "ForumReader",
-        summary: "Reads a forum. The place where one reads can be continued, or opened as a web page.",
+        summary: "Reads a forum. The current place can be continued, or opened as a web page.",
         commands: [
-            ("bookmarks", "shows the threads that are kept, and the messages"),
+            ("bookmarks", "shows the bookmarked threads, and the messages"),
             ("forum kitchen|trails|workshop", "shows the threads of a forum"),
-            ("thread ID [PAGE]", "reads a thread, from where one stopped"), ("page NUMBER", "turns to a page"),
-            ("next", "turns the page"), ("back", "turns it back"), ("scroll COUNT", "scrolls by posts, on the page"),
-            ("by USER", "shows only what one user wrote in the thread"), ("all", "shows what all wrote in it"),
+            ("thread ID [PAGE]", "opens a thread at the first unread page"), ("page NUMBER", "turns to a page"),
+            ("next", "turns to the next page"), ("back", "turns to the previous page"),
+            ("scroll COUNT", "scrolls by posts within the page"),
+            ("by USER", "shows only one user's posts in the thread"), ("all", "shows all posts in the thread"),
             ("message ID", "reads a private message"),
         ],
         keys: ["left": "back", "right": "next", "up": "scroll -1", "down": "scroll 1"])
@@ -38,11 +40,13 @@ final class ForumReaderApp: NSUserActivityDelegate {
             identifier: "com.example.forum", version: "1.0", teamIdentifier: "EXAMPLES")
         application.report(to: terminal)
         for type in NSUserActivity.ForumType.all {
-            // Which declares the type, too.
+            // This also declares the type.
             let activities = application.continuations(of: type)
             Task { for await activity in activities { continueActivity(activity) } }
-            application.onWillContinue(type) { [self] in terminal.say("receiving \(type)") }
-            application.onFail(type) { [self] error in terminal.say("failed \(type): \(error.localizedDescription)") }
+            application.onWillContinue(type) { [self] in terminal.report("receiving \(type)") }
+            application.onFail(type) { [self] error in
+                terminal.report("failed \(type): \(error.localizedDescription)")
+            }
         }
         appear()
     }
@@ -50,14 +54,14 @@ final class ForumReaderApp: NSUserActivityDelegate {
     // MARK: Handoff
 
     private func continueActivity(_ activity: NSUserActivity) {
-        terminal.say("continued \(activity.activityType)")
+        terminal.report("continued \(activity.activityType)")
         if let route = activity.route, open(route) { return }
         // The web page is for devices without the app, and for an app that is too old.
         let page = activity.webpageURL.map { "; its web page is \($0.absoluteString)" } ?? ""
-        terminal.say("cannot show '\(activity.title ?? activity.activityType)' here\(page)")
+        terminal.report("cannot show '\(activity.title ?? activity.activityType)' here\(page)")
     }
 
-    /// The screen has appeared: what the user does there begins.
+    /// Publishes the user's activity on the screen that has appeared.
     private func appear() {
         let route = reader.route
         if let userActivity, userActivity.activityType == route.activityType {
@@ -65,7 +69,7 @@ final class ForumReaderApp: NSUserActivityDelegate {
             userActivity.title = reader.title
             userActivity.needsSave = true
         } else {
-            // Another screen: what was done on the former one has ended.
+            // A new screen: the activity of the former one has ended.
             let former = userActivity
             let activity = NSUserActivity(route)
             activity.title = reader.title
@@ -74,19 +78,19 @@ final class ForumReaderApp: NSUserActivityDelegate {
             activity.becomeCurrent()
             former?.invalidate()
         }
-        terminal.say("shows \(route.webURL?.absoluteString ?? "-")")
+        terminal.report("shows \(route.webURL?.absoluteString ?? "-")")
     }
 
-    /// The last chance to write where exactly the user is.
+    /// Writes the exact position, immediately before it is sent.
     func userActivityWillSave(_ userActivity: NSUserActivity) {
         userActivity.route = reader.route
     }
 
     func userActivityWasContinued(_ userActivity: NSUserActivity) {
-        terminal.say("continued elsewhere: \(userActivity.title ?? "-")")
+        terminal.report("continued on another device: \(userActivity.title ?? "-")")
     }
 
-    // MARK: What the user does
+    // MARK: User actions
 
     @discardableResult
     private func open(_ route: Route?) -> Bool {
@@ -95,11 +99,11 @@ final class ForumReaderApp: NSUserActivityDelegate {
         return true
     }
 
-    /// Scrolling is no navigation: nothing is published for it, only marked as news for whoever continues.
+    /// Scrolls within the page. This publishes nothing; it only marks the activity as changed.
     private func scroll(by count: Int) -> Bool {
         guard let route = reader.scrolled(by: count), reader.open(route) else { return false }
         userActivity?.needsSave = true
-        terminal.say("at \(reader.topPost.map { reader.posts[$0].id } ?? "-")")
+        terminal.report("at \(reader.topPost.map { reader.posts[$0].id } ?? "-")")
         return true
     }
 
@@ -122,7 +126,7 @@ final class ForumReaderApp: NSUserActivityDelegate {
             case "scroll": scroll(by: command.number(0) ?? 1)
             default: false
             }
-        if !isDone { terminal.misunderstood(command) }
+        if !isDone { terminal.reportInvalid(command) }
     }
 
     private func filtered(by user: String?) -> Route? {

@@ -1,22 +1,19 @@
-/// A thread: what it is called, and what was written in it, the oldest first.
+/// A thread: its title, and its posts, oldest first.
 struct ForumThread: Sendable {
     let id: String
     let forum: String
     let title: String
     let posts: [Post]
 
-    /// How many posts a page has.
     static let pageSize = 4
 }
 
-/// What somebody has written in a thread.
 struct Post: Equatable, Sendable {
     let id: String
     let author: String
     let text: String
 }
 
-/// A private message.
 struct Message: Sendable {
     let id: String
     let author: String
@@ -24,15 +21,15 @@ struct Message: Sendable {
     let lines: [String]
 }
 
-/// What the forum has: every device knows it already, as if it had been fetched. Nothing of it travels in an activity.
+/// The contents of the forum. Every device has them, as if they had been fetched. They are never
+/// part of an activity.
 enum Library {
-    /// The forums by their ids, in order.
+    /// The forums by ID, in order.
     static let forums = [
         (id: "kitchen", name: "Kitchen and table"), (id: "trails", name: "Trails and huts"),
         (id: "workshop", name: "The workshop"),
     ]
 
-    /// All threads.
     static let threads = [
         thread("101", in: "kitchen", "Sourdough that does not rise", 11),
         thread("102", in: "kitchen", "Which pan for a small stove?", 5),
@@ -41,10 +38,8 @@ enum Library {
         thread("301", in: "workshop", "A bench from one beam", 13),
     ]
 
-    /// The threads that the user keeps.
     static let bookmarks = ["101", "201"]
 
-    /// The private messages.
     static let messages = [
         Message(
             id: "9", author: "ilse", title: "The hut in June",
@@ -54,7 +49,6 @@ enum Library {
             lines: ["I have sharpened it.", "Come by when you like, the door is open."]),
     ]
 
-    /// The thread with an id.
     static func thread(_ id: String) -> ForumThread? { threads.first { $0.id == id } }
 
     private static func thread(_ id: String, in forum: String, _ title: String, _ count: Int) -> ForumThread {

@@ -2,20 +2,17 @@ import Foundation
 import HandoffKit
 
 extension NSUserActivity {
-    /// The types of activities of this app.
     enum ForumType {
         /// Reading a thread.
         static let browsingPosts = "com.example.forum.browsing-posts"
-        /// Looking through the threads of a forum, or the bookmarks.
+        /// Viewing the threads of a forum, or the bookmarks.
         static let listingThreads = "com.example.forum.listing-threads"
-        /// Reading a private message.
         static let readingMessage = "com.example.forum.reading-message"
 
-        /// All of them.
         static let all = [browsingPosts, listingThreads, readingMessage]
     }
 
-    /// The version of the members of `userInfo` that this app writes. It reads all up to it.
+    /// The version of the `userInfo` members that this app writes. It reads all versions up to it.
     static let routeVersion = 1
 
     private enum Key {
@@ -31,16 +28,16 @@ extension NSUserActivity {
         static let all = [bookmarks, filteredUserID, forumID, messageID, page, postID, threadID, version]
     }
 
-    /// Where in the app the activity is.
+    /// The activity's place in the app.
     ///
-    /// Reading gives nil when a member is missing that the type must have, or a later version has written it. A page
-    /// that is missing is the next unread one, a post that is missing the top of the page. Writing replaces the members
-    /// of a former route, and the web page; a route of another type is not written, since the type of an activity is
-    /// for ever.
+    /// Reading returns nil if a required member of the type is missing, or a later version has
+    /// written it. A missing page means the next unread one, a missing post the top of the page.
+    /// Writing replaces the members of a former route, and the web page. A route of another type is
+    /// not written, because the type of an activity cannot change.
     var route: Route? {
         get {
             let members = userInfo ?? [:]
-            // An activity of before there were versions has none.
+            // An activity from before versions were introduced has none.
             guard (members[Key.version] as? Int ?? 1) <= Self.routeVersion else { return nil }
             switch activityType {
             case ForumType.browsingPosts:
@@ -73,7 +70,6 @@ extension NSUserActivity {
         }
     }
 
-    /// A new activity for a place in the app.
     convenience init(_ route: Route) {
         self.init(activityType: route.activityType)
         isEligibleForHandoff = true
@@ -98,7 +94,6 @@ extension NSUserActivity {
 }
 
 extension Route {
-    /// The type of activity that a route is of.
     var activityType: String {
         switch self {
         case .bookmarks, .forum: NSUserActivity.ForumType.listingThreads
@@ -107,7 +102,6 @@ extension Route {
         }
     }
 
-    /// The members without which it is no route.
     fileprivate var requiredKeys: Set<String> {
         switch self {
         case .bookmarks: ["bookmarks"]

@@ -1,7 +1,7 @@
 import ExampleSupport
 
 extension Reader {
-    /// What the user is doing, in words.
+    /// A user-visible title.
     var title: String {
         switch route {
         case .bookmarks: "Bookmarks"
@@ -12,7 +12,7 @@ extension Reader {
         }
     }
 
-    /// What is seen, a text for each line.
+    /// The screen, one string per line.
     var picture: [String] {
         var canvas = Canvas(width: 76, height: 17)
         for (row, line) in content.enumerated() { canvas.write(line, column: 1, row: row + 1) }

@@ -1,19 +1,18 @@
-/// What is shown: a route whose page is known, and what is on it. A plain value.
+/// The state of the screen: a route whose page is known, and its contents. A plain value.
 struct Reader: Sendable {
-    /// What the user sees.
+    /// The visible place.
     private(set) var route: Route
-    /// The post at the top of the window; nil where there are no posts.
+    /// The post at the top of the window; nil if there are no posts.
     private(set) var topPost: Int?
-    /// Up to where this device's user has read each thread: a number of posts.
+    /// The number of posts in each thread that this device's user has read.
     private var read: [String: Int] = [:]
 
-    /// A reader at the bookmarks.
     init() {
         route = .bookmarks
     }
 
-    /// Goes to a place.
-    /// - Returns: false for what is not there, which changes nothing.
+    /// Opens a place.
+    /// - Returns: false if it does not exist; the state is then unchanged.
     mutating func open(_ route: Route) -> Bool {
         switch route {
         case .bookmarks: break
@@ -38,7 +37,7 @@ struct Reader: Sendable {
         let last = (posts.count - 1) / ForumThread.pageSize + 1
         let number: Int
         switch page {
-        // A thread may be shorter here than where the number is from.
+        // The thread may be shorter here than on the device that sent the number.
         case .specific(let wanted): number = min(max(wanted, 1), last)
         case .nextUnread: number = user == nil ? min((read[id] ?? 0) / ForumThread.pageSize + 1, last) : 1
         }
@@ -55,7 +54,7 @@ struct Reader: Sendable {
         return true
     }
 
-    /// The posts of the thread that is open, of one user where it is filtered.
+    /// The posts of the open thread, filtered by user if requested.
     var posts: [Post] {
         switch route {
         case .thread(let id, _, _): Library.thread(id)?.posts ?? []
@@ -64,14 +63,13 @@ struct Reader: Sendable {
         }
     }
 
-    /// The number of the page; nil where there are no pages.
+    /// The page number; nil if there are no pages.
     var page: Int? { topPost.map { $0 / ForumThread.pageSize + 1 } }
 
-    /// How many pages there are.
     var pageCount: Int { max((posts.count - 1) / ForumThread.pageSize + 1, 1) }
 
-    /// The same place at another page.
-    /// - Returns: nil where there are no pages.
+    /// Returns the same place at another page.
+    /// - Returns: nil if there are no pages.
     func route(page number: Int) -> Route? {
         guard let page = Page(number: number) else { return nil }
         switch route {
@@ -81,8 +79,8 @@ struct Reader: Sendable {
         }
     }
 
-    /// The same place, scrolled by some posts inside its page.
-    /// - Returns: nil where there are no posts.
+    /// Returns the same place, scrolled by some posts within its page.
+    /// - Returns: nil if there are no posts.
     func scrolled(by count: Int) -> Route? {
         guard let top = topPost, let page else { return nil }
         let first = (page - 1) * ForumThread.pageSize

@@ -1,27 +1,24 @@
 import Foundation
 
-/// A place in the app, from which any device can show it: ids and numbers, never the content itself.
+/// A place in the app that any device can show. Contains IDs and numbers, never content.
 enum Route: Equatable, Sendable {
-    /// The threads that the user keeps.
     case bookmarks
-    /// The threads of a forum.
     case forum(id: String)
-    /// A page of a thread; with a post, scrolled to it.
+    /// A page of a thread, scrolled to the post, if any.
     case thread(id: String, page: Page, post: String?)
-    /// A page of what one user has written in a thread.
+    /// A page of one user's posts in a thread.
     case threadOfUser(id: String, user: String, page: Page, post: String?)
-    /// A private message.
     case message(id: String)
 }
 
 /// A page of a thread.
 enum Page: Equatable, Sendable {
-    /// Counted from 1.
+    /// A page number, counted from 1.
     case specific(Int)
-    /// Where this device's user has not read on; each device knows that for itself.
+    /// The first unread page of the device's user, which each device determines for itself.
     case nextUnread
 
-    /// The page of a number.
+    /// Creates a page from a number.
     /// - Returns: nil for numbers below 1.
     init?(number: Int) {
         guard number >= 1 else { return nil }
@@ -30,7 +27,7 @@ enum Page: Equatable, Sendable {
 }
 
 extension Route {
-    /// The page of the forum's web site, for devices without the app.
+    /// The page on the forum's web site, for devices without the app.
     var webURL: URL? {
         var components = URLComponents()
         components.scheme = "https"
@@ -59,7 +56,7 @@ extension Route {
 }
 
 extension Page {
-    /// The page in a URL of the web site.
+    /// The page as a query item of the web site.
     fileprivate var queryItem: URLQueryItem {
         switch self {
         case .specific(let number): URLQueryItem(name: "page", value: "\(number)")

@@ -1,22 +1,22 @@
 import Foundation
 import HandoffKit
 
-/// Takes the viewports of other devices, and has the map show them.
+/// Handles viewports that are continued from other devices, and shows them on the map.
 final class AppDelegate: UIApplicationDelegate {
     private let map: MapController
-    private let say: (String) -> Void
+    private let report: (String) -> Void
 
-    /// A delegate that restores on this map.
-    init(_ map: MapController, say: @escaping (String) -> Void) {
+    /// Creates a delegate that restores activities on this map.
+    init(_ map: MapController, report: @escaping (String) -> Void) {
         self.map = map
-        self.say = say
+        self.report = report
     }
 
     func application(
         _ application: UIApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
-        // All that is known by now is the type; the rest is on its way.
-        say("receiving \(userActivityType)")
+        // Only the type is known by now; the content is being sent.
+        report("receiving \(userActivityType)")
         return true
     }
 
@@ -25,11 +25,11 @@ final class AppDelegate: UIApplicationDelegate {
         restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
     ) -> Bool {
         guard MapController.viewport(of: userActivity) != nil else {
-            say("refused: the activity has no viewport of \(Viewport.size) bytes")
+            report("refused: the activity has no viewport of \(Viewport.size) bytes")
             return false
         }
         restorationHandler([map])
-        say("continued \(userActivity.activityType)")
+        report("continued \(userActivity.activityType)")
         return true
     }
 
@@ -37,6 +37,6 @@ final class AppDelegate: UIApplicationDelegate {
         _ application: UIApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {
-        say("failed \(userActivityType): \(error.localizedDescription)")
+        report("failed \(userActivityType): \(error.localizedDescription)")
     }
 }

@@ -2,27 +2,25 @@ import ExampleSupport
 import Foundation
 import HandoffKit
 
-/// The map, and the activity that says what is seen of it.
+/// The map, and the activity that describes its visible region.
 final class MapController: UIResponder {
-    /// The one type of activity that there is.
     static let activityType = "com.example.mapoff.viewport"
     private static let regionKey = "region"
 
-    /// What is seen.
     private(set) var region = Region.world
 
     private let application: HandoffApplication
-    private let say: (String) -> Void
+    private let report: (String) -> Void
     private var updates = 0
 
-    /// A map of the whole world. Nothing is current before `viewDidLoad()`.
-    init(_ application: HandoffApplication = .shared, say: @escaping (String) -> Void) {
+    /// Creates a map of the whole world. No activity is current before `viewDidLoad()`.
+    init(_ application: HandoffApplication = .shared, report: @escaping (String) -> Void) {
         self.application = application
-        self.say = say
+        self.report = report
         super.init()
     }
 
-    /// The view is there.
+    /// Publishes the activity after the view has loaded.
     func viewDidLoad() {
         if userActivity?.activityType != Self.activityType {
             userActivity?.invalidate()
@@ -34,8 +32,8 @@ final class MapController: UIResponder {
         regionDidChange()
     }
 
-    /// The user moves the map, at any pace: the activity is brought up to date when the daemon asks for it, not at each
-    /// step.
+    /// Moves the map, as often as the user wants. The activity is updated when the daemon requests
+    /// it, not at each step.
     func show(_ region: Region) {
         guard region != self.region else { return }
         self.region = region
@@ -44,11 +42,11 @@ final class MapController: UIResponder {
 
     private func regionDidChange() {
         userActivity?.needsSave = true
-        say("region \(region.text)")
+        report("region \(region.text)")
     }
 
-    /// What an activity says of the viewport.
-    /// - Returns: nil when it says nothing, or bytes that are no viewport.
+    /// Returns the viewport of an activity.
+    /// - Returns: nil if it has none, or its bytes are not a viewport.
     static func viewport(of activity: NSUserActivity) -> Viewport? {
         (activity.userInfo?[regionKey] as? Data).flatMap(Viewport.init(packed:))
     }
@@ -57,7 +55,7 @@ final class MapController: UIResponder {
         super.updateUserActivityState(activity)
         activity.userInfo = [Self.regionKey: Viewport(region).packed]
         updates += 1
-        say("saved \(updates)")
+        report("saved \(updates)")
     }
 
     override func restoreUserActivityState(_ activity: NSUserActivity) {

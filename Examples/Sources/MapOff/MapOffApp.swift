@@ -1,20 +1,20 @@
 import ExampleSupport
 import HandoffKit
 
-/// A map of the world whose viewport goes to another device: the smallest of the examples. It declares in code what it
-/// continues.
+/// A map of the world whose viewport can be continued on another device: the smallest of the
+/// examples. It declares in code the types that it continues.
 @main
 @MainActor
 enum MapOffApp {
     private static let about = About(
         name: "MapOff",
-        summary: "Shows a map. What part of it is seen can be continued.",
+        summary: "Shows a map. The visible region can be continued.",
         commands: Region.commands,
         keys: Region.keys)
 
     static func main() async {
         let terminal = Terminal(about)
-        let map = MapController { terminal.say($0) }
+        let map = MapController { terminal.report($0) }
         terminal.picture = {
             var canvas = Canvas(width: 76, height: 19)
             WorldMap.draw(map.region, on: &canvas)
@@ -25,13 +25,13 @@ enum MapOffApp {
             identifier: "com.example.mapoff", version: "1.0", teamIdentifier: "EXAMPLES",
             activityTypes: [MapController.activityType])
         application.report(to: terminal)
-        let delegate = AppDelegate(map) { terminal.say($0) }
+        let delegate = AppDelegate(map) { terminal.report($0) }
         application.delegate = delegate
         map.viewDidLoad()
         for await command in terminal.commands() {
-            if let region = map.region.moved(by: command) { map.show(region) } else { terminal.misunderstood(command) }
+            if let region = map.region.moved(by: command) { map.show(region) } else { terminal.reportInvalid(command) }
         }
-        // The application keeps no delegate alive.
+        // The application's reference to the delegate is weak.
         withExtendedLifetime(delegate) { terminal.quit() }
     }
 }

@@ -1,22 +1,22 @@
 import ExampleSupport
 import Foundation
 
-/// What part of the map is shown, as bytes: four doubles of IEEE 754 (latitude, longitude, and both spans), each with
-/// its lowest byte first. Copying a structure from memory would do between equal machines; that this works between
-/// others, too, and that foreign bytes are never taken for a structure, is worth these lines.
+/// The visible region as bytes: four IEEE 754 doubles (latitude, longitude, and both spans), each
+/// with its lowest byte first. Copying a structure from memory would work only between similar
+/// machines. This format also works between different ones, and foreign bytes are never interpreted
+/// as a structure.
 struct Viewport: Equatable, Sendable {
-    /// How many bytes it is.
     static let size = 32
 
     let region: Region
 
-    /// The viewport of a region.
     init(_ region: Region) {
         self.region = region
     }
 
     /// Reads the bytes.
-    /// - Returns: nil for another number of bytes, and for numbers that are no place on a map.
+    /// - Returns: nil for any other number of bytes, and for numbers that are not a location on a
+    ///   map.
     init?(packed: Data) {
         guard packed.count == Self.size else { return nil }
         let numbers = (0..<4).map { place in
@@ -25,12 +25,11 @@ struct Viewport: Equatable, Sendable {
         }
         let region = Region(
             latitude: numbers[0], longitude: numbers[1], latitudeSpan: numbers[2], longitudeSpan: numbers[3])
-        // A region takes what comes and makes the best of it; a viewport is what another one has written.
+        // A region adjusts invalid numbers; a viewport must contain exactly what was written.
         guard Viewport(region).numbers == numbers else { return nil }
         self.region = region
     }
 
-    /// The bytes.
     var packed: Data {
         Data(numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number.bitPattern >> ($0 * 8)) } })
     }

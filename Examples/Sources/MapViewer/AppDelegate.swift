@@ -1,21 +1,21 @@
 import Foundation
 import HandoffKit
 
-/// Takes the activities of other devices.
+/// Handles the activities that are continued from other devices.
 final class AppDelegate: UIApplicationDelegate {
     private let map: MapViewController
-    private let say: (String) -> Void
+    private let report: (String) -> Void
 
-    /// A delegate that restores on this map.
-    init(_ map: MapViewController, say: @escaping (String) -> Void) {
+    /// Creates a delegate that restores activities on this map.
+    init(_ map: MapViewController, report: @escaping (String) -> Void) {
         self.map = map
-        self.say = say
+        self.report = report
     }
 
     func application(
         _ application: UIApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
-        say("receiving \(userActivityType)")
+        report("receiving \(userActivityType)")
         return true
     }
 
@@ -26,21 +26,21 @@ final class AppDelegate: UIApplicationDelegate {
         switch userActivity.activityType {
         case NSUserActivity.mapViewingActivityType:
             guard userActivity.viewingRegion() != nil else {
-                say("refused: the activity names no region")
+                report("refused: the activity does not name a region")
                 return false
             }
             restorationHandler([map])
         case NSUserActivity.storeEditingActivityType:
             guard let store = userActivity.store() else {
-                say("refused: the activity names no store that is known here")
+                report("refused: the activity does not name a known store")
                 return false
             }
-            // The popover hangs on the pin of the store, which is there once the search has found it. The activity
-            // counts as taken over already; the handler is kept until then.
+            // The popover is attached to the store's pin, which exists once the search has found
+            // the store. The activity already counts as handled; the handler is kept until then.
             map.whenAnnotated(store) { [map] in restorationHandler([map]) }
         default: return false
         }
-        say("continued \(userActivity.activityType)")
+        report("continued \(userActivity.activityType)")
         return true
     }
 
@@ -48,6 +48,6 @@ final class AppDelegate: UIApplicationDelegate {
         _ application: UIApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {
-        say("failed \(userActivityType): \(error.localizedDescription)")
+        report("failed \(userActivityType): \(error.localizedDescription)")
     }
 }

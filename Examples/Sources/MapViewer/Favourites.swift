@@ -1,13 +1,13 @@
 import Foundation
 
-/// Which stores the user likes: a small file of the app's own. It is beside Handoff, and in no activity: a user who
-/// starts the app without Handoff finds it, too, and whatever keeps folders of several devices equal may carry it.
+/// The user's favourite stores, in a small file of the app. They are independent of Handoff and in
+/// no activity. They also work without Handoff, and a program that syncs folders can sync them.
 struct Favourites {
     private let file: URL
 
-    /// Those of this user: `$XDG_DATA_HOME/handoff-examples/favourites`.
+    /// Creates the favourites of this user: `$XDG_DATA_HOME/handoff-examples/favourites`.
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        // Foundation's home folder is that of the user database, whatever $HOME says.
+        // Foundation's home folder is that of the user database, regardless of $HOME.
         func root(_ name: String) -> URL? {
             environment[name].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
         }
@@ -16,20 +16,20 @@ struct Favourites {
         self.init(file: folder.appendingPathComponent("handoff-examples/favourites"))
     }
 
-    /// Those in a file, which need not be there.
+    /// Creates favourites from a file, which need not exist.
     init(file: URL) {
         self.file = file
     }
 
-    /// The numbers of the stores. Read each time, so that what another program or device writes is seen.
+    /// The numbers of the stores. Read each time, to include changes by other programs and devices.
     var numbers: Set<Int> {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         return Set(text.split(whereSeparator: \.isNewline).compactMap { Int($0) })
     }
 
-    /// Adds a store, or takes it out.
+    /// Adds a store, or removes it.
     /// - Returns: whether it is a favourite now.
-    /// - Throws: Foundation's error when the file cannot be written.
+    /// - Throws: Foundation's error if the file cannot be written.
     func toggle(_ number: Int) throws -> Bool {
         var numbers = numbers
         let isFavourite = numbers.remove(number) == nil

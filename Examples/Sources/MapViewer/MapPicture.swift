@@ -1,13 +1,13 @@
 import ExampleSupport
 
-/// The map as text: land, the stores by their numbers, and the popover of the one that is open.
+/// The map as text: land, the stores by number, and the popover of the open store.
 struct MapPicture {
     let region: Region
     let annotations: [Store]
     let popover: Store?
     let favourites: Set<Int>
 
-    /// The lines, in a frame.
+    /// The lines, framed.
     var lines: [String] {
         var canvas = Canvas(width: 76, height: 19)
         WorldMap.draw(region, on: &canvas)
@@ -21,11 +21,11 @@ struct MapPicture {
     }
 
     private func draw(_ store: Store, on canvas: inout Canvas) {
-        let heart = favourites.contains(store.number) ? "★ favourite" : "☆ no favourite"
+        let heart = favourites.contains(store.number) ? "★ favourite" : "☆ not a favourite"
         let text = ["\(store.number)  \(store.name)", store.address, heart]
         let width = (text.map(\.count).max() ?? 0) + 4
         let (column, row) = place(of: store, on: canvas)
-        // Beside the pin, and inside the map.
+        // Next to the pin, and inside the map.
         let left = column + 3 + width <= canvas.width ? column + 3 : column - 2 - width
         canvas.box(text, column: max(left, 0), row: min(max(row - 2, 0), canvas.height - 5))
     }

@@ -2,17 +2,17 @@ import ExampleSupport
 import Foundation
 import HandoffKit
 
-/// A map with the stores of a chain: a program in the shape of an app with a delegate and view controllers, which runs
-/// on the main run loop, as those of most toolkits do. What it continues is declared in its Info.plist, which the plugin
-/// `HandoffInfo` brings to where the program is.
+/// A map with the stores of a chain. The program is structured as an app with a delegate and view
+/// controllers, and runs on the main run loop, as those of most toolkits do. Its Info.plist
+/// declares the types that it continues. The plugin `HandoffInfo` copies it next to the program.
 @main
 @MainActor
 enum MapViewerApp {
     private static let about = About(
         name: "MapViewer",
-        summary: "Shows a map with the stores of a chain. The map and the store that is open can be continued.",
+        summary: "Shows a map with the stores of a chain. The map and the open store can be continued.",
         commands: Region.commands + [
-            ("open NUMBER", "opens a store"), ("favourite", "likes the open store, or likes it no more"),
+            ("open NUMBER", "opens a store"), ("favourite", "adds the open store to the favourites, or removes it"),
             ("close", "closes the store"),
         ],
         keys: Region.keys)
@@ -21,22 +21,22 @@ enum MapViewerApp {
         let terminal = Terminal(about)
         let application = HandoffApplication.shared
         if application.activityTypes.isEmpty {
-            terminal.say("no Info.plist beside the program, so that it continues nothing: run Examples/build")
+            terminal.report("no Info.plist next to the program, so it cannot continue activities: run Examples/build")
         }
         let favourites = Favourites()
         let map = MapViewController(
-            .init(say: { terminal.say($0) }, later: { terminal.after(.milliseconds(300), $0) }))
+            .init(report: { terminal.report($0) }, later: { terminal.after(.milliseconds(300), $0) }))
         terminal.picture = {
             MapPicture(
                 region: map.region, annotations: map.annotations, popover: map.popover, favourites: favourites.numbers
             ).lines
         }
         application.report(to: terminal)
-        let delegate = AppDelegate(map) { terminal.say($0) }
+        let delegate = AppDelegate(map) { terminal.report($0) }
         application.delegate = delegate
         map.begin()
         terminal.readCommands { perform($0, on: map, favourites, terminal) }
-        // The application keeps no delegate alive.
+        // The application's reference to the delegate is weak.
         withExtendedLifetime(delegate) { RunLoop.main.run() }
     }
 
@@ -50,15 +50,15 @@ enum MapViewerApp {
             return map.open(store)
         case "close": return map.closePopover("by the user")
         case "favourite":
-            guard let store = map.popover else { return terminal.say("open a store first") }
+            guard let store = map.popover else { return terminal.report("open a store first") }
             do {
                 let isFavourite = try favourites.toggle(store.number)
-                return terminal.say(isFavourite ? "favourite \(store.number)" : "no favourite \(store.number)")
+                return terminal.report("\(isFavourite ? "favourite" : "no longer favourite") \(store.number)")
             } catch {
-                return terminal.say("cannot write the favourites: \(error.localizedDescription)")
+                return terminal.report("cannot write the favourites: \(error.localizedDescription)")
             }
         default: break
         }
-        terminal.misunderstood(command)
+        terminal.reportInvalid(command)
     }
 }

@@ -2,14 +2,13 @@ import ExampleSupport
 import Foundation
 import HandoffKit
 
-// What the app's two activities say. Both are declared in Info.plist.
+// The contents of the app's two activities. Both types are declared in Info.plist.
 extension NSUserActivity {
-    /// Looking at a part of the map.
+    /// Viewing a region of the map.
     static let mapViewingActivityType = "com.example.mapviewer.map-viewing"
-    /// Having the details of a store open.
+    /// Viewing the details of a store.
     static let storeEditingActivityType = "com.example.mapviewer.store-editing"
 
-    /// The members of `userInfo`.
     private enum Key {
         static let centerLatitude = "center-latitude"
         static let centerLongitude = "center-longitude"
@@ -20,7 +19,6 @@ extension NSUserActivity {
         static let storeLongitude = "store-longitude"
     }
 
-    /// Writes which part of the map is shown.
     func updateViewingRegion(_ region: Region) {
         addUserInfoEntries(from: [
             Key.centerLatitude: region.latitude,
@@ -30,8 +28,8 @@ extension NSUserActivity {
         ])
     }
 
-    /// Which part of the map is shown.
-    /// - Returns: nil when a number is missing.
+    /// Returns the visible region.
+    /// - Returns: nil if a number is missing.
     func viewingRegion() -> Region? {
         guard let latitude = userInfo?[Key.centerLatitude] as? Double,
             let longitude = userInfo?[Key.centerLongitude] as? Double,
@@ -42,7 +40,8 @@ extension NSUserActivity {
             latitude: latitude, longitude: longitude, latitudeSpan: latitudeSpan, longitudeSpan: longitudeSpan)
     }
 
-    /// Writes which store is open: its page, and where it is. Whether it is a favourite is in `Favourites`.
+    /// Writes the open store: its page and its location. `Favourites` stores whether it is a
+    /// favourite.
     func updateStore(_ store: Store) {
         guard let url = store.url else { return }
         addUserInfoEntries(from: [
@@ -50,8 +49,8 @@ extension NSUserActivity {
         ])
     }
 
-    /// Which store is open.
-    /// - Returns: nil when something is missing, or there is no such store here.
+    /// Returns the open store.
+    /// - Returns: nil if a member is missing, or the store is unknown.
     func store() -> Store? {
         guard let url = userInfo?[Key.storeURL] as? URL, userInfo?[Key.storeLatitude] is Double,
             userInfo?[Key.storeLongitude] is Double
@@ -59,10 +58,8 @@ extension NSUserActivity {
         return Store.at(url)
     }
 
-    /// The members without which the activity cannot be continued.
     static let requiredRegionKeys: Set<String> = [
         Key.centerLatitude, Key.centerLongitude, Key.spanLatitude, Key.spanLongitude,
     ]
-    /// The same for an open store.
     static let requiredStoreKeys: Set<String> = [Key.storeURL, Key.storeLatitude, Key.storeLongitude]
 }

@@ -1,24 +1,23 @@
 import ExampleSupport
 import Foundation
 
-/// A shop of the chain of map shops whose places this app shows.
+/// A map shop of the chain that this app shows.
 struct Store: Equatable, Sendable {
-    /// Its number on the map.
+    /// The number shown on the map.
     let number: Int
     let name: String
     let address: String
     let latitude: Double
     let longitude: Double
 
-    /// Its page, by which both devices mean the same store.
+    /// The store's web page, which identifies it on both devices.
     var url: URL? { URL(string: "https://shops.example.com/\(number)") }
 
-    /// The region in which it is shown when it is opened from afar.
+    /// The region shown when the store is opened while out of sight.
     var surroundings: Region {
         Region(latitude: latitude, longitude: longitude, latitudeSpan: 20, longitudeSpan: 50)
     }
 
-    /// All stores there are.
     static let all = [
         Store(number: 1, name: "Meridian Maps", address: "3 Observatory Lane, London", latitude: 51.5, longitude: -0.1),
         Store(number: 2, name: "Kartenhaus", address: "Wollzeile 12, Vienna", latitude: 48.2, longitude: 16.4),
@@ -34,6 +33,5 @@ struct Store: Equatable, Sendable {
         Store(number: 9, name: "Monsoon Maps", address: "7 Fort Road, Mumbai", latitude: 19.1, longitude: 72.9),
     ]
 
-    /// The store whose page this is.
     static func at(_ url: URL) -> Store? { all.first { $0.url == url } }
 }

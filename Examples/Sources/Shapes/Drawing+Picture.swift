@@ -1,10 +1,11 @@
 import ExampleSupport
 
 extension Drawing {
-    /// How many shapes are drawn, of many the newest.
+    /// The maximum number of shapes in the picture: the newest ones are drawn.
     private static let shown = 400
 
-    /// The drawing in the letters of its colours, large ones for the shape that is being changed.
+    /// Returns the drawing with each shape in the letter of its colour, in upper case for the
+    /// selected shape.
     /// - Parameter selected: the number of that shape, from 1.
     func picture(selected: Int?, _ title: String) -> [String] {
         var canvas = Canvas(width: 76, height: 19)
@@ -26,7 +27,7 @@ extension Drawing {
         for row in rows.clamped(to: 0...canvas.height - 1) {
             for column in columns.clamped(to: 0...canvas.width - 1) where columns.contains(column) && rows.contains(row)
             {
-                // From −1 to 1 inside of the shape.
+                // From −1 to 1 inside the shape.
                 let x = (Double(column * 10 + 5 - shape.x)) / (Double(shape.width) / 2 + 5)
                 let y = (Double(row * 20 + 10 - shape.y)) / (Double(shape.height) / 2 + 10)
                 let isInside =

@@ -1,29 +1,28 @@
-/// A document: its properties, and shapes in the order in which they were drawn.
+/// A document: its properties, and its shapes in drawing order.
 struct Drawing: Equatable, Sendable {
     var title = "Untitled"
     var author = ""
     var shapes: [Shape] = []
 
-    /// An empty drawing.
     init() {}
 
-    /// Why a text is no drawing.
+    /// An error in the text of a drawing.
     enum Problem: Error, Equatable, CustomStringConvertible {
-        /// It does not begin as one.
+        /// The start is invalid.
         case noDrawing
-        /// A line that is no shape; counted from 1.
+        /// A line that is not a shape; counted from 1.
         case line(Int)
 
         var description: String {
             switch self {
-            case .noDrawing: "it does not begin with 'drawing 1'"
-            case .line(let number): "its line \(number) is no shape"
+            case .noDrawing: "it does not start with 'drawing 1'"
+            case .line(let number): "line \(number) is not a shape"
             }
         }
     }
 
     /// Reads the text of a drawing.
-    /// - Throws: where it is wrong.
+    /// - Throws: the error and its line.
     init(text: some Sequence<UInt8>) throws(Problem) {
         let lines = Array(text).split(separator: 0x0A, omittingEmptySubsequences: true)
         guard lines.count >= 3, String(decoding: lines[0], as: UTF8.self) == "drawing 1" else { throw .noDrawing }
@@ -51,7 +50,7 @@ struct Drawing: Equatable, Sendable {
         return Shape(kind, colour, x: x, y: y, width: width, height: height)
     }
 
-    /// The drawing as text: a line for each shape.
+    /// The drawing as text, with one line per shape.
     var text: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(shapes.count * 32 + 100)
@@ -67,7 +66,7 @@ struct Drawing: Equatable, Sendable {
         String(text.map { $0.isNewline ? " " : $0 })
     }
 
-    /// Draws shapes here and there: the same ones each time.
+    /// Adds pseudo-random shapes, which are the same at each call.
     mutating func scribble(_ count: Int) {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         func random(_ below: Int) -> Int {

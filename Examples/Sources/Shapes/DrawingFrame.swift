@@ -1,46 +1,44 @@
-/// A drawing as it goes over a stream: how many bytes it is, as eight bytes with the highest first, and its text. So
-/// who receives it knows whether it is all there; a stream that ends does not say that.
+/// A drawing as sent over a stream: its length as eight bytes, highest first, and its text. The
+/// length shows the receiver whether the drawing is complete; the end of the stream does not.
 enum DrawingFrame {
-    /// More than this is refused, before memory is taken for it: 256 MiB.
+    /// The maximum size, 256 MiB. Anything larger is refused before memory is allocated.
     static let largest = 256 * 1024 * 1024
 
-    /// The bytes that are sent.
     static func bytes(_ drawing: Drawing) -> [UInt8] {
         let text = drawing.text
         return (0..<8).map { UInt8(truncatingIfNeeded: text.count >> (56 - $0 * 8)) } + text
     }
 
-    /// Why what comes is no drawing.
+    /// An error in a received drawing.
     enum Problem: Error, Equatable, CustomStringConvertible {
-        /// It says that it is more than may come, or nothing.
+        /// The announced size is zero or exceeds the maximum.
         case size(UInt64)
-        /// The stream has ended before all was there.
+        /// The stream ended before the drawing was complete.
         case cut(received: Int, of: Int)
-        /// All of it came, and is no drawing.
+        /// The drawing was received completely, but is invalid.
         case content(Drawing.Problem)
-        /// The stream has failed.
         case stream(String)
 
         var description: String {
             switch self {
-            case .size(let size): "a drawing cannot be of \(size) bytes"
+            case .size(let size): "a drawing cannot have \(size) bytes"
             case .cut(let received, let size): "the stream ended after \(received) of \(size) bytes"
-            case .content(let problem): "what came is no drawing: \(problem)"
+            case .content(let problem): "the received data is not a drawing: \(problem)"
             case .stream(let reason): "the stream has failed: \(reason)"
             }
         }
     }
 
-    /// Puts a drawing together from pieces, however it is cut.
+    /// Assembles a drawing from pieces of any size.
     struct Reader {
         private var head: [UInt8] = []
         private var size: Int?
         private var body: [UInt8] = []
 
-        /// Whether all bytes are there.
+        /// True if all bytes have been received.
         var isComplete: Bool { size.map { body.count >= $0 } ?? false }
 
-        /// Takes a piece. What comes behind the drawing is ignored.
+        /// Appends received bytes. Bytes after the drawing are ignored.
         /// - Throws: `size`.
         mutating func received(_ bytes: ArraySlice<UInt8>) throws(Problem) {
             let missing = min(8 - head.count, bytes.count)
@@ -55,7 +53,7 @@ enum DrawingFrame {
             body += bytes.dropFirst(missing).prefix(size - body.count)
         }
 
-        /// The drawing, once the stream has ended or all is there.
+        /// Returns the drawing, after the stream has ended or all bytes have been received.
         /// - Throws: `cut` and `content`.
         func drawing() throws(Problem) -> Drawing {
             guard isComplete else { throw .cut(received: body.count, of: size ?? 0) }

@@ -1,21 +1,22 @@
 import Foundation
 
-/// The two directions of a continuation stream on their way to the thread that uses them.
+/// The two directions of a continuation stream, on their way to the thread that uses them.
 ///
-/// Unchecked Sendable: whoever makes one gives the streams away, and does not touch them again.
+/// Unchecked Sendable: the creator gives up the streams and does not use them again.
 struct StreamPair: @unchecked Sendable {
     let input: InputStream
     let output: OutputStream
 }
 
-/// Moves drawings over continuation streams by their events, on a thread with a run loop of its own for each, so that
-/// neither the main queue nor the pool of asynchronous code ever waits for another device.
+/// Transfers drawings over continuation streams with their events. Each transfer has a thread with
+/// its own run loop, so that neither the main queue nor the thread pool of asynchronous code waits
+/// for another device.
 enum DrawingTransfer {
-    /// The most bytes that are moved at one event.
+    /// The maximum number of bytes transferred per event.
     private static let piece = 65_536
 
     /// Sends a drawing.
-    /// - Parameter done: is told on the thread: nil, or why it has failed.
+    /// - Parameter done: called on the thread with nil or the error.
     static func send(_ drawing: Drawing, over streams: StreamPair, done: @escaping @Sendable (String?) -> Void) {
         Thread.detachNewThread {
             let sender = Sender(DrawingFrame.bytes(drawing), streams)
@@ -36,14 +37,14 @@ enum DrawingTransfer {
         }
     }
 
-    /// A stream that is used by its events on the run loop of the current thread, until it is over.
+    /// A stream that is used by its events on the run loop of the current thread, until it ends.
     private class Mover: NSObject, StreamDelegate {
         let streams: StreamPair
         private let watched: Stream
         private(set) var isOver = false
         private(set) var problem: String?
 
-        /// - Parameter watched: the direction of which events are told.
+        /// - Parameter watched: the direction whose events are used.
         init(_ streams: StreamPair, watching watched: Stream) {
             self.streams = streams
             self.watched = watched
@@ -62,13 +63,13 @@ enum DrawingTransfer {
         func end(_ problem: String? = nil) {
             isOver = true
             self.problem = problem
-            // Without anything to wait for the run loop ends.
+            // Without sources, the run loop ends.
             watched.remove(from: .current, forMode: .default)
         }
 
         func fail() { end(watched.streamError?.localizedDescription ?? "it was closed") }
 
-        /// To be overridden: the direction is ready.
+        /// Called when the direction is ready. Override point.
         func move() {}
 
         func stream(_ stream: Stream, handle event: Stream.Event) {
@@ -120,7 +121,6 @@ enum DrawingTransfer {
             if reader.isComplete || count == 0 { end() }
         }
 
-        /// What has come.
         func result() throws(DrawingFrame.Problem) -> Drawing {
             if let refusal { throw refusal }
             if let problem { throw .stream(problem) }

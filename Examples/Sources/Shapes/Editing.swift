@@ -1,30 +1,29 @@
 import Foundation
 
-/// What the user is doing with the drawing: as values, and as the `userInfo` of an activity, which has a version.
+/// The user's current action on the drawing, as a value and as the versioned `userInfo` of an
+/// activity.
 ///
-/// What is in an activity is the engagement alone. The drawing itself goes over a stream.
+/// The activity contains only this action. The drawing itself is sent over a stream.
 enum Editing: Equatable, Sendable {
-    /// Choosing where a new shape goes.
+    /// Choosing the location of a new shape.
     case createShape(Shape.Kind, Shape.Colour)
-    /// Changing a shape of the drawing, counted from 1; as it is by now.
+    /// Changing a shape of the drawing, counted from 1, in its current state.
     case editShape(number: Int, Shape)
-    /// Changing title and author.
+    /// Changing the title and the author.
     case editDocumentProperties
 
-    /// The types of the activities.
     enum ActivityType {
         static let createShape = "com.example.shapes.create-shape"
         static let editShape = "com.example.shapes.edit-shape"
         static let editDocumentProperties = "com.example.shapes.edit-document-properties"
 
-        /// All of them.
         static let all = [createShape, editShape, editDocumentProperties]
     }
 
-    /// The version of `userInfo` that is written. Version 1 had no colours, and one size for width and height.
+    /// The version of `userInfo` that is written. Version 1 had no colours, and a single size for
+    /// width and height.
     static let version = 2
 
-    /// The members of `userInfo`.
     enum Key {
         static let version = "activity-version"
         static let shapeType = "shape-type"
@@ -34,35 +33,34 @@ enum Editing: Equatable, Sendable {
         static let y = "y"
         static let width = "width"
         static let height = "height"
-        /// Of version 1.
+        /// Used by version 1.
         static let size = "size"
     }
 
-    /// Why an activity cannot be continued here.
+    /// An error that prevents an activity from being continued.
     enum Problem: Error, Equatable, CustomStringConvertible {
-        /// It does not say its version.
         case noVersion
-        /// A later version of the app has written it.
+        /// A later version of the app wrote the activity.
         case newer(Int)
-        /// A member is missing, or is not what it should be.
+        /// A member is missing or invalid.
         case member(String)
-        /// It is of no type that this app has.
+        /// This app does not have the type.
         case type(String)
 
         var description: String {
             switch self {
-            case .noVersion: "the activity does not say its version"
+            case .noVersion: "the activity has no version"
             case .newer(let version):
-                "the activity is of version \(version), and this Shapes reads up to version \(Editing.version): "
+                "the activity has version \(version), but this Shapes reads only up to version \(Editing.version): "
                     + "update Shapes on this device"
-            case .member(let key): "the activity has no usable '\(key)'"
-            case .type(let type): "Shapes has no activity of the type \(type)"
+            case .member(let key): "the activity has no valid '\(key)'"
+            case .type(let type): "Shapes does not support the activity type \(type)"
             }
         }
     }
 
-    /// Reads what an activity says, of this version or an earlier one.
-    /// - Throws: why it cannot be continued.
+    /// Reads an activity of this version or an earlier one.
+    /// - Throws: the error that prevents it from being continued.
     init(activityType: String, userInfo: [AnyHashable: Any]) throws(Problem) {
         guard let version = userInfo[Key.version] as? Int, version >= 1 else { throw .noVersion }
         guard version <= Self.version else { throw .newer(version) }
@@ -103,7 +101,6 @@ enum Editing: Equatable, Sendable {
         return number
     }
 
-    /// The type of its activity.
     var activityType: String {
         switch self {
         case .createShape: ActivityType.createShape
@@ -112,7 +109,6 @@ enum Editing: Equatable, Sendable {
         }
     }
 
-    /// What its activity says.
     var userInfo: [AnyHashable: Any] {
         switch self {
         case .createShape(let kind, let colour):
@@ -127,15 +123,14 @@ enum Editing: Equatable, Sendable {
         }
     }
 
-    /// The members without which it cannot be continued.
     var requiredKeys: Set<String> { Set(userInfo.keys.compactMap { $0 as? String }) }
 
-    /// Whether it is about the drawing, so that the other device needs that, too.
+    /// True if it concerns the drawing, which the other device then also needs.
     var needsDrawing: Bool {
         if case .createShape = self { false } else { true }
     }
 
-    /// What the user is doing, in words.
+    /// Returns a user-visible title.
     func title(of drawing: Drawing) -> String {
         switch self {
         case .createShape(let kind, let colour): "Drawing a \(colour.rawValue) \(kind.rawValue)"

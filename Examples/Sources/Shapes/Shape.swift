@@ -1,14 +1,12 @@
-/// Something that is drawn. Places and sizes are in units of the paper, which is 760 by 380; a shape may hang over its
-/// edges.
+/// A shape in a drawing. Positions and sizes are in units of the paper, which is 760 by 380. A
+/// shape may extend beyond its edges.
 struct Shape: Equatable, Sendable {
-    /// What it looks like.
     enum Kind: String, CaseIterable, Sendable {
         case circle
         case rectangle
         case triangle
     }
 
-    /// What it is drawn with.
     enum Colour: String, CaseIterable, Sendable {
         case black
         case blue
@@ -16,8 +14,8 @@ struct Shape: Equatable, Sendable {
         case red
         case yellow
 
-        /// What stands for it in a picture of letters: its first one, and the last one of black, since blue has the
-        /// same.
+        /// The letter that represents the colour in a picture: its first letter or, for black, its
+        /// last, because blue has the same first letter.
         var letter: Character {
             switch self {
             case .black: "k"
@@ -31,17 +29,18 @@ struct Shape: Equatable, Sendable {
 
     var kind: Kind
     var colour: Colour
-    /// Of its centre, from the left.
+    /// The centre, from the left.
     var x: Int
-    /// Of its centre, from the top.
+    /// The centre, from the top.
     var y: Int
     var width: Int
     var height: Int
 
-    /// What a place and a size may be: beyond is nothing to see, and nothing overflows.
+    /// The range of positions and sizes. Beyond it nothing is visible, and within it no calculation
+    /// overflows.
     static let range = -10_000...10_000
 
-    /// A shape; what is out of range is brought into it.
+    /// Creates a shape. Values out of range are clamped.
     init(_ kind: Kind, _ colour: Colour, x: Int, y: Int, width: Int, height: Int) {
         func bounded(_ number: Int) -> Int { min(max(number, Self.range.lowerBound), Self.range.upperBound) }
         self.kind = kind
@@ -52,7 +51,7 @@ struct Shape: Equatable, Sendable {
         self.height = max(bounded(height), 1)
     }
 
-    /// The same shape elsewhere.
+    /// Returns the same shape at another position.
     func moved(x: Int, y: Int) -> Shape {
         Shape(
             kind, colour, x: self.x.addingReportingOverflow(x).partialValue,

@@ -2,20 +2,21 @@ import ExampleSupport
 import Foundation
 import HandoffKit
 
-/// A program that draws, with an asynchronous main. What the user is engaged in is an activity of one of three types,
-/// with a version; the drawing goes over a continuation stream to whoever continues.
+/// A drawing program with an asynchronous main. The user's action is an activity of one of three
+/// types, with a version. The drawing is sent over a continuation stream to the device that
+/// continues.
 @main
 @MainActor
 final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
     private static let about = About(
         name: "Shapes",
-        summary: "Draws shapes. Drawing one, changing one, and changing the properties can be continued.",
+        summary: "Draws shapes. Drawing a shape, changing one, and changing the properties can be continued.",
         commands: [
-            ("create circle|rectangle|triangle [COLOUR]", "begins a shape: black, blue, green, red, yellow"),
-            ("place X Y WIDTH HEIGHT", "puts it on the paper, which is 760 by 380"), ("edit NUMBER", "changes a shape"),
-            ("move X Y", "moves it"), ("size WIDTH HEIGHT", "gives it another size"), ("colour COLOUR", "paints it"),
-            ("properties", "changes the properties of the drawing"), ("title TEXT", "names it"),
-            ("author TEXT", "says whose it is"), ("done", "ends what is being done"),
+            ("create circle|rectangle|triangle [COLOUR]", "starts a shape: black, blue, green, red, yellow"),
+            ("place X Y WIDTH HEIGHT", "places it on the paper, which is 760 by 380"), ("edit NUMBER", "edits a shape"),
+            ("move X Y", "moves it"), ("size WIDTH HEIGHT", "resizes it"), ("colour COLOUR", "changes its colour"),
+            ("properties", "edits the properties of the drawing"), ("title TEXT", "sets the title"),
+            ("author TEXT", "sets the author"), ("done", "ends the current action"),
             ("scribble COUNT", "draws that many shapes"), ("save FILE", "writes the drawing as text"),
         ],
         keys: ["up": "move 0 -20", "down": "move 0 20", "left": "move -10 0", "right": "move 10 0"])
@@ -47,13 +48,13 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
 
     // MARK: Publishing
 
-    /// What the user does from now on; nil for nothing.
+    /// Starts a user action; nil ends the current one.
     private func engage(_ editing: Editing?) {
         self.editing = editing
         guard let editing else {
             activity?.invalidate()
             activity = nil
-            return terminal.say("done")
+            return terminal.report("done")
         }
         if activity?.activityType != editing.activityType {
             let former = activity
@@ -67,7 +68,7 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
         }
         activity?.title = editing.title(of: drawing)
         activity?.needsSave = true
-        terminal.say("doing: \(editing.title(of: drawing))")
+        terminal.report("doing: \(editing.title(of: drawing))")
     }
 
     func userActivityWillSave(_ userActivity: NSUserActivity) {
@@ -76,10 +77,10 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
     }
 
     func userActivityWasContinued(_ userActivity: NSUserActivity) {
-        terminal.say("continued elsewhere: \(userActivity.title ?? "-")")
+        terminal.report("continued on another device: \(userActivity.title ?? "-")")
     }
 
-    /// The other device wants the drawing.
+    /// The other device requests the drawing.
     func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
     ) {
@@ -87,7 +88,8 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
         DrawingTransfer.send(drawing, over: StreamPair(input: inputStream, output: outputStream)) {
             [terminal] problem in
             Task { @MainActor in
-                terminal.say(problem.map { "not sent: \($0)" } ?? "sent the drawing of \(count) shapes")
+                terminal.report(
+                    problem.map { "cannot send the drawing: \($0)" } ?? "sent the drawing of \(count) shapes")
             }
         }
     }
@@ -97,7 +99,7 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
     func application(
         _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
-        terminal.say("receiving \(userActivityType)")
+        terminal.report("receiving \(userActivityType)")
         return true
     }
 
@@ -108,7 +110,7 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
         do throws(Editing.Problem) {
             let editing = try Editing(
                 activityType: userActivity.activityType, userInfo: userActivity.userInfo ?? [:])
-            terminal.say("continued \(userActivity.activityType)")
+            terminal.report("continued \(userActivity.activityType)")
             if editing.needsDrawing {
                 Task { await fetch(userActivity, editing) }
             } else {
@@ -116,7 +118,7 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
             }
             return true
         } catch {
-            terminal.say("refused: \(error)")
+            terminal.report("refused: \(error)")
             return false
         }
     }
@@ -125,19 +127,19 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {
-        terminal.say("failed \(userActivityType): \(error.localizedDescription)")
+        terminal.report("failed \(userActivityType): \(error.localizedDescription)")
     }
 
-    /// Gets the drawing from the other device, and goes on there.
+    /// Fetches the drawing from the other device, and continues the action.
     private func fetch(_ userActivity: NSUserActivity, _ editing: Editing) async {
         do {
             let (input, output) = try await userActivity.continuationStreams()
             drawing = try await DrawingTransfer.receive(over: StreamPair(input: input, output: output))
-            terminal.say("received the drawing of \(drawing.shapes.count) shapes")
+            terminal.report("received the drawing of \(drawing.shapes.count) shapes")
             var editing = editing
             if case .editShape(let number, let shape) = editing {
                 if drawing.shapes.indices.contains(number - 1) {
-                    // As it was while it was changed, which may be later than the drawing.
+                    // Its state in the activity may be more recent than the drawing.
                     drawing.shapes[number - 1] = shape
                 } else {
                     drawing.shapes.append(shape)
@@ -146,16 +148,16 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
             }
             engage(editing)
         } catch let problem as DrawingFrame.Problem {
-            terminal.say("no drawing: \(problem)")
+            terminal.report("cannot receive the drawing: \(problem)")
         } catch {
-            terminal.say("no drawing: \(error.localizedDescription)")
+            terminal.report("cannot receive the drawing: \(error.localizedDescription)")
         }
     }
 
-    // MARK: What the user does
+    // MARK: User actions
 
     private func perform(_ command: Command) {
-        if !isDone(command) { terminal.misunderstood(command) }
+        if !isDone(command) { terminal.reportInvalid(command) }
     }
 
     private func isDone(_ command: Command) -> Bool {
@@ -189,12 +191,12 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
             engage(.editDocumentProperties)
         case ("author", .editDocumentProperties?):
             drawing.author = command.text
-            terminal.say("by \(drawing.author)")
+            terminal.report("by \(drawing.author)")
         case ("done", _): engage(nil)
         case ("scribble", _):
             guard let count = command.number(0), (0...2_000_000).contains(count) else { return false }
             drawing.scribble(count)
-            terminal.say("\(drawing.shapes.count) shapes")
+            terminal.report("\(drawing.shapes.count) shapes")
         case ("save", _): save(to: command.text)
         default: return false
         }
@@ -209,9 +211,9 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
     private func save(to path: String) {
         do {
             try Data(drawing.text).write(to: URL(fileURLWithPath: path))
-            terminal.say("saved \(drawing.shapes.count) shapes")
+            terminal.report("saved \(drawing.shapes.count) shapes")
         } catch {
-            terminal.say("cannot write \(path): \(error.localizedDescription)")
+            terminal.report("cannot write \(path): \(error.localizedDescription)")
         }
     }
 }

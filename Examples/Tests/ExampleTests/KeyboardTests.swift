@@ -16,7 +16,7 @@ import Testing
     @Test func `keys and lines become commands`() {
         #expect(events([Array("open 3\r".utf8)]) == ["open 3"])
         #expect(events([Array("\u{1B}[A\u{1B}OA+".utf8)]) == ["pan n", "pan n", "zoom in"])
-        // In the middle of a line a key is a character.
+        // Within a line, a key is a character.
         #expect(events([Array("a+b\r".utf8)]) == ["a+b"])
         #expect(events([[0x03], [0x04]]) == ["QUIT", "QUIT"])
         #expect(events([[0x0D, 0x0A, 0x20, 0x0D]]) == [])
@@ -34,7 +34,7 @@ import Testing
         #expect(events([Array("nonsense\u{1B}xyz\u{15}quit\r".utf8)]) == ["quit"])
     }
 
-    @Test func `never so much input takes no memory`() {
+    @Test func `unlimited input takes no memory`() {
         var keyboard = Keyboard(keys: [:])
         _ = keyboard.received(Array(repeating: UInt8(ascii: "a"), count: 100_000))
         #expect(keyboard.line.count == 1_000)
@@ -51,7 +51,7 @@ import Testing
         #expect(Command(" \t ") == nil)
     }
 
-    @Test func `what comes from elsewhere cannot steer the terminal`() {
+    @Test func `text from another device cannot control the terminal`() {
         #expect("a\u{1B}[2Jb\r\n\u{202E}c\u{9B}d".printable == "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}c\u{FFFD}d")
         #expect("Grüße 世界 👩‍👧".printable == "Grüße 世界 👩‍👧")
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MapOff
 
-/// The app between two devices that are played.
+/// Tests the app between two simulated devices.
 @Suite @MainActor struct MapOffHandoffTests {
     private let loopback: HandoffLoopback
     private let desk: LoopbackDevice
@@ -29,7 +29,7 @@ import Testing
         LoopbackActivity(activityType: MapController.activityType, userInfo: ["region": value])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the viewport goes there, and comes back`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the viewport is handed off in both directions`() async throws {
         try await laptop.offer(of: MapController.activityType)
         let taken = try await laptop.take(MapController.activityType)
         #expect((taken.userInfo["region"] as? Data).flatMap(Viewport.init(packed:))?.region == .world)
@@ -38,7 +38,7 @@ import Testing
         try await desk.hand(activity(Viewport(other).packed))
         #expect(map.region == other)
 
-        // What is no viewport is refused, and what does not come changes nothing.
+        // Invalid viewports and failed continuations leave the map unchanged.
         await #expect(throws: HandoffError.self) { try await desk.hand(activity(Data([1, 2, 3]))) }
         try laptop.publish(activity(Viewport(.world).packed))
         laptop.failNext(HandoffError(code: 4610, reason: "timedOut", message: "too slow"))

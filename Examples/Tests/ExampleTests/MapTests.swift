@@ -6,7 +6,7 @@ import Testing
 @testable import MapOff
 
 @Suite struct MapTests {
-    @Test func `a region is always one that can be drawn`() {
+    @Test func `a region can always be drawn`() {
         let wild = Region(latitude: 1e9, longitude: 721, latitudeSpan: -3, longitudeSpan: .infinity)
         #expect(wild == Region(latitude: 90, longitude: 1, latitudeSpan: 0.5, longitudeSpan: 360))
         #expect(Region(latitude: .nan, longitude: -181, latitudeSpan: 1, longitudeSpan: 1).longitude == 179)
@@ -24,7 +24,7 @@ import Testing
                 == "0.00 -7.13 1.00 1.00")
     }
 
-    @Test func `commands move it`() throws {
+    @Test func `commands move a region`() throws {
         #expect(Region.world.moved(by: try #require(Command("pan e"))) == Region.world.panned(.east))
         #expect(Region.world.moved(by: try #require(Command("zoom in")))?.latitudeSpan == 70)
         for line in ["pan", "pan x", "zoom", "go 1", "go a b", "open 3"] {
@@ -44,11 +44,11 @@ import Testing
     }
 
     @Test(arguments: [Region.world, Region(latitude: -12.34, longitude: 0.1, latitudeSpan: 0.7, longitudeSpan: 1.9)])
-    func `a viewport comes back as it was`(_ region: Region) {
+    func `a viewport survives packing`(_ region: Region) {
         let viewport = Viewport(region)
         #expect(viewport.packed.count == Viewport.size)
         #expect(Viewport(packed: viewport.packed)?.region == region)
-        // Also out of the middle of other bytes.
+        // Also as a slice of a larger buffer.
         #expect(Viewport(packed: (Data([1, 2]) + viewport.packed).dropFirst(2)) == viewport)
     }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(hex == "000000000000f03f" + "00000000000000c0" + "0000000000000840" + "0000000000001040")
     }
 
-    @Test func `other bytes are none`() {
+    @Test func `other bytes are rejected`() {
         let good = Viewport(Region.world).packed
         #expect(Viewport(packed: Data()) == nil)
         #expect(Viewport(packed: good.dropLast()) == nil)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a canvas takes what fits`() {
+    @Test func `a canvas clips what does not fit`() {
         var canvas = Canvas(width: 8, height: 3)
         canvas.write("outside", column: 5, row: 1)
         canvas.write("above", column: 0, row: -1)

@@ -44,14 +44,14 @@ import Testing
         }
     }
 
-    @Test func `every store is on land and has a page of its own`() {
+    @Test func `every store is on land and has a distinct page`() {
         #expect(Set(Store.all.compactMap(\.url)).count == Store.all.count)
         for store in Store.all {
             #expect(store.surroundings.contains(latitude: store.latitude, longitude: store.longitude))
         }
     }
 
-    @Test func `the popover fits into the picture wherever the store is`() {
+    @Test func `the popover fits into the picture for every store`() {
         for store in Store.all {
             let picture = MapPicture(region: .world, annotations: Store.all, popover: store, favourites: [store.number])
             #expect(picture.lines.contains { $0.contains("★ favourite") && $0.contains("│") })
@@ -59,12 +59,12 @@ import Testing
         }
     }
 
-    /// A controller without a terminal, whose search answers when the test says so.
+    /// A controller without a terminal. The test decides when its search replies.
     @MainActor private final class Fixture {
-        var said: [String] = []
+        var reports: [String] = []
         var pending: [() -> Void] = []
         lazy var map = MapViewController(
-            .init(say: { [unowned self] in said.append($0) }, later: { [unowned self] in pending.append($0) }))
+            .init(report: { [unowned self] in reports.append($0) }, later: { [unowned self] in pending.append($0) }))
 
         func answer() {
             let due = pending
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a store out of sight is opened once its pin is there`() throws {
+    @Test func `a store out of sight is opened once its pin exists`() throws {
         let fixture = Fixture()
         let map = fixture.map
         let tokyo = try #require(Store.all.first { $0.number == 6 })
@@ -85,13 +85,13 @@ import Testing
         #expect(!isThere && map.region == tokyo.surroundings)
         fixture.answer()
         #expect(isThere && map.annotations == [tokyo])
-        // At once, where it is in sight.
+        // Without delay if it is visible.
         isThere = false
         map.whenAnnotated(tokyo) { isThere = true }
         #expect(isThere)
     }
 
-    @Test func `who moves the map meanwhile does not want the store any more`() throws {
+    @Test func `moving the map cancels opening a store`() throws {
         let fixture = Fixture()
         let map = fixture.map
         map.open(try #require(Store.all.last))
@@ -104,7 +104,7 @@ import Testing
         #expect(map.popover == nil)
     }
 
-    @Test func `only an open store is closed by being continued`() throws {
+    @Test func `a continuation closes only an open store`() throws {
         let fixture = Fixture()
         let map = fixture.map
         map.show(Region.world.panned(.south))
@@ -114,6 +114,6 @@ import Testing
         #expect(map.popover != nil)
         map.userActivityWasContinued(NSUserActivity(activityType: NSUserActivity.storeEditingActivityType))
         #expect(map.popover == nil)
-        #expect(fixture.said.last == "popover closed 8: continued on another device")
+        #expect(fixture.reports.last == "popover closed 8: continued on another device")
     }
 }

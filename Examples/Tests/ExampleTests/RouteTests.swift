@@ -23,7 +23,7 @@ import Testing
             ),
             (.message(id: "77"), "https://forum.example.com/message?id=77"),
         ])
-    func `a route comes back from its activity`(_ route: Route, _ page: String) {
+    func `a route is read back from its activity`(_ route: Route, _ page: String) {
         let activity = NSUserActivity(route)
         #expect(activity.activityType == route.activityType)
         #expect(activity.route == route)
@@ -58,13 +58,13 @@ import Testing
         #expect(route("com.example.other", ["threadID": "5", "forumID": "5", "messageID": "5"]) == nil)
     }
 
-    @Test func `a later version is not guessed at`() {
+    @Test func `a later version is rejected`() {
         let type = NSUserActivity.ForumType.readingMessage
         #expect(route(type, ["messageID": "5", "version": 1]) == .message(id: "5"))
         #expect(route(type, ["messageID": "5", "version": 2]) == nil)
     }
 
-    @Test func `a new route leaves nothing of the former one`() {
+    @Test func `a new route replaces the former one completely`() {
         let activity = NSUserActivity(.threadOfUser(id: "1", user: "jun", page: .specific(3), post: "1-9"))
         activity.addUserInfoEntries(from: ["mine": true])
         activity.route = .thread(id: "2", page: .nextUnread, post: nil)
@@ -73,14 +73,14 @@ import Testing
         let listing = NSUserActivity(.bookmarks)
         listing.route = .forum(id: "trails")
         #expect(listing.requiredUserInfoKeys == ["forumID"] && listing.route == .forum(id: "trails"))
-        // Another type is another activity.
+        // A route of another type needs another activity.
         listing.route = .message(id: "1")
         #expect(listing.route == .forum(id: "trails"))
         listing.route = nil
         #expect(listing.route == nil && listing.webpageURL == nil)
     }
 
-    @Test func `the next unread page is this readers own`() {
+    @Test func `each reader has its own next unread page`() {
         var reader = Reader()
         #expect(reader.open(.thread(id: "201", page: .nextUnread, post: nil)) && reader.page == 1)
         #expect(reader.open(.thread(id: "201", page: .nextUnread, post: nil)) && reader.page == 2)
@@ -88,11 +88,11 @@ import Testing
         #expect(reader.open(.thread(id: "201", page: .nextUnread, post: nil)) && reader.page == 5)
         #expect(reader.open(.thread(id: "101", page: .specific(2), post: "101-7")) && reader.page == 2)
         #expect(reader.route == .thread(id: "101", page: .specific(2), post: "101-7"))
-        // A post that is elsewhere is none: the top of the page.
+        // A post on another page is ignored: the top of the page is used.
         #expect(reader.open(.thread(id: "101", page: .specific(1), post: "101-7")) && reader.topPost == 0)
     }
 
-    @Test func `what is not there changes nothing`() {
+    @Test func `opening an unknown place changes nothing`() {
         var reader = Reader()
         #expect(reader.open(.forum(id: "trails")) && reader.page == nil)
         let missing: [Route] = [

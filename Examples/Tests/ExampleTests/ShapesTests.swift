@@ -7,7 +7,7 @@ import Testing
 @Suite struct ShapesTests {
     private let shape = Shape(.circle, .red, x: 10, y: -20, width: 30, height: 40)
 
-    @Test func `editing comes back from its user info`() throws {
+    @Test func `editing is read back from its user info`() throws {
         for editing in [Editing.createShape(.triangle, .blue), .editShape(number: 7, shape), .editDocumentProperties] {
             let back = try Editing(activityType: editing.activityType, userInfo: editing.userInfo)
             #expect(back == editing)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `version one is brought up to date`() throws {
+    @Test func `version one is converted`() throws {
         let type = Editing.ActivityType.self
         #expect(
             try Editing(activityType: type.createShape, userInfo: ["activity-version": 1, "shape-type": "circle"])
@@ -28,7 +28,7 @@ import Testing
                 == .editShape(number: 2, Shape(.rectangle, .black, x: 5, y: 6, width: 7, height: 7)))
     }
 
-    @Test func `what cannot be read is named`() {
+    @Test func `an unreadable member is named`() {
         func problem(_ type: String, _ userInfo: [AnyHashable: Any]) -> Editing.Problem? {
             do throws(Editing.Problem) {
                 _ = try Editing(activityType: type, userInfo: userInfo)
@@ -59,7 +59,7 @@ import Testing
         #expect(Shape.range.contains(wild.moved(x: .max, y: .min).x))
     }
 
-    @Test func `a drawing comes back from its text`() throws {
+    @Test func `a drawing is read back from its text`() throws {
         var drawing = Drawing()
         drawing.title = "A title\nof two lines"
         drawing.author = ""
@@ -78,11 +78,11 @@ import Testing
             ("drawing 1\ntitle a\nauthor b\ncircle red 1 2 3 4\nline red 1 2 3 4\n", .line(5)),
             ("drawing 1\ntitle a\nauthor b\ncircle red 1 2 3 99999999999999999999\n", .line(4)),
         ])
-    func `another text is none`(_ text: String, _ problem: Drawing.Problem) {
+    func `other text is rejected`(_ text: String, _ problem: Drawing.Problem) {
         #expect(throws: problem) { try Drawing(text: text.utf8) }
     }
 
-    @Test func `a frame is read in any cuts`() throws {
+    @Test func `a frame is read from pieces of any size`() throws {
         var drawing = Drawing()
         drawing.scribble(20)
         let bytes = DrawingFrame.bytes(drawing)
@@ -93,13 +93,13 @@ import Testing
                 try reader.received(bytes[start..<min(start + size, bytes.count)])
             }
             #expect(reader.isComplete)
-            // What is behind it is not its own.
+            // Bytes after the frame are ignored.
             try reader.received([1, 2, 3])
             #expect(try reader.drawing() == drawing)
         }
     }
 
-    @Test func `a frame that is none is refused before it takes memory`() throws {
+    @Test func `an invalid frame is refused before memory is allocated`() throws {
         var reader = DrawingFrame.Reader()
         #expect(throws: DrawingFrame.Problem.size(.max)) { try reader.received(Array(repeating: 0xFF, count: 9)[...]) }
         reader = DrawingFrame.Reader()

@@ -1,7 +1,7 @@
 import HandoffControl
 
 extension ActivityChange {
-    /// What is different in a description.
+    /// Creates the change that turns `old` into `new`. It contains only the members that differ.
     init(from old: ActivityDescription, to new: ActivityDescription) {
         self.init()
         if old.title != new.title { title = new.title }

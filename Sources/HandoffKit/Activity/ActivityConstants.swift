@@ -1,6 +1,6 @@
 // These are Apple's names.
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The type of whatever page a browser shows; apps of every team may continue it.
+/// The activity type of any page shown in a browser. Apps of every team may continue it.
 public let NSUserActivityTypeBrowsingWeb = "NSUserActivityTypeBrowsingWeb"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -8,30 +8,30 @@ public let NSUserActivityTypeBrowsingWeb = "NSUserActivityTypeBrowsingWeb"
 public let NSUserActivityDocumentURLKey = "NSUserActivityDocumentURLKey"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The first of the error codes of activities.
+/// The lowest error code for user activity errors.
 public let NSUserActivityErrorMinimum = 4608
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The last of the error codes of activities.
+/// The highest error code for user activity errors.
 public let NSUserActivityErrorMaximum = 4863
 
-/// The name of an activity in stores of the system.
+/// The identifier of an activity in the system's stores.
 public typealias NSUserActivityPersistentIdentifier = String
 
-/// The name of the protocol in UIKit.
+/// UIKit's name for the protocol.
 public typealias UIUserActivityRestoring = NSUserActivityRestoring
 
-/// The name that AppKit has for the class.
+/// AppKit's name for the class.
 public typealias NSResponder = UIResponder
 
-/// The name that UIKit has for what speaks to the system on behalf of the app.
+/// UIKit's name for the object that represents the app to the system.
 public typealias UIApplication = HandoffApplication
 
-/// The name that AppKit has for what speaks to the system on behalf of the app.
+/// AppKit's name for the object that represents the app to the system.
 public typealias NSApplication = HandoffApplication
 
-/// The name that AppKit has for the application's delegate.
+/// AppKit's name for the application delegate protocol.
 public typealias NSApplicationDelegate = UIApplicationDelegate
 
-/// The name that UIKit has for a part of the app with a state of its own.
+/// UIKit's name for a part of the app with its own state.
 public typealias UIScene = HandoffScene

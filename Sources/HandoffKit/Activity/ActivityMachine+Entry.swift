@@ -1,41 +1,39 @@
 import HandoffControl
 import HandoffModel
 
-/// What the machine knows of one activity: what the app is asked, what the daemon was told, and what is still to be told.
+/// The state that the machine keeps for each activity.
 extension ActivityMachine {
-    /// Whether the app is being asked to bring an activity up to date.
+    /// The progress of a save request to the app.
     enum Save: Equatable {
-        /// The state while the app is not asked.
         case idle
-        /// The state until the callback queue gets to it.
+        /// A save is queued on the callback queue.
         case scheduled(daemonWaits: Bool)
-        /// The state while the app's methods run.
+        /// The app's methods are running.
         case running(daemonWaits: Bool)
     }
 
-    /// What the daemon knows of an activity.
-    struct Told: Equatable {
+    /// The state of an activity as last sent to the daemon.
+    struct SentState: Equatable {
         var description: ActivityDescription
-        /// All that the activity said then, including what waits for a save.
+        /// The activity's full state at that time, including changes that wait for a save.
         var wanted: ActivityDescription
         var needsSave: Bool
         var isCurrent = false
     }
 
-    /// What the daemon has of an activity.
+    /// The state of the activity in the daemon.
     enum Remote: Equatable {
-        /// The state while the daemon does not know the activity.
+        /// The daemon does not know the activity.
         case unknown
-        /// The state while `Publish` is answered.
-        case publishing(Told)
-        /// The state once the daemon has it.
-        case published(ActivityID, Told)
-        /// The state between the refusal of a change and `Invalidate`: what the daemon has is not what the activity says any more.
+        case publishing(SentState)
+        case published(ActivityID, SentState)
+        /// A change was refused and `Invalidate` has not been answered. The daemon's state no
+        /// longer matches the activity.
         case withdrawing(ActivityID, refused: ActivityDescription)
-        /// The state after the daemon refused this description.
+        /// The daemon refused this description.
         case refused(ActivityDescription)
 
-        /// The id in the daemon, once it has one.
+        /// The ID in the daemon; nil until it is assigned.
         var id: ActivityID? {
             switch self {
             case .published(let id, _), .withdrawing(let id, _): id
@@ -43,7 +41,8 @@ extension ActivityMachine {
             }
         }
 
-        /// Whether the answer to a call is about what the daemon has now; not so when it ended the activity meanwhile.
+        /// Returns whether the reply to a call applies to the daemon's current state. False if the
+        /// daemon ended the activity in between.
         func isAbout(_ call: Call) -> Bool {
             switch call {
             case .publish, .invalidate: true
@@ -53,28 +52,26 @@ extension ActivityMachine {
         }
     }
 
-    /// What is known of an activity.
     struct Entry {
         var save = Save.idle
         var remote = Remote.unknown
-        /// Whether `sync` was asked for and not yet done.
+        /// True if a `sync` action has been returned and not yet performed.
         var isSyncDue = false
-        /// Whether a call is on its way.
         var isBusy = false
-        /// What the daemon knows once that call is answered well.
-        var pending: Told?
-        /// Whether the daemon waits for the answer to its save request, and the app has saved.
+        /// The daemon's state if that call succeeds.
+        var pending: SentState?
+        /// True if the app has saved and the daemon's save request is still unanswered.
         var owesAnswer = false
-        /// Whether the app has saved, so that `userInfo` may travel.
+        /// True if the app has saved, so that `userInfo` may be sent.
         var hasSaved = false
-        /// Whether the activity has ended for good.
         var hasEnded = false
 
-        /// Whether the daemon has something to ask for, given whether the activity has news.
-        func hasNews(needsSave: Bool) -> Bool {
+        /// Returns whether the daemon should request a save, given whether the activity has unsaved
+        /// changes.
+        func hasUnsavedChanges(needsSave: Bool) -> Bool {
             switch save {
             case .idle, .running: needsSave
-            // News for which it asks already are none.
+            // The daemon has already requested these changes.
             case .scheduled(let daemonWaits): !daemonWaits
             }
         }

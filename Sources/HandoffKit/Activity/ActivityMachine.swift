@@ -2,27 +2,30 @@ import Foundation
 package import HandoffControl
 package import HandoffModel
 
-/// Decides for all activities of an app what the daemon is told and when the app is asked to save. A plain value: its owner
-/// holds a lock around each call, and performs the actions after it.
+/// Decides, for all activities of an app, which calls go to the daemon and when the app saves. A
+/// plain value: its owner holds a lock around each call and performs the returned actions
+/// afterwards.
 ///
-/// Towards the app it does what Apple's class does: one save request after an activity became current, none when it was
-/// current already. Towards the daemon it compares what should be with what was told, and makes one call after the other, so
-/// that changes in quick succession become one.
+/// Towards the app it behaves like Apple's class: it requests one save after an activity becomes
+/// current, and none if the activity already was current. Towards the daemon it compares the
+/// desired state with the state last sent. It makes one call at a time, so that changes in quick
+/// succession become one call.
 ///
 /// Diagram: `docs/state-machines/activity-machine.md`.
 package struct ActivityMachine: Sendable {
-    /// What identifies an activity inside the app.
+    /// Identifies an activity within the app.
     package typealias Key = UUID
 
-    /// What the owner does.
+    /// An action for the owner to perform.
     package enum Action: Equatable, Sendable {
-        /// Ask the app, on the callback queue, to bring the activity up to date: `saveBegan`, its methods, `saveEnded`.
+        /// On the callback queue, have the app bring the activity up to date: call `saveBegan`, the
+        /// app's methods, then `saveEnded`.
         case save(Key)
-        /// Ask `nextCall` on the loop's thread.
+        /// Call `nextCall` on the loop's thread.
         case sync(Key)
     }
 
-    /// A call on the daemon; answered by one of `published`, `succeeded` and `failed`.
+    /// A call to the daemon. It is completed by `published`, `succeeded` or `failed`.
     package enum Call: Equatable, Sendable {
         case publish(ActivityDescription)
         case update(ActivityID, ActivityChange)
@@ -34,11 +37,12 @@ package struct ActivityMachine: Sendable {
 
     /// Why a call failed.
     package enum CallFailure: Equatable, Sendable {
-        /// The daemon refused what the activity says, or a limit was reached: not sent again until something changes.
+        /// The daemon refused the activity's content, or a limit was reached. The call is not
+        /// repeated until something changes.
         case refused
-        /// The daemon does not have the activity any more.
+        /// The daemon no longer has the activity.
         case unknownActivity
-        /// The connection or the session ended; `detached` follows, or came.
+        /// The connection or the session ended; `detached` follows or was already called.
         case lost
     }
 
@@ -46,20 +50,20 @@ package struct ActivityMachine: Sendable {
     private var current: Key?
     private var isAttached = false
 
-    /// A machine without activities; the daemon is away.
+    /// Creates a detached machine without activities.
     package init() {}
 
-    /// Whether this is the activity that the user is engaged in.
+    /// Returns whether this is the activity the user is engaged in.
     package func isCurrent(_ key: Key) -> Bool { current == key }
 
-    /// Which activity has this id in the daemon; nil for one that it does not know.
+    /// Returns the activity with this ID in the daemon, or nil if the ID is unknown.
     package func key(of id: ActivityID) -> Key? {
         entries.first { $0.value.remote.id == id }?.key
     }
 
     // MARK: From the app
 
-    /// The activity became current.
+    /// Makes an activity current.
     package mutating func becameCurrent(_ key: Key) -> [Action] {
         guard current != key else { return [] }
         let former = current
@@ -76,14 +80,14 @@ package struct ActivityMachine: Sendable {
         return actions
     }
 
-    /// The activity is not current any more.
+    /// Makes an activity resign.
     package mutating func resigned(_ key: Key) -> [Action] {
         guard current == key else { return [] }
         current = nil
         return sync(key)
     }
 
-    /// The activity has ended for good.
+    /// Ends an activity permanently.
     package mutating func ended(_ key: Key) -> [Action] {
         if current == key { current = nil }
         guard entries[key] != nil else { return [] }
@@ -91,10 +95,11 @@ package struct ActivityMachine: Sendable {
         return sync(key)
     }
 
-    /// Something about the activity has changed, `needsSave` too.
+    /// Handles a change of any property, including `needsSave`.
     package mutating func changed(_ key: Key) -> [Action] { sync(key) }
 
-    /// The `userInfo` of the activity has changed, which travels with a save only. After a refusal it is another attempt.
+    /// Handles a change of `userInfo`. It is sent only with a save. After a refusal it triggers
+    /// another attempt.
     package mutating func userInfoChanged(_ key: Key) -> [Action] {
         switch entries[key]?.remote {
         case .refused, .withdrawing: sync(key)
@@ -102,8 +107,8 @@ package struct ActivityMachine: Sendable {
         }
     }
 
-    /// The callback queue has got to a save.
-    /// - Returns: whether the app is asked.
+    /// Starts a save on the callback queue.
+    /// - Returns: whether to call the app's methods.
     package mutating func saveBegan(_ key: Key) -> Bool {
         guard var entry = entries[key], !entry.hasEnded else { return false }
         guard case .scheduled(let daemonWaits) = entry.save else { return false }
@@ -112,7 +117,7 @@ package struct ActivityMachine: Sendable {
         return true
     }
 
-    /// The app's methods have returned.
+    /// Ends a save after the app's methods have returned.
     package mutating func saveEnded(_ key: Key) -> [Action] {
         guard var entry = entries[key], case .running(let daemonWaits) = entry.save else { return [] }
         entry.save = .idle
@@ -124,16 +129,17 @@ package struct ActivityMachine: Sendable {
 
     // MARK: From the daemon
 
-    /// The app is attached; the daemon knows none of its activities.
+    /// Handles the attachment of the app. The daemon knows none of its activities.
     package mutating func attached() -> [Action] {
         isAttached = true
         guard let current else { return [] }
-        // Asked for in any case: what was due may have been lost with a loop that could not be made.
+        // Sync unconditionally: a due sync may have been lost with a loop that could not be
+        // created.
         entries[current]?.isSyncDue = true
         return [.sync(current)]
     }
 
-    /// The daemon went away, and with it what it knew.
+    /// Handles the loss of the daemon and its state.
     package mutating func detached() {
         isAttached = false
         for key in entries.keys {
@@ -150,13 +156,13 @@ package struct ActivityMachine: Sendable {
         entries = entries.filter { !$0.value.hasEnded }
     }
 
-    /// The daemon asks for the latest state.
-    /// - Parameter needsSave: whether the activity has news that were not saved.
+    /// Handles the daemon's request for the latest state.
+    /// - Parameter needsSave: whether the activity has unsaved changes.
     package mutating func saveAsked(_ key: Key, needsSave: Bool) -> [Action] {
-        guard var entry = entries[key], case .published(let id, var told) = entry.remote else { return [] }
-        // Asking clears it there.
-        told.needsSave = false
-        entry.remote = .published(id, told)
+        guard var entry = entries[key], case .published(let id, var sent) = entry.remote else { return [] }
+        // The request clears the flag in the daemon.
+        sent.needsSave = false
+        entry.remote = .published(id, sent)
         entry.pending?.needsSave = false
         var actions: [Action] = []
         switch entry.save {
@@ -164,7 +170,8 @@ package struct ActivityMachine: Sendable {
             entry.save = .scheduled(daemonWaits: true)
             actions.append(.save(key))
         case .idle:
-            // Saved since the daemon was told of news: there is an answer already.
+            // The app has saved since the daemon learned of the changes, so there already is a
+            // reply.
             entry.owesAnswer = true
         case .scheduled: entry.save = .scheduled(daemonWaits: true)
         case .running: entry.save = .running(daemonWaits: true)
@@ -173,16 +180,17 @@ package struct ActivityMachine: Sendable {
         return actions + (entry.owesAnswer ? sync(key) : [])
     }
 
-    /// The daemon ended the activity: it expired.
-    /// - Parameter description: what the activity says now. One that was given another date meanwhile stays current.
+    /// Handles the end of an expired activity in the daemon.
+    /// - Parameter description: the activity's current description. If its expiration date has
+    ///   changed since, the activity stays current.
     package mutating func withdrawn(_ key: Key, _ description: ActivityDescription?) -> [Action] {
         if case .withdrawing(_, let refused)? = entries[key]?.remote, entries[key]?.hasEnded == false {
             entries[key]?.remote = .refused(refused)
             return sync(key)
         }
         var hasExpired = true
-        if let description, case .published(_, let told)? = entries[key]?.remote {
-            hasExpired = description.expirationDate == told.description.expirationDate
+        if let description, case .published(_, let sent)? = entries[key]?.remote {
+            hasExpired = description.expirationDate == sent.description.expirationDate
         }
         return withdrawn(key, hasExpired: hasExpired)
     }
@@ -197,25 +205,25 @@ package struct ActivityMachine: Sendable {
             entries[key]?.owesAnswer = false
         }
         if current == key, hasExpired { current = nil }
-        // One that it was to replace may still be the current one there.
+        // Another activity, which this one was to replace, may still be current in the daemon.
         return entries.keys.flatMap { sync($0) }
     }
 
-    /// `Publish` was answered.
+    /// Handles the success of `Publish`.
     package mutating func published(_ key: Key, as id: ActivityID) -> [Action] {
-        guard var entry = entries[key], case .publishing(let told) = entry.remote else { return [] }
-        entry.remote = .published(id, told)
+        guard var entry = entries[key], case .publishing(let sent) = entry.remote else { return [] }
+        entry.remote = .published(id, sent)
         entry.isBusy = false
         entries[key] = entry
         return sync(key)
     }
 
-    /// Another call was answered well.
+    /// Handles the success of any other call.
     package mutating func succeeded(_ key: Key, _ call: Call) -> [Action] {
         guard var entry = entries[key], entry.remote.isAbout(call) else { return [] }
         entry.isBusy = false
         if var pending = entry.pending, let id = entry.remote.id {
-            // Answers come in the order of the calls, so what another one's answer has said meanwhile was before.
+            // Replies arrive in call order, so changes made by earlier replies precede this one.
             if case .becomeCurrent = call { pending.isCurrent = true }
             entry.remote = .published(id, pending)
         }
@@ -225,33 +233,33 @@ package struct ActivityMachine: Sendable {
             // The daemon has one current activity for each app.
             for other in entries.keys where other != key {
                 entries[other]?.pending?.isCurrent = false
-                guard case .published(let id, var told) = entries[other]?.remote else { continue }
-                told.isCurrent = false
-                entries[other]?.remote = .published(id, told)
+                guard case .published(let id, var sent) = entries[other]?.remote else { continue }
+                sent.isCurrent = false
+                entries[other]?.remote = .published(id, sent)
             }
         }
         return sync(key)
     }
 
-    /// A call failed.
+    /// Handles the failure of a call.
     package mutating func failed(_ key: Key, _ call: Call, _ failure: CallFailure) -> [Action] {
         guard var entry = entries[key], entry.remote.isAbout(call) else { return [] }
         entry.isBusy = false
         var hasExpired = true
-        if let pending = entry.pending, case .published(_, let told) = entry.remote {
-            hasExpired = pending.description.expirationDate == told.description.expirationDate
+        if let pending = entry.pending, case .published(_, let sent) = entry.remote {
+            hasExpired = pending.description.expirationDate == sent.description.expirationDate
         }
         switch (failure, entry.remote) {
-        // `detached` says the rest.
+        // `detached` handles the rest.
         case (.lost, _): entry.isBusy = true
-        case (.refused, .publishing(let told)):
-            entry.remote = .refused(told.description)
-        case (.refused, .published(let id, let told)):
+        case (.refused, .publishing(let sent)):
+            entry.remote = .refused(sent.description)
+        case (.refused, .published(let id, let sent)):
             guard let pending = entry.pending else { break }
-            // Not sent again, or it would be refused permanently.
-            let isSame = pending.description == told.description
+            // Do not send it again: it would be refused every time.
+            let isSame = pending.description == sent.description
             entry.remote = isSame ? .published(id, pending) : .withdrawing(id, refused: pending.wanted)
-        // It is withdrawn either way.
+        // The activity is being withdrawn in either case.
         case (.unknownActivity, .refused):
             entry.isBusy = false
             entries[key] = entry
@@ -263,23 +271,23 @@ package struct ActivityMachine: Sendable {
         switch failure {
         case .lost: return []
         case .unknownActivity: return withdrawn(key, hasExpired: hasExpired)
-        // An activity that was to be replaced by a refused one is withdrawn now.
+        // An activity that a refused one was to replace is withdrawn now.
         case .refused: return entries.keys.flatMap { sync($0) }
         }
     }
 
     // MARK: To the daemon
 
-    /// What the daemon is told next about an activity.
+    /// Returns the next call to the daemon about an activity.
     /// - Parameters:
-    ///   - description: what the activity says now; nil when the object has gone.
-    ///   - needsSave: whether it has news that were not saved.
-    /// - Returns: a call to make, which counts as made; nil when there is nothing to tell now.
+    ///   - description: the activity's current description; nil if the object has been released.
+    ///   - needsSave: whether the activity has unsaved changes.
+    /// - Returns: a call, which the owner must make; nil if nothing is to be sent now.
     package mutating func nextCall(_ key: Key, _ description: ActivityDescription?, needsSave: Bool) -> Call? {
         guard var entry = entries[key] else { return nil }
         entry.isSyncDue = false
         let call = nextCall(key, &entry, description, needsSave)
-        // One that has ended is forgotten once the daemon knows.
+        // Remove an ended activity once the daemon no longer has it.
         let isOver = entry.hasEnded && !entry.isBusy && entry.remote.id == nil
         entries[key] = isOver ? nil : entry
         return call
@@ -289,7 +297,7 @@ package struct ActivityMachine: Sendable {
         _ key: Key, _ entry: inout Entry, _ description: ActivityDescription?, _ needsSave: Bool
     ) -> Call? {
         guard isAttached, !entry.isBusy else { return nil }
-        // The app is in the middle of its state; afterwards there is another sync.
+        // The app is writing its state; another sync follows.
         if case .running = entry.save, !entry.hasEnded { return nil }
         switch entry.remote {
         case .publishing: return nil
@@ -304,14 +312,14 @@ package struct ActivityMachine: Sendable {
         case .unknown:
             guard let description else { return nil }
             return publish(key, &entry, description, needsSave)
-        case .published(let id, let told):
+        case .published(let id, let sent):
             if entry.hasEnded {
                 entry.remote = .unknown
                 entry.isBusy = true
                 return .invalidate(id)
             }
             guard let description else { return nil }
-            return change(key, &entry, id, told, description, needsSave)
+            return change(key, &entry, id, sent, description, needsSave)
         }
     }
 
@@ -320,31 +328,32 @@ package struct ActivityMachine: Sendable {
     ) -> Call? {
         guard current == key, !entry.hasEnded else { return nil }
         var description = description
-        let hasNews = entry.hasNews(needsSave: needsSave)
-        entry.remote = .publishing(Told(description: description, wanted: description, needsSave: hasNews))
+        let hasChanges = entry.hasUnsavedChanges(needsSave: needsSave)
+        entry.remote = .publishing(SentState(description: description, wanted: description, needsSave: hasChanges))
         entry.isBusy = true
         entry.hasSaved = false
         entry.owesAnswer = false
-        description.needsSave = hasNews
+        description.needsSave = hasChanges
         return .publish(description)
     }
 
     private func change(
-        _ key: Key, _ entry: inout Entry, _ id: ActivityID, _ told: Told, _ description: ActivityDescription,
+        _ key: Key, _ entry: inout Entry, _ id: ActivityID, _ sent: SentState, _ description: ActivityDescription,
         _ needsSave: Bool
     ) -> Call? {
         let sendsUserInfo = entry.owesAnswer || entry.hasSaved
-        let hasNews = entry.hasNews(needsSave: needsSave)
-        var next = Told(
-            description: description, wanted: description, needsSave: hasNews, isCurrent: told.isCurrent)
-        if !sendsUserInfo { next.description.userInfo = told.description.userInfo }
-        var change = ActivityChange(from: told.description, to: next.description)
-        if hasNews != told.needsSave { change.needsSave = hasNews }
+        let hasChanges = entry.hasUnsavedChanges(needsSave: needsSave)
+        var next = SentState(
+            description: description, wanted: description, needsSave: hasChanges, isCurrent: sent.isCurrent)
+        if !sendsUserInfo { next.description.userInfo = sent.description.userInfo }
+        var change = ActivityChange(from: sent.description, to: next.description)
+        if hasChanges != sent.needsSave { change.needsSave = hasChanges }
         if let isEligible = change.isEligibleForHandoff, !entry.owesAnswer {
-            // By itself, so that nothing else can have it refused: the app may have a reason to hide.
+            // Sent separately, so that nothing else can have it refused: the app may have a reason
+            // to hide the activity.
             change = ActivityChange()
             change.isEligibleForHandoff = isEligible
-            next = told
+            next = sent
             next.wanted = description
             next.description.isEligibleForHandoff = isEligible
             return call(.update(id, change), &entry, next)
@@ -356,20 +365,21 @@ package struct ActivityMachine: Sendable {
             return call(answers ? .answerSave(id, change) : .update(id, change), &entry, next)
         }
         entry.hasSaved = false
-        guard (current == key) != told.isCurrent else { return nil }
-        // One that another activity replaces stays until then: in between the other devices would see none.
-        if told.isCurrent, let current, isOnItsWay(current) { return nil }
+        guard (current == key) != sent.isCurrent else { return nil }
+        // An activity that is being replaced stays current until then. Otherwise other devices
+        // would briefly see none.
+        if sent.isCurrent, let current, isOnItsWay(current) { return nil }
         next.isCurrent = current == key
         return call(next.isCurrent ? .becomeCurrent(id) : .resignCurrent(id), &entry, next)
     }
 
-    private func call(_ call: Call, _ entry: inout Entry, _ next: Told) -> Call {
+    private func call(_ call: Call, _ entry: inout Entry, _ next: SentState) -> Call {
         entry.isBusy = true
         entry.pending = next
         return call
     }
 
-    /// Whether the activity is going to be the current one in the daemon, too.
+    /// Returns whether the activity is current in the daemon, or about to be.
     private func isOnItsWay(_ key: Key) -> Bool {
         switch entries[key]?.remote {
         case .refused, .withdrawing: false

@@ -4,24 +4,25 @@ import HandoffControl
 import HandoffJSON
 package import HandoffModel
 
-/// What went wrong, as the daemon or the other device said it. It is under `NSUnderlyingErrorKey` of the errors that an app gets,
-/// which are of Apple's domain (`NSCocoaErrorDomain`) and codes.
+/// An error reported by the daemon or the other device. It is the `NSUnderlyingErrorKey` of the
+/// errors that an app receives, which use Apple's domain (`NSCocoaErrorDomain`) and codes.
 public struct HandoffError: Error, Sendable, Equatable {
-    /// One of Apple's codes: 4608 failed, 4609 connection unavailable, 4610 timed out, 4611 too large, 3328 not supported.
+    /// One of Apple's codes: 4608 failed, 4609 connection unavailable, 4610 timed out, 4611 too
+    /// large, 3328 not supported.
     public let code: Int
-    /// A stable identifier in camelCase, such as `ownerGone`; there may be new ones later.
+    /// A stable identifier in camelCase, such as `ownerGone`. Later versions may add new ones.
     public let reason: String
-    /// A lower-case fragment for people that names the cause, and the device where there is one.
+    /// A user-readable, lowercase fragment that names the cause, and the device if there is one.
     public let message: String
 
-    /// An error with these properties.
+    /// Creates an error.
     public init(code: Int, reason: String, message: String) {
         self.code = code
         self.reason = reason
         self.message = message
     }
 
-    /// The error as an app gets it.
+    /// The error in the form that an app receives.
     var cocoaError: NSError {
         NSError(
             domain: NSCocoaErrorDomain, code: code,
@@ -30,23 +31,21 @@ public struct HandoffError: Error, Sendable, Equatable {
 }
 
 extension HandoffError: LocalizedError {
-    /// The message.
+    /// The user-readable message.
     public var errorDescription: String? { message }
 }
 
 extension HandoffError {
-    /// What the daemon said of a continuation.
+    /// Creates an error from a failure that the daemon reported for a continuation.
     package init(_ failure: HandoffFailure) {
         self.init(
             code: failure.code, reason: failure.reason, message: VisibleText.escape(failure.message))
     }
 
-    /// An activity that breaks a rule.
     init(_ error: ActivityError) {
         self.init(code: error.code, reason: "invalidActivity", message: "\(error)")
     }
 
-    /// A call on the daemon that failed.
     init(_ error: ClientError) {
         switch error {
         case .notReachable(let path, let reason):
@@ -56,33 +55,32 @@ extension HandoffError {
         case .foreign(let path, let user):
             self.init(
                 code: HandoffFailure.connectionUnavailableCode, reason: "daemonUnreachable",
-                message: "the socket \(path) is that of the user with the number \(user)")
+                message: "the socket \(path) belongs to another user (user ID \(user))")
         case .lost:
             self.init(
                 code: HandoffFailure.connectionUnavailableCode, reason: "daemonGone", message: "handoffd has ended")
         case .badAnswer(let problem):
             self.init(
                 code: HandoffFailure.failedCode, reason: "badAnswer",
-                message: "handoffd answered what this version does not understand: \(problem)")
+                message: "handoffd sent a reply that this version does not understand: \(problem)")
         case .refused(let refusal):
-            // Codes of errors that have one (StreamFailed, InvalidActivity).
+            // Some errors have a code: StreamFailed, InvalidActivity.
             let code = refusal.parameters["code"]?.integer.flatMap { Int(exactly: $0) }
             let reason = refusal.parameters["reason"]?.string ?? refusal.kind
             let field = refusal.parameters["field"]?.string.map { "\(VisibleText.escape($0)): " } ?? ""
             let message = field + VisibleText.escape(refusal.message)
-            // Which makes any other code 4608.
+            // `HandoffFailure` replaces any other code with 4608.
             let failure = HandoffFailure(code: code ?? HandoffFailure.failedCode, reason: reason, message: message)
             self.init(code: failure.code, reason: reason, message: message)
         }
     }
 
-    /// The connection to the daemon has ended in the middle of a continuation.
+    /// The error for a connection to the daemon that ended during a continuation.
     static func lostWhileContinuing(from device: String) -> HandoffError {
         HandoffError(
             code: HandoffFailure.connectionUnavailableCode, reason: "daemonGone",
-            message: "handoffd ended while an activity of \(device) was on its way")
+            message: "handoffd ended while an activity was being transferred from \(device)")
     }
 
-    /// The activity was not continued here.
     static let notContinued = HandoffError(HandoffFailure.notContinued)
 }

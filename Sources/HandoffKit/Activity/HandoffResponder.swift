@@ -1,26 +1,29 @@
 public import Foundation
 
-/// What shows something that the user does, and keeps the activity for it, in an app whose views belong to no actor. A view class of
-/// any toolkit inherits from it, or has one as a member; one of the main actor inherits from `UIResponder`.
+/// An object that presents a user activity and keeps it up to date, in an app with nonisolated
+/// views. A view class of any toolkit inherits from it, or has one as a member. A main-actor class
+/// inherits from `UIResponder`.
 ///
-/// Unchecked Sendable is for subclasses to say; this class may be called from any thread.
+/// The class may be called from any thread. Subclasses decide whether to declare
+/// `@unchecked Sendable`.
 nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
     private let lock = NSLock()
     private var stored: NSUserActivity?
 
-    /// A responder without an activity.
+    /// Creates a responder without an activity.
     public override init() {
         super.init()
     }
 
     deinit {
-        // Nobody can bring it up to date any more.
+        // Nothing can bring the activity up to date any more.
         guard let activity = stored, activity.remove(ObjectIdentifier(self)) else { return }
         activity.invalidate()
     }
 
-    /// The activity that this shows. Setting it makes the activity current; setting nil ends the engagement of the former one
-    /// unless another responder shares it. When the last responder of an activity is released, the activity ends.
+    /// The activity that this responder presents. Setting it makes the activity current. Setting
+    /// nil makes the former activity resign unless another responder shares it. When the last
+    /// responder of an activity is released, the activity ends.
     open var userActivity: NSUserActivity? {
         get { lock.withLock { stored } }
         set {
@@ -28,15 +31,16 @@ nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
                 defer { stored = newValue }
                 return stored
             }
-            Responder.free(self).changesActivity(from: former, to: newValue)
+            Responder.free(self).replaceActivity(from: former, to: newValue)
         }
     }
 
-    /// Writes the state into the activity, by `addUserInfoEntries(from:)`: called before each save, on the callback queue, with
-    /// an empty `userInfo`, to which all responders of the activity add in turn. Where none of them writes to it, its former content stays.
-    /// Does nothing unless overridden.
+    /// Writes the state into the activity with `addUserInfoEntries(from:)`. Called before each
+    /// save, on the callback queue, with an empty `userInfo`, to which all responders of the
+    /// activity add in turn. If none of them writes to it, the former contents are restored. Does
+    /// nothing by default.
     open func updateUserActivityState(_ activity: NSUserActivity) {}
 
-    /// Takes the state from an activity that is continued. Does nothing unless overridden.
+    /// Restores the state from a continued activity. Does nothing by default.
     open func restoreUserActivityState(_ activity: NSUserActivity) {}
 }

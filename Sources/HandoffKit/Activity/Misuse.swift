@@ -1,5 +1,5 @@
-/// Ends the process with a clear message, in release builds too: the app has called something as nobody may. Apple's class
-/// raises an exception that nobody catches in these places.
+/// Ends the process with a clear message, in release builds too, because the app has made an
+/// invalid call. In these places Apple's class raises an exception that apps do not catch.
 func misuse(_ message: String) -> Never {
     fatalError("HandoffKit: \(message)")
 }

@@ -1,15 +1,17 @@
-/// Something that is made through its metatype, as in `self.init(activityType:)` of a static method of ``NSUserActivity``.
+/// A type that can be created through its metatype, as in `self.init(activityType:)` in a static
+/// method of ``NSUserActivity``.
 ///
-/// On Apple's systems any initialiser can be called that way. In Swift it would have to be `required`, so each subclass with an initialiser of
-/// its own would have to repeat it.
+/// On Apple's systems any initializer can be called that way. In Swift it would have to be
+/// `required`, and each subclass with its own initializer would have to repeat it.
 public protocol HandoffMetatypeInitializable {}
 
 extension HandoffMetatypeInitializable {
-    /// Makes an activity of the app's shared `HandoffApplication`. A subclass of ``NSUserActivity`` cannot be made in this way, and ends the
-    /// process: use its name, as in `OwnActivity(activityType:)`.
+    /// Creates an activity of the app's shared `HandoffApplication`. A subclass of
+    /// ``NSUserActivity`` cannot be created in this way: the process ends. Use its name instead, as
+    /// in `OwnActivity(activityType:)`.
     public init(activityType: String) {
         guard let activity = NSUserActivity(activityType: activityType) as? Self else {
-            misuse("\(Self.self) cannot be made through its metatype: use its name")
+            misuse("\(Self.self) cannot be created through its metatype: use its name")
         }
         self = activity
     }

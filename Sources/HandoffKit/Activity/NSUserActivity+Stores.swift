@@ -1,7 +1,8 @@
 extension NSUserActivity {
-    /// Takes activities out of the stores of the system. There are none on Linux, so it is done at once.
+    /// Deletes activities from the system's stores. There are none on Linux, so it returns
+    /// immediately.
     /// - Parameters:
-    ///   - persistentIdentifiers: which ones.
+    ///   - persistentIdentifiers: the activities to delete.
     ///   - handler: called before this returns.
     public static func deleteSavedUserActivities(
         withPersistentIdentifiers persistentIdentifiers: [NSUserActivityPersistentIdentifier],
@@ -10,17 +11,20 @@ extension NSUserActivity {
         handler()
     }
 
-    /// Takes activities out of the stores of the system. There are none on Linux, so it is done at once.
+    /// Deletes activities from the system's stores. There are none on Linux, so it returns
+    /// immediately.
     public static func deleteSavedUserActivities(
         withPersistentIdentifiers persistentIdentifiers: [NSUserActivityPersistentIdentifier]
     ) async {}
 
-    /// Takes all activities of the app out of the stores of the system. There are none on Linux, so it is done at once.
+    /// Deletes all activities of the app from the system's stores. There are none on Linux, so it
+    /// returns immediately.
     /// - Parameter handler: called before this returns.
     public static func deleteAllSavedUserActivities(completionHandler handler: @escaping @Sendable () -> Void) {
         handler()
     }
 
-    /// Takes all activities of the app out of the stores of the system. There are none on Linux, so it is done at once.
+    /// Deletes all activities of the app from the system's stores. There are none on Linux, so it
+    /// returns immediately.
     public static func deleteAllSavedUserActivities() async {}
 }

@@ -5,10 +5,11 @@ import HandoffModel
 import LoopIO
 
 extension NSUserActivity {
-    /// Asks the app that this activity came from for a stream. Only for an activity that is continued here, for as long as the two
-    /// devices are there; each call is another stream.
-    /// - Parameter completionHandler: gets both directions, which are not open yet, or an error of `NSCocoaErrorDomain`: 3328 at
-    ///   once when the activity is not continued here or has no streams. Called on the callback queue.
+    /// Requests a stream from the app that published this activity. Available only for an activity
+    /// that is continued here, while both devices are online. Each call opens another stream.
+    /// - Parameter completionHandler: receives both directions, which are not open yet, or an error
+    ///   in `NSCocoaErrorDomain`. The error is 3328, without delay, if the activity is not
+    ///   continued here or does not support streams. Called on the callback queue.
     public func getContinuationStreams(
         completionHandler: @escaping @Sendable (InputStream?, OutputStream?, (any Error)?) -> Void
     ) {
@@ -24,16 +25,16 @@ extension NSUserActivity {
         }
     }
 
-    /// Asks the app that this activity came from for a stream, as `getContinuationStreams` does.
+    /// Requests a stream from the app that published this activity, like `getContinuationStreams`.
     /// - Returns: both directions, which are not open yet.
-    /// - Throws: an error of `NSCocoaErrorDomain`.
+    /// - Throws: an error in `NSCocoaErrorDomain`.
     public func continuationStreams() async throws -> (InputStream, OutputStream) {
         try await socket().streams()
     }
 
-    /// Asks the app that this activity came from for a stream, as `getContinuationStreams` does.
-    /// - Returns: the stream for asynchronous code.
-    /// - Throws: an error of `NSCocoaErrorDomain`.
+    /// Requests a stream from the app that published this activity, like `getContinuationStreams`.
+    /// - Returns: the stream, for asynchronous code.
+    /// - Throws: an error in `NSCocoaErrorDomain`.
     public func continuationByteStream() async throws -> HandoffByteStream {
         HandoffByteStream(try await socket())
     }

@@ -1,29 +1,26 @@
 import Foundation
 
 extension NSUserActivity {
-    /// What the delegate is told.
-    enum Occasion: Sendable {
-        /// The activity is about to be saved.
+    enum DelegateEvent: Sendable {
         case willSave
-        /// Another device has continued it.
         case wasContinued
-        /// The other app asks for a stream; without a delegate it is closed.
+        /// The other app requests a stream, which is closed if there is no delegate.
         case didReceive(StreamSocket)
     }
 
-    /// What has to be called for the delegate to be told.
-    func tell(_ occasion: Occasion) -> CallbackStep {
+    /// Returns the call that notifies the delegate.
+    func notify(_ event: DelegateEvent) -> CallbackStep {
         if hasLostDelegate { application.warn(.activity) }
         let delegate = delegate
-        // Without one nothing waits for the main queue, which may stand still.
+        // Without a delegate, do not wait for the main queue, which may be blocked.
         if delegate == nil || delegate is any HandoffActivityDelegate {
-            return .callbackQueue { self.tell(self.delegate as? any HandoffActivityDelegate, occasion) }
+            return .callbackQueue { self.notify(self.delegate as? any HandoffActivityDelegate, event) }
         }
-        return .mainActor { self.tell(self.delegate, occasion) }
+        return .mainActor { self.notify(self.delegate, event) }
     }
 
-    private func tell(_ delegate: (any HandoffActivityDelegate)?, _ occasion: Occasion) {
-        switch occasion {
+    private func notify(_ delegate: (any HandoffActivityDelegate)?, _ event: DelegateEvent) {
+        switch event {
         case .willSave: delegate?.userActivityWillSave(self)
         case .wasContinued: delegate?.userActivityWasContinued(self)
         case .didReceive(let socket):
@@ -33,8 +30,8 @@ extension NSUserActivity {
         }
     }
 
-    @MainActor private func tell(_ delegate: (any NSUserActivityDelegate)?, _ occasion: Occasion) {
-        switch occasion {
+    @MainActor private func notify(_ delegate: (any NSUserActivityDelegate)?, _ event: DelegateEvent) {
+        switch event {
         case .willSave: delegate?.userActivityWillSave(self)
         case .wasContinued: delegate?.userActivityWasContinued(self)
         case .didReceive(let socket):

@@ -1,19 +1,23 @@
 import HandoffModel
 
 extension NSUserActivity {
-    /// What can be wrong with a typed payload.
+    /// An error of a typed payload.
     public enum TypedPayloadError: Error {
-        /// There is none, or `userInfo` is not what a value of the type is made of.
+        /// `userInfo` is empty, or does not decode to the type.
         case invalidContent
-        /// The value is encoded as no dictionary, as a number or an array is, or as one that cannot be handed off.
+        /// The value does not encode to a dictionary (a number or an array does not), or encodes to
+        /// one that cannot be handed off.
         case encodingError
     }
 
-    /// Writes a value into `userInfo`: its members under their coding keys, where another app finds them, whether it reads a typed
-    /// payload or single keys, and where `requiredUserInfoKeys` names them. `Data`, `Date`, `URL` and `UUID` stay what they are.
+    /// Writes a value into `userInfo`, with its members under their coding keys. Another app finds
+    /// them there, whether it reads a typed payload or single keys, and `requiredUserInfoKeys` can
+    /// name them. `Data`, `Date`, `URL` and `UUID` keep their types.
     ///
-    /// Members of other keys stay; what the former payload of this activity had is gone. Does not set `needsSave`.
-    /// - Throws: `TypedPayloadError.encodingError`; what the value's own `encode(to:)` throws.
+    /// Members with other keys stay. The members of this activity's former payload are removed.
+    /// Does not set `needsSave`.
+    /// - Throws: `TypedPayloadError.encodingError`, or any error that the value's `encode(to:)`
+    ///   throws.
     public func setTypedPayload<Payload: Encodable>(_ payload: Payload) throws {
         guard case .dictionary(let pairs)? = try UserInfoEncoder.encode(payload) else {
             throw TypedPayloadError.encodingError
@@ -27,8 +31,10 @@ extension NSUserActivity {
         setTypedPayload(members)
     }
 
-    /// Reads a value from `userInfo`, which `setTypedPayload` has written on this or another device, or an app by hand.
-    /// - Throws: `TypedPayloadError.invalidContent` when `userInfo` is empty, or is not what a value of the type is made of.
+    /// Reads a value from `userInfo`. The value was written by `setTypedPayload` on this or another
+    /// device, or by an app with single keys.
+    /// - Throws: `TypedPayloadError.invalidContent` if `userInfo` is empty or does not decode to
+    ///   the type.
     public func typedPayload<Payload: Decodable>(_ type: Payload.Type) throws -> Payload {
         let members = snapshot.userInfo
         guard !members.pairs.isEmpty else { throw TypedPayloadError.invalidContent }

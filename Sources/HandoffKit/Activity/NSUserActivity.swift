@@ -5,35 +5,37 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// What the user is doing, in a form that another device can continue. Follows Apple's class of the same name, which Foundation
-/// has not on Linux.
+/// A representation of the user's activity that another device can continue. Follows Apple's class
+/// of the same name, which Foundation lacks on Linux.
 ///
-/// Everything may be called from any thread. Whoever makes an activity keeps it: when the last reference goes it ends as by
-/// `invalidate()`.
+/// Thread-safe. The creator of an activity must keep a reference: when the last one is released,
+/// the activity ends as with `invalidate()`.
 ///
-/// Unchecked: the state is behind one lock, the list of responders behind another one, the reference to the
-/// delegate behind a third, changes of `userInfo` in place behind a fourth; none is held while something is called.
+/// Unchecked: the state is protected by one lock, the list of responders by a second, the reference
+/// to the delegate by a third, in-place changes of `userInfo` by a fourth. No lock is held during a
+/// call to other code.
 open class NSUserActivity: NSObject, @unchecked Sendable {
-    /// What identifies it: two objects are equal when these are.
+    /// The identity: two objects are equal if their keys are.
     let key = UUID()
-    /// Whose activity it is.
     let application: HandoffApplication
-    /// Set when it came from another device.
+    /// Set if the activity was sent by another device.
     let continuation: Continuation?
 
     private let state: Locked<ActivityState>
-    /// `userInfo` as the app has changed it in place: checked, and moved to the state, once somebody reads it. Locked before the state.
+    /// `userInfo` after an in-place change by the app. It is checked and moved to the state at the
+    /// next read. Locked before the state.
     private var changedUserInfo: [AnyHashable: Any]?
     private let userInfoLock = NSLock()
     private let delegateLock = NSLock()
-    /// Not kept as an object that is cast: a conformance that belongs to the main actor is found by a cast there alone.
+    /// Not stored as an object to be cast: a cast finds a main-actor-isolated conformance only on
+    /// the main actor.
     private weak var storedDelegate: (any NSUserActivityDelegate)?
     private var hasDelegate = false
     private let responders = ResponderList()
 
-    /// Makes an activity of the app's shared `HandoffApplication`.
-    /// - Parameter activityType: what kind of activity, in reverse-DNS form: 1 to 255 visible ASCII characters. An empty
-    ///   one ends the process, as it raises an exception on Apple's systems.
+    /// Creates an activity of the app's shared `HandoffApplication`.
+    /// - Parameter activityType: the type, in reverse-DNS form: 1 to 255 visible ASCII characters.
+    ///   An empty one ends the process, where Apple's class raises an exception.
     public init(activityType: String) {
         state = Self.state(of: activityType)
         application = .shared
@@ -41,7 +43,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes an activity of the first type that the app declares in `NSUserActivityTypes`; without one the process ends.
+    /// Creates an activity of the first type that the app declares in `NSUserActivityTypes`. If
+    /// there is none, the process ends.
     @available(*, deprecated, message: "Use init(activityType:)")
     public convenience override init() {
         guard let type = HandoffApplication.shared.activityTypes.first else {
@@ -50,7 +53,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         self.init(activityType: type, application: .shared)
     }
 
-    /// Makes an activity of an application object of its own, for tests and for processes that are several apps.
+    /// Creates an activity of a separate application object, for tests and for processes that
+    /// contain several apps.
     public init(activityType: String, application: HandoffApplication) {
         state = Self.state(of: activityType)
         self.application = application
@@ -58,7 +62,6 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// An activity that came from another device.
     init(continued content: ActivityState, _ continuation: Continuation, application: HandoffApplication) {
         state = Locked(content)
         self.application = application
@@ -75,29 +78,34 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         return Locked(ActivityState(type: activityType))
     }
 
-    // MARK: What it says
+    // MARK: Content
 
-    /// What kind of activity it is.
+    /// The type of the activity.
     public var activityType: String { state.withLock { $0.type } }
 
-    /// What the user is doing, in words; shown on the other device. Of more than 1,024 bytes the beginning travels.
+    /// A user-visible title, shown on the other device. A title longer than 1,024 bytes is sent
+    /// truncated.
     open var title: String? {
         get { state.withLock { $0.title } }
         set { change { $0.title = newValue } }
     }
 
-    /// What the other app needs to continue: about 3 KB at most, for a quick handoff.
+    /// The data that the other app needs to continue the activity. For a quick handoff, keep it
+    /// below about 3 KB.
     ///
-    /// Keys and values are `String`, numbers, `Bool`, `Data`, `Date`, `URL`, `UUID`, `NSNull`, and arrays, dictionaries and sets
-    /// of these, or their Objective-C classes. Anything else ends the process, as it raises an exception on Apple's systems;
-    /// `check(userInfo:)` finds it before. A copy is taken. It reads back as an empty dictionary after nil was set. Numbers read
-    /// back as `NSNumber`, so that `as? Int` and `as? Double` do what they do on Apple's systems; as keys and in sets they are
-    /// Swift's own, so that they are found. The `file:` URL of a document
-    /// arrives pointing at the same document, or at a place where `startAccessingSecurityScopedResource()` fetches it. A URL that
-    /// is relative to another one reads back, and arrives, as the absolute URL that both are together.
+    /// Keys and values are `String`, numbers, `Bool`, `Data`, `Date`, `URL`, `UUID`, `NSNull`, and
+    /// arrays, dictionaries and sets of these, or their Objective-C classes. Anything else ends the
+    /// process, where Apple's class raises an exception; `check(userInfo:)` finds it beforehand.
+    /// The value is copied. After nil was set, it reads back as an empty dictionary.
     ///
-    /// Setting it does not set `needsSave`. A member that is set in place, as in `userInfo?["page"] = 3`, is checked when the activity is next
-    /// read or sent.
+    /// Numbers read back as `NSNumber`, so that `as? Int` and `as? Double` behave as on Apple's
+    /// systems. As keys and in sets they are Swift's own types, so that lookups succeed. The
+    /// `file:` URL of a document arrives as a URL of the same document, or of a location to which
+    /// `startAccessingSecurityScopedResource()` fetches it. A URL that is relative to another one
+    /// reads back, and arrives, as an absolute URL.
+    ///
+    /// Setting it does not set `needsSave`. A member that is set in place, as in
+    /// `userInfo?["page"] = 3`, is checked when the activity is next read or sent.
     open var userInfo: [AnyHashable: Any]? {
         get { UserInfoBridge.dictionary(snapshot.userInfo) }
         set {
@@ -105,7 +113,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
             changeUserInfo { $0.setUserInfo(members) }
         }
         _modify {
-            // In place, so that many members, one by one, cost no more than all of them together.
+            // In place, so that setting many members one by one costs no more than setting all of
+            // them together.
             var dictionary = takeUserInfo()
             defer {
                 userInfoLock.withLock { changedUserInfo = dictionary ?? [:] }
@@ -115,17 +124,19 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Adds members to `userInfo`; the new values win. Does not set `needsSave`.
-    /// - Parameter otherDictionary: checked as `userInfo` is.
+    /// Adds members to `userInfo`. New values replace existing ones. Does not set `needsSave`.
+    /// - Parameter otherDictionary: the members to add, checked like `userInfo`.
     open func addUserInfoEntries(from otherDictionary: [AnyHashable: Any]) {
         let members = Self.members(otherDictionary)
         changeUserInfo { $0.userInfo.merge(members) }
     }
 
-    /// Checks whether a dictionary may become a `userInfo` that travels: types of the values, nesting, number of members, and the size
-    /// of all of it, 960 KiB with the rest of the activity. What is refused here is not published either: then `onDiagnostic` of the
-    /// application gets the same error. How large a payload should be, and other devices take, is another matter: see `userInfo`.
-    /// - Throws: `CocoaError` 4608 with a description that names the path of the value, or 4611 when all of it is too large.
+    /// Checks whether a dictionary can be sent as `userInfo`: the types of the values, the nesting,
+    /// the number of members, and the total size, which is limited to 960 KiB including the rest of
+    /// the activity. A dictionary that fails this check is not published either: `onDiagnostic` of
+    /// the application then receives the same error. For the recommended size, see `userInfo`.
+    /// - Throws: `CocoaError` 4608 with a description that names the path of the value, or 4611 if
+    ///   the total is too large.
     public static func check(userInfo: [AnyHashable: Any]) throws {
         do throws(ActivityError) {
             let content = ActivityContent(
@@ -136,18 +147,19 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The keys of `userInfo` without which the activity cannot be continued: on the other device it fails when one is missing.
+    /// The keys of `userInfo` that are required to continue the activity. If one is missing, the
+    /// continuation fails on the other device.
     open var requiredUserInfoKeys: Set<String>? {
         get { state.withLock { $0.requiredUserInfoKeys } }
         set { change { $0.requiredUserInfoKeys = newValue } }
     }
 
-    /// Whether there is news that was not saved; true at first. Setting it while the activity is current has the app asked to
-    /// save, by and by: set it at every step of the user.
+    /// A Boolean value that indicates whether there are unsaved changes; initially true. Setting it
+    /// while the activity is current schedules a save, so set it at every step of the user.
     open var needsSave: Bool {
         get { state.withLock { $0.needsSave } }
         set {
-            // Set at every step of the user, of which only the first after a save is anything new.
+            // Set at every step of the user, but only the first one after a save changes it.
             let isNew = state.withLock { state in
                 defer { state.needsSave = newValue }
                 return state.needsSave != newValue
@@ -156,8 +168,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    /// A web page that continues the activity where no app does. http and https only: another scheme ends the process, as it
-    /// raises an exception on Apple's systems.
+    /// A web page that continues the activity if no app does. The scheme must be http or https: any
+    /// other one ends the process, where Apple's class raises an exception.
     open var webpageURL: URL? {
         get { state.withLock { $0.webpageURL } }
         set {
@@ -168,14 +180,15 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The page that led to `webpageURL`. Stays on the device.
+    /// The page that led to `webpageURL`. Not sent to other devices.
     open var referrerURL: URL? {
         get { state.withLock { $0.referrerURL } }
         set { change { $0.referrerURL = newValue } }
     }
 
-    /// When the activity ends by itself; nil: a day after the app last said something of it, or as long as the device's user has set.
-    /// `Date.distantFuture` is never.
+    /// The date on which the activity expires. With nil, it expires a day after the app's last call
+    /// about it, or after the time that the user has set for the device. `Date.distantFuture` means
+    /// never.
     // Of Apple's type.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var expirationDate: Date! {
@@ -183,55 +196,61 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         set { change { $0.expirationDate = newValue } }
     }
 
-    /// Words by which a search could find it. Stays on the device.
+    /// Search keywords. Not sent to other devices.
     open var keywords: Set<String> {
         get { state.withLock { $0.keywords } }
         set { change { $0.keywords = newValue } }
     }
 
-    /// Whether the app that continues the activity may ask for streams; false at first. May be changed at any time.
+    /// A Boolean value that indicates whether the app that continues the activity may request
+    /// streams; initially false. May be changed at any time.
     open var supportsContinuationStreams: Bool {
         get { state.withLock { $0.supportsContinuationStreams } }
         set { change { $0.supportsContinuationStreams = newValue } }
     }
 
-    /// Whether the activity is offered to other devices; true at first.
+    /// A Boolean value that indicates whether the activity is offered to other devices; initially
+    /// true.
     open var isEligibleForHandoff: Bool {
         get { state.withLock { $0.isEligibleForHandoff } }
         set { change { $0.isEligibleForHandoff = newValue } }
     }
 
-    /// Whether a search on the device may find it. Stored only: there is no index on Linux.
+    /// A Boolean value that indicates whether a search on the device may find the activity. Stored
+    /// only: there is no index on Linux.
     open var isEligibleForSearch: Bool {
         get { state.withLock { $0.isEligibleForSearch } }
         set { change { $0.isEligibleForSearch = newValue } }
     }
 
-    /// Whether a public index may have it. Stored only.
+    /// A Boolean value that indicates whether the activity may be added to a public index. Stored
+    /// only.
     open var isEligibleForPublicIndexing: Bool {
         get { state.withLock { $0.isEligibleForPublicIndexing } }
         set { change { $0.isEligibleForPublicIndexing = newValue } }
     }
 
-    /// Whether the system may suggest it. Stored only.
+    /// A Boolean value that indicates whether the system may suggest the activity. Stored only.
     open var isEligibleForPrediction: Bool {
         get { state.withLock { $0.isEligibleForPrediction } }
         set { change { $0.isEligibleForPrediction = newValue } }
     }
 
-    /// Which content it is about, by which the app on the other device finds the window for it. Up to 1,024 bytes.
+    /// Identifies the content of the activity, so that the app on the other device can find the
+    /// window for it. Up to 1,024 bytes.
     open var targetContentIdentifier: String? {
         get { state.withLock { $0.targetContentIdentifier } }
         set { change { $0.targetContentIdentifier = newValue } }
     }
 
-    /// Its name in stores of the system, of which there are none on Linux. Stays on the device.
+    /// The identifier in the system's stores, of which there are none on Linux. Not sent to other
+    /// devices.
     open var persistentIdentifier: NSUserActivityPersistentIdentifier? {
         get { state.withLock { $0.persistentIdentifier } }
         set { change { $0.persistentIdentifier = newValue } }
     }
 
-    /// Who is told what happens to the activity; not kept.
+    /// The delegate that is notified about the activity. A weak reference.
     open var delegate: (any NSUserActivityDelegate)? {
         get { delegateLock.withLock { storedDelegate } }
         set {
@@ -242,21 +261,23 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: Its life
+    // MARK: Lifecycle
 
-    /// Makes it what the user is engaged in: it is offered to the other devices, and the activity of this app that was current is
-    /// so no longer. The app is asked to save once, after this has returned. Does nothing when it is current, or was invalidated.
+    /// Makes this the activity that the user is engaged in. It is offered to other devices in place
+    /// of the app's former current activity. One save is requested from the app after this returns.
+    /// Does nothing if the activity is already current or was invalidated.
     open func becomeCurrent() {
         guard !isInvalid else { return }
         application.becomeCurrent(self)
     }
 
-    /// Ends the engagement: the activity is offered no more, until it becomes current again.
+    /// Ends the engagement: the activity is no longer offered, until it becomes current again.
     open func resignCurrent() {
         application.resignCurrent(key)
     }
 
-    /// Ends the activity for good. The object can still be read, and never becomes current again.
+    /// Ends the activity permanently. The object can still be read, but can never become current
+    /// again.
     open func invalidate() {
         state.withLock { $0.isInvalid = true }
         application.activityEnded(key)
@@ -264,27 +285,26 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     // MARK: Equality
 
-    /// Whether both are the same activity.
+    /// Returns whether both objects are the same activity.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSUserActivity else { return false }
         return other.key == key
     }
 
-    /// The hash of what identifies it.
+    /// The hash of the identity.
     open override var hash: Int { key.hashValue }
 
-    /// The type and the title, for a debugger.
+    /// The type and the title, for debugging.
     open override var description: String {
         let state = snapshot
         return "<NSUserActivity \(state.type)\(state.title.map { " \"\(VisibleText.escape($0))\"" } ?? "")>"
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
-    /// Whether a delegate was set and has gone since.
+    /// True if a delegate was set and has since been released.
     var hasLostDelegate: Bool { delegateLock.withLock { hasDelegate && storedDelegate == nil } }
 
-    /// All that it says now.
     var snapshot: ActivityState {
         checkUserInfo()
         return state.withLock { $0 }
@@ -303,7 +323,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         application.userInfoChanged(key)
     }
 
-    /// `userInfo` for a change in place. Other threads read what it was before until the change has ended.
+    /// Returns `userInfo` for an in-place change. Other threads read the former value until the
+    /// change has ended.
     private func takeUserInfo() -> [AnyHashable: Any]? {
         let changed = userInfoLock.withLock {
             defer { changedUserInfo = nil }
@@ -312,7 +333,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         return changed ?? UserInfoBridge.dictionary(state.withLock { $0.userInfo })
     }
 
-    /// Moves what was changed in place to the state; ends the process for a value that cannot travel.
+    /// Moves an in-place change to the state. Ends the process if a value cannot be handed off.
     private func checkUserInfo() {
         userInfoLock.withLock {
             guard let dictionary = changedUserInfo else { return }
@@ -322,7 +343,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Replaces the members of `userInfo` that are a typed payload; those that the former one had are gone.
+    /// Replaces the members of `userInfo` that are a typed payload. Those of the former payload are
+    /// removed.
     func setTypedPayload(_ members: UserInfoMembers) {
         changeUserInfo {
             $0.userInfo.remove($0.typedPayloadKeys)
@@ -331,15 +353,16 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Takes what is known of files that `userInfo` names. Any thread.
+    /// Stores results about the files that `userInfo` names. Any thread.
     func learned(_ answers: [String: DocumentTable.Answer]) {
         state.withLock { $0.documents.learned(answers) }
     }
 
-    /// The path of a document that was offered to other devices under a number; nil for any other number.
+    /// Returns the path of a document that was offered to other devices under a number, or nil if
+    /// the number is unknown.
     func documentPath(_ number: Int) -> String? { state.withLock { $0.documents.path(number) } }
 
-    /// What has to be called for the app to bring the activity up to date.
+    /// Returns the calls that have the app bring the activity up to date.
     func save() -> [CallbackStep] {
         checkUserInfo()
         state.withLock {
@@ -347,22 +370,23 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
             $0.documents.outdate()
         }
         let responders = responders.all
-        guard !responders.isEmpty else { return [tell(.willSave)] }
+        guard !responders.isEmpty else { return [notify(.willSave)] }
         state.withLock { $0.emptyUserInfo() }
         let restore = CallbackStep.callbackQueue {
             self.checkUserInfo()
             self.state.withLock { $0.restoreUnwrittenUserInfo() }
         }
-        return responders.map { $0.update(self) } + [restore, tell(.willSave), application.tell(.didUpdate(self))]
+        return responders.map { $0.update(self) } + [restore, notify(.willSave), application.notify(.didUpdate(self))]
     }
 
-    /// Whether the app has not received advice of this kind; nil when there is none.
+    /// Records a piece of advice. Returns whether the app has not yet received advice of this kind;
+    /// false for nil.
     func isNew(_ advice: String?) -> Bool { state.withLock { $0.isNew(advice) } }
 
-    /// Has a responder asked at each save.
+    /// Adds a responder, which is called at each save.
     func add(_ responder: Responder) { responders.add(responder) }
 
-    /// A responder is asked no more.
+    /// Removes a responder.
     /// - Returns: whether it was the last one.
     func remove(_ responder: ObjectIdentifier) -> Bool { responders.remove(responder) }
 

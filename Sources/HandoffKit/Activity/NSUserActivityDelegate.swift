@@ -1,36 +1,39 @@
 public import Foundation
 
-/// What an activity tells its owner. Every method may be left out.
+/// The methods that an activity calls on its delegate. All of them are optional.
 ///
-/// The methods are called on the main queue, as the main actor, in order; one that is `nonisolated` will do as well. Follows Apple's
-/// protocol of the same name. A delegate of no actor, for another queue, adopts `HandoffActivityDelegate`.
+/// They are called in order on the main queue, isolated to the main actor. An implementation may
+/// also be `nonisolated`. Follows Apple's protocol of the same name. A nonisolated delegate, for
+/// another queue, adopts `HandoffActivityDelegate`.
 public protocol NSUserActivityDelegate: AnyObject {
-    /// The activity is about to be saved: bring its `userInfo` up to date. `needsSave` has been cleared.
+    /// Called before the activity is saved: bring its `userInfo` up to date. `needsSave` has been
+    /// cleared.
     @MainActor func userActivityWillSave(_ userActivity: NSUserActivity)
 
     /// Another device has continued the activity.
     @MainActor func userActivityWasContinued(_ userActivity: NSUserActivity)
 
-    /// The app on the other device asks for a stream. Neither of the two is open: open both at once. Called only while
-    /// `supportsContinuationStreams` is set; each call is another pair.
+    /// The app on the other device requests a stream. Neither direction is open: open both without
+    /// delay. Called only while `supportsContinuationStreams` is set. Each call passes a new pair.
     /// - Parameters:
     ///   - userActivity: the activity.
-    ///   - inputStream: what the other app sends; a `HandoffInputStream`.
-    ///   - outputStream: what is sent to it; a `HandoffOutputStream`.
+    ///   - inputStream: the data from the other app; a `HandoffInputStream`.
+    ///   - outputStream: the data for the other app; a `HandoffOutputStream`.
     @MainActor func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream)
 }
 
-/// A delegate of an activity that belongs to no actor: its methods are called on the callback queue of the activity's
-/// `HandoffApplication`, whichever that is.
+/// A nonisolated activity delegate. Its methods are called on the callback queue of the activity's
+/// `HandoffApplication`.
 nonisolated public protocol HandoffActivityDelegate: NSUserActivityDelegate {
-    /// The activity is about to be saved: bring its `userInfo` up to date. `needsSave` has been cleared.
+    /// Called before the activity is saved: bring its `userInfo` up to date. `needsSave` has been
+    /// cleared.
     nonisolated func userActivityWillSave(_ userActivity: NSUserActivity)
 
     /// Another device has continued the activity.
     nonisolated func userActivityWasContinued(_ userActivity: NSUserActivity)
 
-    /// The app on the other device asks for a stream; see `NSUserActivityDelegate`.
+    /// The app on the other device requests a stream; see `NSUserActivityDelegate`.
     nonisolated func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream)
 }
@@ -42,7 +45,7 @@ extension NSUserActivityDelegate {
     /// Does nothing.
     public func userActivityWasContinued(_ userActivity: NSUserActivity) {}
 
-    /// Closes both, so that the other app is told at once.
+    /// Closes both directions, so that the other app learns of it immediately.
     public func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
     ) {

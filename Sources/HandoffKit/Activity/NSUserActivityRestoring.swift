@@ -1,13 +1,16 @@
-/// Something that takes its state from an activity that is continued: a view, a document. Of the main actor, as on Apple's systems;
-/// what belongs to no actor adopts `HandoffRestoring`.
+/// An object that restores its state from a continued activity, such as a view or a document.
+/// Isolated to the main actor, as on Apple's systems. A nonisolated object adopts
+/// `HandoffRestoring`.
 @MainActor
 public protocol NSUserActivityRestoring: AnyObject {
-    /// Takes the state over. Called on the main queue, after the restoration handler was given this object.
+    /// Restores the state. Called on the main queue, after this object was passed to the
+    /// restoration handler.
     func restoreUserActivityState(_ userActivity: NSUserActivity)
 }
 
-/// Something of no actor that takes its state from an activity that is continued.
+/// A nonisolated object that restores its state from a continued activity.
 nonisolated public protocol HandoffRestoring: NSUserActivityRestoring {
-    /// Takes the state over. Called on the application's callback queue, after the restoration handler was given this object.
+    /// Restores the state. Called on the application's callback queue, after this object was passed
+    /// to the restoration handler.
     func restoreUserActivityState(_ userActivity: NSUserActivity)
 }

@@ -1,5 +1,6 @@
-// On Apple's systems the methods of delegates are optional, and code that calls them writes `delegate?.application?(…)`. These properties have
-// the names of the methods, so that such calls compile. All methods have an implementation here, so none of the properties is nil.
+// On Apple's systems delegate methods are optional, and callers write `delegate?.application?(…)`.
+// These properties have the names of the methods, so that such calls compile. Every method has a
+// default implementation here, so no property is nil.
 
 extension UIApplicationDelegate {
     /// The methods `application(…)` for an optional call; never nil.

@@ -1,15 +1,15 @@
 import Foundation
 
-/// One of the two kinds of responders.
+/// A responder of either kind.
 ///
-/// Unchecked: responders of no actor, whose class is not Sendable, may be called from any thread.
+/// Unchecked: nonisolated responders may be called from any thread, although their class is not
+/// Sendable.
 enum Responder: @unchecked Sendable {
-    /// One that is called on the callback queue.
+    /// Called on the callback queue.
     case free(HandoffResponder)
-    /// One that is called on the main queue.
+    /// Called on the main queue.
     case mainActor(UIResponder)
 
-    /// Which object it is.
     var id: ObjectIdentifier {
         switch self {
         case .free(let responder): ObjectIdentifier(responder)
@@ -17,19 +17,18 @@ enum Responder: @unchecked Sendable {
         }
     }
 
-    /// What has to be called for it to bring an activity up to date.
+    /// Returns the call that has the responder bring an activity up to date.
     func update(_ activity: NSUserActivity) -> CallbackStep {
         switch self {
         case .free:
             .callbackQueue { if case .free(let responder) = self { responder.updateUserActivityState(activity) } }
-        // It has nothing to write, and the main queue need not be serviced.
+        // A plain scene has nothing to write, and the main queue might not be serviced.
         case .mainActor(let responder) where type(of: responder) == HandoffScene.self: .callbackQueue {}
         case .mainActor(let responder): .mainActor { responder.updateUserActivityState(activity) }
         }
     }
 
-    /// It shows another activity from now on.
-    func changesActivity(from former: NSUserActivity?, to new: NSUserActivity?) {
+    func replaceActivity(from former: NSUserActivity?, to new: NSUserActivity?) {
         if let former, former !== new {
             let wasLast = former.remove(id)
             if new == nil, wasLast { former.resignCurrent() }
@@ -39,9 +38,10 @@ enum Responder: @unchecked Sendable {
     }
 }
 
-/// The responders that share an activity, in the order in which they came; none of them is kept alive.
+/// The responders that share an activity, in the order in which they were added. The references are
+/// weak.
 ///
-/// Unchecked: the list is only touched with the lock held.
+/// Unchecked: the list is only accessed with the lock held.
 final class ResponderList: @unchecked Sendable {
     private struct Entry {
         let id: ObjectIdentifier
@@ -56,21 +56,21 @@ final class ResponderList: @unchecked Sendable {
             }
         }
 
-        /// The responder; nil when it has gone.
+        /// The responder; nil if it has been released.
         var responder: Responder? { free.map(Responder.free) ?? isolated.map(Responder.mainActor) }
     }
 
     private let lock = NSLock()
     private var entries: [Entry] = []
 
-    /// Those that are still there.
+    /// The responders that still exist.
     var all: [Responder] {
         lock.withLock { entries.compactMap(\.responder) }
     }
 
-    /// Adds one; only once.
+    /// Adds a responder unless it is already in the list.
     func add(_ responder: Responder) {
-        // Held until after the lock: the end of a responder comes back here.
+        // Retained until the lock is released: the `deinit` of a responder calls `remove`.
         let held = all
         defer { withExtendedLifetime(held) {} }
         lock.withLock {
@@ -80,8 +80,8 @@ final class ResponderList: @unchecked Sendable {
         }
     }
 
-    /// Removes one.
-    /// - Returns: whether none is left.
+    /// Removes a responder.
+    /// - Returns: whether the list is now empty.
     func remove(_ id: ObjectIdentifier) -> Bool {
         let held = all
         defer { withExtendedLifetime(held) {} }

@@ -1,13 +1,14 @@
 public import Foundation
 
-/// What shows something that the user does, and keeps the activity for it, in an app whose views belong to the main actor: the part
-/// that Apple's class of this name has in Handoff. A view class of any toolkit inherits from it, in Swift 5, in Swift 6, and with the
-/// main actor by default. One that belongs to no actor inherits from `HandoffResponder`.
+/// An object that presents a user activity and keeps it up to date, in an app with main-actor
+/// views. This is the Handoff part of Apple's class of the same name. A view class of any toolkit
+/// inherits from it, in Swift 5, in Swift 6, and with the main actor as the default isolation. A
+/// nonisolated class inherits from `HandoffResponder`.
 @MainActor
 open class UIResponder: HandoffObject, NSUserActivityRestoring {
     private var stored: NSUserActivity?
 
-    /// A responder without an activity.
+    /// Creates a responder without an activity.
     public init() {
         super.init(forActor: ())
     }
@@ -17,38 +18,42 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
     }
 
     deinit {
-        ends(stored)
+        releaseActivity(stored)
     }
 
-    /// The responder ends, and its activity with the last one: nothing can bring it up to date any more.
-    nonisolated func ends(_ activity: NSUserActivity?) {
+    /// Removes the responder from its activity, and ends the activity with its last responder:
+    /// nothing can bring it up to date any more.
+    nonisolated func releaseActivity(_ activity: NSUserActivity?) {
         guard let activity, activity.remove(ObjectIdentifier(self)) else { return }
         activity.invalidate()
     }
 
-    /// The activity that this shows. Setting it makes the activity current; setting nil ends the engagement of the former one
-    /// unless another responder shares it. When the last responder of an activity is released, the activity ends.
+    /// The activity that this responder presents. Setting it makes the activity current. Setting
+    /// nil makes the former activity resign unless another responder shares it. When the last
+    /// responder of an activity is released, the activity ends.
     open var userActivity: NSUserActivity? {
         get { stored }
         set {
             let former = stored
             stored = newValue
-            Responder.mainActor(self).changesActivity(from: former, to: newValue)
+            Responder.mainActor(self).replaceActivity(from: former, to: newValue)
         }
     }
 
-    /// Writes the state into the activity, by `addUserInfoEntries(from:)`: called before each save, on the main queue, with
-    /// an empty `userInfo`, to which all responders of the activity add in turn. Where none of them writes to it, its former content stays.
-    /// Does nothing unless overridden.
+    /// Writes the state into the activity with `addUserInfoEntries(from:)`. Called before each
+    /// save, on the main queue, with an empty `userInfo`, to which all responders of the activity
+    /// add in turn. If none of them writes to it, the former contents are restored. Does nothing by
+    /// default.
     open func updateUserActivityState(_ activity: NSUserActivity) {}
 
-    /// Takes the state from an activity that is continued. Does nothing unless overridden.
+    /// Restores the state from a continued activity. Does nothing by default.
     open func restoreUserActivityState(_ activity: NSUserActivity) {}
 }
 
-/// An object of Foundation whose subclasses may say to which actor their initialiser belongs.
+/// A Foundation object whose subclasses may choose the actor isolation of their initializer.
 ///
-/// That of `NSObject` belongs to none, and an override would have to agree; here it is inherited no more.
+/// The initializer of `NSObject` is nonisolated, and an override would have to match it. This class
+/// stops its inheritance.
 open class HandoffObject: NSObject {
     init(forActor: Void) {
         super.init()

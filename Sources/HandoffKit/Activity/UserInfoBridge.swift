@@ -2,23 +2,26 @@ import Foundation
 package import HandoffJSON
 package import HandoffModel
 
-/// Between the values of Foundation that `userInfo` may hold and those that travel; numbers keep their kind.
+/// Converts between the Foundation values that `userInfo` may hold and the values that are sent.
+/// Numbers keep their kind.
 ///
-/// What comes back is what Apple's class gives: every number is an `NSNumber`, which `as? Int`, `as? Double` and `as? Bool`
-/// read, the others are Swift's own types. Elements and keys that Swift cannot hash come back as `NSArray` and
-/// `NSDictionary`. Numbers that are keys or elements of sets come back as Swift's own: on Linux an `NSNumber` has another hash than
-/// the number, by which one looks for it.
+/// The results are those of Apple's class: every number is an `NSNumber`, which `as? Int`,
+/// `as? Double` and `as? Bool` read; other values are Swift's own types. Elements and keys that
+/// Swift cannot hash become `NSArray` and `NSDictionary`. Numbers that are keys or elements of sets
+/// become Swift's own types, because on Linux the hash of an `NSNumber` differs from that of the
+/// number used to look it up.
 enum UserInfoBridge {
-    /// Deeper nesting is refused here, before the stack could end; what may travel is less (`Limits.userInfoDepth`).
+    /// Deeper nesting is refused, before the stack overflows. The limit for sending is lower
+    /// (`Limits.userInfoDepth`).
     private static let maxDepth = 64
 
-    /// The members of a whole `userInfo`.
-    /// - Throws: `invalid`, with the path of the value that is of no type that may travel.
+    /// Converts a whole `userInfo`.
+    /// - Throws: `invalid`, with the path of a value whose type cannot be handed off.
     static func members(of dictionary: [AnyHashable: Any]) throws(ActivityError) -> UserInfoMembers {
         try members(of: dictionary, path: "userInfo", depth: 1)
     }
 
-    /// A whole `userInfo` as the app reads it.
+    /// Returns a whole `userInfo` in the form that the app reads.
     static func dictionary(_ members: UserInfoMembers) -> [AnyHashable: Any] {
         var dictionary: [AnyHashable: Any] = [:]
         dictionary.reserveCapacity(members.pairs.count)
@@ -45,7 +48,7 @@ enum UserInfoBridge {
         }
         switch any {
         case is NSNull: return .null
-        // Swift's own numbers are bridged, and tell their kind by the type of their number, too.
+        // Swift's own numbers are bridged; `objCType` reports their kind as well.
         case let number as NSNumber: return value(of: number)
         case let number as CGFloat: return .double(Double(number))
         case let text as String: return .string(text)
@@ -59,7 +62,8 @@ enum UserInfoBridge {
         case let dictionary as [AnyHashable: Any]:
             return .dictionary(try members(of: dictionary, path: path, depth: depth).pairs)
         default:
-            // An optional without a value, which Apple's systems bridge to NSNull; those with one were found above.
+            // An empty optional, which Apple's systems bridge to NSNull. The cases above match an
+            // optional with a value.
             let mirror = Mirror(reflecting: any)
             if mirror.displayStyle == .optional, mirror.children.isEmpty { return .null }
             throw .invalid(
@@ -89,7 +93,8 @@ enum UserInfoBridge {
         }
     }
 
-    /// Whether it is a Boolean: these are of a class of their own, while their `objCType` is that of a negative `Int8`, too.
+    /// Returns whether a number is a Boolean. Booleans have their own class, but share their
+    /// `objCType` with negative `Int8` values.
     private static func isBoolean(_ number: NSNumber) -> Bool {
         type(of: number) == type(of: NSNumber(value: true))
     }
@@ -104,7 +109,7 @@ enum UserInfoBridge {
         case .string(let value): value
         case .data(let value): Data(value)
         case .date(let value): Date(timeIntervalSinceReferenceDate: value)
-        // Another system may call a URL what Foundation does not: then the app gets its text.
+        // Another system may accept a URL that Foundation does not: then the app receives its text.
         case .url(let value): URL(string: value) ?? value
         case .uuid(let value): uuid(value) ?? NSNull()
         case .array(let elements): elements.map(any)
@@ -134,12 +139,12 @@ enum UserInfoBridge {
 }
 
 extension NSUserActivity {
-    /// The tagged form of a `userInfo`, as it travels.
+    /// Returns the tagged form of a `userInfo`, as it is sent.
     package static func taggedUserInfo(_ userInfo: [AnyHashable: Any]) throws(ActivityError) -> JSONObject {
         try UserInfoBridge.members(of: userInfo).tagged
     }
 
-    /// The `userInfo` of a tagged form, as an app reads it.
+    /// Returns the `userInfo` of a tagged form, as an app reads it.
     package static func userInfo(tagged: JSONObject) throws(ActivityError) -> [AnyHashable: Any] {
         UserInfoBridge.dictionary(try UserInfoMembers(tagged: tagged))
     }

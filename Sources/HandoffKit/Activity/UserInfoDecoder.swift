@@ -1,14 +1,14 @@
 import Foundation
 import HandoffModel
 
-/// Decodes a value of the app from one of `userInfo`, which `UserInfoEncoder` has made, or an app by hand, here or in another language:
-/// a number is read by every type that can say it, and `URL` and `UUID` from texts, too.
+/// Decodes an app's value from a `userInfo` value. That was created by `UserInfoEncoder`, or key by
+/// key by an app in this or another language. A number decodes as every type that can represent it,
+/// and `URL` and `UUID` also decode from strings.
 struct UserInfoDecoder: Decoder {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     private let value: UserInfoValue
 
-    /// A decoder of a value.
     init(_ value: UserInfoValue, codingPath: [any CodingKey] = []) {
         self.value = value
         self.codingPath = codingPath
@@ -20,7 +20,7 @@ struct UserInfoDecoder: Decoder {
         for (key, value) in pairs {
             switch key {
             case .string(let name): members[name] = value
-            // A dictionary with integers as keys has them as texts, too, once it is encoded.
+            // Encoding a dictionary with integer keys turns the keys into strings; accept both.
             case .integer(let number): members["\(number)"] = value
             default: break
             }
@@ -40,7 +40,7 @@ struct UserInfoDecoder: Decoder {
     private var single: Single { Single(value: value, codingPath: codingPath) }
 }
 
-/// What decodes a single value; the containers of members and elements decode each of theirs by it.
+/// Decodes a single value. The keyed and unkeyed containers use it for each of their values.
 private struct Single: SingleValueDecodingContainer {
     let value: UserInfoValue
     let codingPath: [any CodingKey]
@@ -105,9 +105,8 @@ private struct Single: SingleValueDecodingContainer {
         return number
     }
 
-    /// What is wrong with a value that is not of a type.
     func mismatch(_ type: Any.Type) -> DecodingError {
-        .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "the value of userInfo is no \(type)"))
+        .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "the userInfo value is not a \(type)"))
     }
 }
 
@@ -166,7 +165,7 @@ private struct Elements: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex == elements.count }
 
     mutating func decodeNil() throws -> Bool {
-        // Only what is nil is taken.
+        // Advance only past nil.
         guard try single(Never.self).decodeNil() else { return false }
         currentIndex += 1
         return true

@@ -1,8 +1,9 @@
 import Foundation
 import HandoffModel
 
-/// Encodes a value of the app as one that `userInfo` may hold: members under their coding keys, and `Data`, `Date`, `URL` and `UUID`
-/// as themselves, so that what is encoded here is what an app would write by hand.
+/// Encodes an app's value as a `userInfo` value, with members under their coding keys, and `Data`,
+/// `Date`, `URL` and `UUID` as themselves. The result equals one that an app would write key by
+/// key.
 struct UserInfoEncoder: Encoder {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -14,8 +15,8 @@ struct UserInfoEncoder: Encoder {
     }
 
     /// Encodes a value.
-    /// - Returns: nil when the value has encoded nothing.
-    /// - Throws: what the value throws.
+    /// - Returns: nil if the value encoded nothing.
+    /// - Throws: any error that the value throws.
     static func encode(_ value: some Encodable) throws -> UserInfoValue? {
         let place = EncodedPlace()
         try encode(value, at: place, [])
@@ -51,7 +52,7 @@ struct UserInfoEncoder: Encoder {
     }
 }
 
-/// Where a value is put while it is encoded.
+/// The storage for a value during encoding.
 private final class EncodedPlace {
     enum Content {
         case nothing
@@ -62,7 +63,7 @@ private final class EncodedPlace {
 
     var content = Content.nothing
 
-    /// What was encoded; nil for nothing.
+    /// The encoded value; nil if nothing was encoded.
     var value: UserInfoValue? {
         switch content {
         case .nothing: nil
@@ -73,19 +74,20 @@ private final class EncodedPlace {
         }
     }
 
-    /// Has members from now on; those that it has stay, as a class and its superclass may share a place.
+    /// Turns the storage into members. Existing members stay because a class and its superclass may
+    /// share the storage.
     func beginMembers() {
         if case .members = content { return }
         content = .members([])
     }
 
-    /// Has elements from now on; those that it has stay.
+    /// Turns the storage into elements. Existing elements stay.
     func beginElements() {
         if case .elements = content { return }
         content = .elements([])
     }
 
-    /// The place of a member, in which the last one that was encoded stays.
+    /// Returns the storage for a member. It replaces an existing member of the same name.
     func member(_ name: String) -> EncodedPlace {
         let place = EncodedPlace()
         if case .members(let members) = content {
@@ -94,20 +96,18 @@ private final class EncodedPlace {
         return place
     }
 
-    /// The place of the next element.
     func element() -> EncodedPlace {
         let place = EncodedPlace()
         if case .elements(let elements) = content { content = .elements(elements + [place]) }
         return place
     }
 
-    /// How many elements there are.
     var count: Int {
         if case .elements(let elements) = content { elements.count } else { 0 }
     }
 }
 
-/// What encodes a single value; the containers of members and elements encode each of theirs by it.
+/// Encodes a single value. The keyed and unkeyed containers use it for each of their values.
 private struct Single: SingleValueEncodingContainer {
     let place: EncodedPlace
     let codingPath: [any CodingKey]

@@ -2,21 +2,20 @@ import HandoffDocuments
 import HandoffJSON
 import HandoffModel
 
-/// The members of a `userInfo`, each key once, in the order in which they came.
+/// The members of a `userInfo`, in insertion order, with unique keys.
 struct UserInfoMembers: Sendable {
     private(set) var pairs: [(key: UserInfoValue, value: UserInfoValue)] = []
     private var places: [UserInfoValue: Int] = [:]
 
-    /// No members.
     init() {}
 
-    /// Of several members with one key the last.
+    /// Creates a list from members. If a key occurs more than once, its last value is used.
     init(_ pairs: [(key: UserInfoValue, value: UserInfoValue)]) {
         for (key, value) in pairs { set(value, for: key) }
     }
 
     /// Reads the tagged form.
-    /// - Throws: `invalid` with the path of what is wrong.
+    /// - Throws: `invalid` with the path of the invalid value.
     init(tagged: JSONObject) throws(ActivityError) {
         try UserInfo.validate(tagged)
         guard case .dictionary(let pairs) = try UserInfoValue(tagged: .object(tagged)) else {
@@ -25,12 +24,10 @@ struct UserInfoMembers: Sendable {
         self.init(pairs)
     }
 
-    /// The value of a key; nil when there is none.
     subscript(_ key: UserInfoValue) -> UserInfoValue? {
         places[key].map { pairs[$0].value }
     }
 
-    /// Replaces a member, or adds one.
     mutating func set(_ value: UserInfoValue, for key: UserInfoValue) {
         if let place = places[key] {
             pairs[place].value = value
@@ -40,49 +37,48 @@ struct UserInfoMembers: Sendable {
         }
     }
 
-    /// Takes the members of some keys away.
     mutating func remove(_ keys: [UserInfoValue]) {
         let keys = Set(keys)
         guard !keys.isEmpty else { return }
         self = UserInfoMembers(pairs.filter { !keys.contains($0.key) })
     }
 
-    /// Adds the members of another one, whose values win.
+    /// Adds the members of another list, whose values replace existing ones.
     mutating func merge(_ others: UserInfoMembers) {
         for (key, value) in others.pairs { set(value, for: key) }
     }
 
-    /// All of it as one value.
+    /// The members as a single dictionary value.
     var value: UserInfoValue { .dictionary(pairs) }
 
-    /// Whether there is the URL of a file in it.
     var namesFiles: Bool {
         var names = false
         value.forEachURL { text in names = names || FileURL(text) != nil }
         return names
     }
 
-    /// The URLs in it of documents that another device has named.
+    /// The contained URLs of documents on another device.
     var documentURLs: Set<String> {
         var urls: Set<String> = []
         value.forEachURL { text in if DocumentURL(text) != nil { urls.insert(text) } }
         return urls
     }
 
-    /// The same with other URLs in the places of some.
+    /// Returns a copy in which URLs are replaced according to `places`.
     func replacingURLs(_ places: [String: String]) -> UserInfoMembers {
         guard !places.isEmpty, case .dictionary(let pairs) = value.replacingURLs({ places[$0] }) else { return self }
         return UserInfoMembers(pairs)
     }
 
-    /// The same with the names of files in the places of `file:` URLs. The path of another device means nothing here: it would lead
-    /// to a file that the other device has chosen, and that this one would offer in its turn.
+    /// A copy in which `file:` URLs are replaced by file names. A path from another device has no
+    /// meaning here: it would lead to a file chosen by the other device, which this device would
+    /// then offer.
     var withoutPaths: UserInfoMembers {
         guard namesFiles, case .dictionary(let pairs) = value.withoutLocalPaths else { return self }
         return UserInfoMembers(pairs)
     }
 
-    /// The tagged form, as it travels.
+    /// The tagged form, as it is sent.
     var tagged: JSONObject {
         guard case .object(let object) = UserInfoValue.dictionary(pairs).tagged() else { return [:] }
         return object

@@ -4,9 +4,10 @@ import HandoffDocuments
 import HandoffModel
 import LoopIO
 
-// Continuation streams: opening those that the app asks for, and those that another app asks for.
+// Continuation streams: those that the app opens, and those that another app requests.
 extension AppConnection {
-    /// `OpenStream` on a connection of its own, which then is the stream. On the loop's thread.
+    /// Sends `OpenStream` on a separate connection, which then becomes the stream. On the loop's
+    /// thread.
     func open(
         _ request: OpenStreamRequest, path: String, _ then: @escaping (Result<StreamSocket, HandoffError>) -> Void
     ) {
@@ -26,7 +27,8 @@ extension AppConnection {
         }
     }
 
-    /// Has the daemon share memory for a stream that is open, and hands the stream on, with memory or without.
+    /// Has the daemon share memory for an open stream, and passes on the stream, with or without
+    /// memory.
     private func share(
         _ raw: RawStream, path: String, _ then: @escaping (Result<StreamSocket, HandoffError>) -> Void
     ) {
@@ -52,29 +54,31 @@ extension AppConnection {
         }
     }
 
-    /// The app on the other device asks for a document of an activity of ours: one that was offered with it, by its number. On the
-    /// loop's thread.
+    /// Handles a request from the app on the other device for a document that was offered, under a
+    /// number, with a local activity. On the loop's thread.
     func received(_ stream: StreamID, _ resource: StreamResource, of id: ActivityID) {
         guard let number = DocumentResource.number(resource), let application,
             let activity = application.activity(of: id), let socket = attached?.path,
-            let desk = try? application.documents()
+            let service = try? application.documents()
         else { return }
-        desk.send(activity.documentPath(number), over: stream, socket: socket)
+        service.send(activity.documentPath(number), over: stream, socket: socket)
     }
 
-    /// The app on the other device asks for a stream of an activity of ours. On the loop's thread.
+    /// Handles a request from the app on the other device for a stream of a local activity. On the
+    /// loop's thread.
     func received(_ stream: StreamID, of id: ActivityID) {
-        // Without a handler the daemon tells the other app that nobody took it.
+        // Without a handler the daemon reports to the other app that the stream was not accepted.
         guard let activity = application?.activity(of: id), let path = attached?.path else { return }
         guard activity.supportsContinuationStreams else {
-            // It has streams for its documents alone: nobody shall wait.
+            // The activity has streams only for its documents: close this one so that the other app
+            // does not wait.
             return open(.stream(stream), path: path) { if case .success(let socket) = $0 { socket.close() } }
         }
         guard activity.delegate != nil else { return }
         open(.stream(stream), path: path) { [weak self] result in
-            // A failure means that the other app has given up meanwhile.
+            // On failure, the other app has already cancelled the request.
             guard case .success(let socket) = result else { return }
-            self?.application?.callback { $0.run([activity.tell(.didReceive(socket))]) }
+            self?.application?.callback { $0.run([activity.notify(.didReceive(socket))]) }
         }
     }
 }

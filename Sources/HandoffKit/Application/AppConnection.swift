@@ -6,33 +6,35 @@ import HandoffModel
 import LoopIO
 import Timing
 
-/// The connection of an app to the daemon: stays attached, makes the calls that are due, and takes the events.
+/// The connection of an app to the daemon. It keeps the app attached, makes due calls, and handles
+/// events.
 ///
-/// Unchecked: the methods of the first part are for all threads and only pass on to the loop; what changes is only touched on
-/// the loop's thread.
+/// Unchecked: the methods under "From any thread" only forward to the loop. Mutable state is only
+/// accessed on the loop's thread.
 final class AppConnection: @unchecked Sendable {
     let loop: EventLoop
     weak let application: HandoffApplication?
     private var attachment: AppAttachment?
     private(set) var attached: (request: AttachRequest, path: String)?
     private var session: Attachment?
-    /// Counts sessions, so that answers of an earlier one are recognised.
+    /// Counts sessions, to detect replies to an earlier session.
     private var generation = 0
-    /// Makes the next attempt; exists from a failed attempt until the app is attached.
+    /// Schedules the next attempt. Exists from a failed attempt until the app is attached.
     private var daemonWait: DaemonWait?
     private var backoff = Backoff.daemon
     private var checkTimer: LoopTimer?
     private var attachedAt: MonotonicInstant?
     private var hasReportedFailure = false
-    private var book = ContinuationRegistry()
-    /// How often in a row files of an activity were asked about, while it named ever others.
+    private var continuations = ContinuationRegistry()
+    /// The number of consecutive rounds of file lookups for an activity that keeps naming other
+    /// files.
     private var fileRounds: [UUID: Int] = [:]
-    /// After so many rounds what is not known travels as a name that leads nowhere.
+    /// After this many rounds, unknown files are sent as names without a target.
     private static let maxFileRounds = 3
-    /// Calls on connections of their own that are open.
+    /// Open calls that use connections of their own.
     var openings: [ObjectIdentifier: ControlClient] = [:]
 
-    /// A connection that is not made.
+    /// Creates a connection without connecting.
     init(loop: EventLoop, application: HandoffApplication) {
         self.loop = loop
         self.application = application
@@ -40,13 +42,13 @@ final class AppConnection: @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Attaches the app. When it continues other types than before it says so; when it is another one it attaches anew.
+    /// Attaches the app. If only its activity types have changed, declares them; if it is another
+    /// app, attaches again.
     func attach() { loop.perform { [self] in attachOnLoop() } }
 
-    /// Ends the connection.
     func detach() { loop.perform { [self] in detachOnLoop() } }
 
-    /// Ends the connection, when the application has gone.
+    /// Ends the connection after the application was released.
     func end() {
         loop.perform { [self] in
             detachOnLoop()
@@ -54,12 +56,12 @@ final class AppConnection: @unchecked Sendable {
         }
     }
 
-    /// Calls something once, on the loop's thread, after a delay.
+    /// Calls `body` once on the loop's thread, after a delay.
     func check(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
         loop.perform { [self] in checkTimer = loop.timer(after: delay) { body() } }
     }
 
-    /// Makes the next call that is due for an activity.
+    /// Makes the next due call for an activity.
     func sync(_ key: UUID) { loop.perform { [self] in syncOnLoop(key) } }
 
     // MARK: Attaching
@@ -77,7 +79,7 @@ final class AppConnection: @unchecked Sendable {
             self.attached = wanted
             return attachment.declare(wanted.request)
         }
-        // Kept, so that it learns of a daemon that starts during the attempt.
+        // Retained, so that it detects a daemon that starts during the attempt.
         let daemonWait = attached?.path == wanted.path ? daemonWait : nil
         detachOnLoop()
         self.daemonWait = daemonWait
@@ -92,7 +94,7 @@ final class AppConnection: @unchecked Sendable {
         attachment?.stop()
         attachment = nil
         attached = nil
-        lose()
+        endSession()
     }
 
     private func received(_ report: AppAttachment.Report) {
@@ -110,18 +112,18 @@ final class AppConnection: @unchecked Sendable {
             let problem = HandoffError(error)
             application?.report(nil, problem.message, problem)
         case .lost:
-            lose()
-            say(HandoffError(.lost(path: attached?.path ?? "")))
+            endSession()
+            reportDisconnected(HandoffError(.lost(path: attached?.path ?? "")))
         case .failed(let error):
-            lose()
-            say(HandoffError(error))
-            // It has stopped itself.
+            endSession()
+            reportDisconnected(HandoffError(error))
+            // It has already stopped.
             attachment = nil
-            tryAgain()
+            scheduleRetry()
         }
     }
 
-    private func lose() {
+    private func endSession() {
         guard session != nil else { return }
         session = nil
         generation += 1
@@ -129,16 +131,16 @@ final class AppConnection: @unchecked Sendable {
             $0.detached()
             return []
         }
-        deliver(book.lost())
+        deliver(continuations.lost())
     }
 
-    private func say(_ error: HandoffError) {
+    private func reportDisconnected(_ error: HandoffError) {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true
         application?.report(connected: false, error)
     }
 
-    private func tryAgain() {
+    private func scheduleRetry() {
         if let attachedAt { backoff.ended(after: attachedAt.duration(to: loop.now)) }
         attachedAt = nil
         guard let path = attached?.path else { return }
@@ -184,19 +186,20 @@ final class AppConnection: @unchecked Sendable {
         }
     }
 
-    /// The call that is due for an activity; nil when there is none, or the files that it names are asked about first.
+    /// Returns the due call for an activity. Returns nil if there is none, or if the files that the
+    /// activity names must be looked up first.
     private func nextCall(_ key: UUID, _ application: HandoffApplication) -> ActivityMachine.Call? {
         let rounds = fileRounds[key, default: 0]
-        switch application.nextCall(key, asksFiles: session != nil && rounds < Self.maxFileRounds) {
+        switch application.nextCall(key, checksFiles: session != nil && rounds < Self.maxFileRounds) {
         case .call(let call):
             fileRounds[key] = nil
             return call
         case .files(let urls):
             do throws(Errno) {
-                let desk = try application.documents()
+                let service = try application.documents()
                 fileRounds[key] = rounds + 1
-                // Still due until then, so nothing else asks meanwhile.
-                desk.learn(urls) { [weak self, weak application] answers in
+                // The activity stays due until then, so no other lookup starts.
+                service.learn(urls) { [weak self, weak application] answers in
                     application?.activity(key)?.learned(answers)
                     self?.sync(key)
                 }
@@ -261,17 +264,17 @@ final class AppConnection: @unchecked Sendable {
             application?.step { $0.saveAsked(activity.key, needsSave: needsSave) }
         case .continued(let id, _):
             guard let activity = application?.activity(of: id) else { return }
-            application?.callback { $0.run([activity.tell(.wasContinued)]) }
+            application?.callback { $0.run([activity.notify(.wasContinued)]) }
         case .withdrawn(let id):
             let description = application?.activity(of: id)?.snapshot.description
             application?.step { machine in machine.key(of: id).map { machine.withdrawn($0, description) } ?? [] }
         case .willContinue(let id, let type, let origin):
-            deliver(book.willContinue(id, type, device: origin.deviceName))
-        case .continue(let id, let content): deliver(book.arrived(id, content))
-        case .didFail(let id, _, let failure): deliver(book.failed(id, HandoffError(failure)))
+            deliver(continuations.willContinue(id, type, device: origin.deviceName))
+        case .continue(let id, let content): deliver(continuations.arrived(id, content))
+        case .didFail(let id, _, let failure): deliver(continuations.failed(id, HandoffError(failure)))
         case .stream(let id, let stream, _, nil): received(stream, of: id)
         case .stream(let id, let stream, _, let resource?): received(stream, resource, of: id)
-        // An app cannot send an activity to one device, so none of its activities is declined.
+        // An app cannot send an activity to a single device, so none of its activities is declined.
         case .attached, .published, .saved, .declined: break
         }
     }
@@ -303,26 +306,28 @@ final class AppConnection: @unchecked Sendable {
         }
     }
 
-    /// Finds places here for the documents that an activity names.
-    /// - Parameter then: gets the activity, once, on the loop's thread or before this returns.
+    /// Finds local URLs for the documents that an activity names.
+    /// - Parameter then: receives the activity, once, on the loop's thread or before this returns.
     private func resolve(
         _ state: ActivityState, _ continuation: Continuation, _ then: @escaping @Sendable (ActivityState) -> Void
     ) {
         let urls = state.userInfo.documentURLs
-        guard !urls.isEmpty, let application, let desk = try? application.documents() else { return then(state) }
+        guard !urls.isEmpty, let application, let service = try? application.documents() else { return then(state) }
         let once = LoopBound(Once(state, then), on: loop)
         once.value.timer = loop.timer(after: application.configuration.documentTimeout) { once.value.finish([:]) }
-        desk.resolve(urls, continuation) { [loop] places in loop.perform { once.value.finish(places) } }
+        service.resolve(urls, continuation) { [loop] places in loop.perform { once.value.finish(places) } }
     }
 
     private func answer(_ id: ContinuationID, handled: Bool, generation: Int) {
-        // The answer belongs to the session that asked; a refusal means that it came too late, which the daemon has dealt with.
+        // The reply belongs to the session that sent the request. A refusal means that it is too
+        // late, which the daemon has already handled.
         guard let session, generation == self.generation else { return }
         session.calls.answerContinue(session: session.id, continuation: id, handled: handled) { _ in }
     }
 }
 
-/// An activity that waits for places of its documents, until the first of two events.
+/// An activity that waits for the local URLs of its documents. The first of two events completes
+/// it.
 private final class Once {
     private var state: ActivityState
     private var then: ((ActivityState) -> Void)?
@@ -333,7 +338,7 @@ private final class Once {
         self.then = then
     }
 
-    /// Goes on with these URLs in the places of others; nothing the second time.
+    /// Replaces URLs and completes the activity. Does nothing the second time.
     func finish(_ places: [String: String]) {
         guard let then else { return }
         self.then = nil
@@ -344,8 +349,9 @@ private final class Once {
 }
 
 extension ActivityState {
-    /// What came from another device.
-    /// - Throws: an error that names the device, for a `userInfo` that cannot be read, or lacks a required key.
+    /// Creates the state of an activity that was sent by another device.
+    /// - Throws: an error that names the device, if `userInfo` cannot be read or lacks a required
+    ///   key.
     init(continued content: ContinuedActivity) throws(HandoffError) {
         self.init(type: content.type.text)
         do throws(ActivityError) {
@@ -358,7 +364,7 @@ extension ActivityState {
             throw HandoffError(.requiredKeysMissing(missing, device: content.origin.deviceName))
         }
         title = content.title
-        // What Foundation cannot read, and what no browser should open, is not there.
+        // Drop a URL that Foundation cannot parse, or that no browser should open.
         webpageURL = content.webpageURL.flatMap { WebURL.isAcceptable($0) ? URL(string: $0) : nil }
         requiredUserInfoKeys = content.requiredUserInfoKeys.isEmpty ? nil : Set(content.requiredUserInfoKeys)
         targetContentIdentifier = content.targetContentIdentifier
@@ -368,14 +374,15 @@ extension ActivityState {
 }
 
 extension ActivityMachine.Call {
-    /// Checks what the call says of an activity as the daemon will. Of what is too large or too deep it would not even say so: it
-    /// ends the connection, and with it all activities of the app.
+    /// Performs the daemon's checks on the activity's content. If the content is too large or too
+    /// deeply nested, the daemon would end the connection without an error, and with it all
+    /// activities of the app.
     fileprivate func check() throws(ActivityError) {
         switch self {
         case .publish(let description):
             try description.content().validate(maxPayload: Limits.payloadMaximum)
         case .update(_, let change), .answerSave(_, let change):
-            // What does not change has been taken before.
+            // Unchanged values have been accepted before.
             let changed = change.applied(to: ActivityContent(type: .browsingWeb))
             try changed.validate(maxPayload: Limits.payloadMaximum)
         case .becomeCurrent, .resignCurrent, .invalidate: break

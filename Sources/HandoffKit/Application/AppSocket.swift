@@ -2,9 +2,10 @@ import Glibc
 import HandoffControl
 import LoopIO
 
-/// Where an app finds the daemon.
+/// The location of the daemon's socket.
 enum AppSocket {
-    /// `$HANDOFF_SOCKET`, else the app socket where there is one, else the control socket.
+    /// Returns `$HANDOFF_SOCKET` if set, else the app socket if it exists, else the control socket
+    /// if it exists, else the path of the app socket.
     static func path() -> String {
         if let path = ProcessEnvironment.value("HANDOFF_SOCKET"), !path.isEmpty { return path }
         let folder = ProcessEnvironment.value("XDG_RUNTIME_DIR")

@@ -1,37 +1,37 @@
 import Dispatch
 
-/// Something of the app that is called, and where.
+/// A call into the app, and the queue that it belongs to.
 enum CallbackStep: Sendable {
-    /// What belongs to no actor.
+    /// Nonisolated code, for the callback queue.
     case callbackQueue(@Sendable () -> Void)
-    /// What has a queue of its own.
+    /// Code with its own queue.
     case queue(DispatchQueue, @Sendable () -> Void)
-    /// What belongs to the main actor.
+    /// Code that is isolated to the main actor.
     case mainActor(@MainActor @Sendable () -> Void)
 }
 
 extension HandoffApplication {
-    /// Calls one step after the other, each where it belongs, after everything that was to be called before.
+    /// Runs the steps in order, each on its queue, after all callbacks queued before.
     func callback(_ steps: [CallbackStep]) {
         callback { $0.run(steps[...]) }
     }
 
-    /// Calls one step after the other, beginning at once. On the callback queue.
+    /// Runs the steps in order, starting immediately. On the callback queue.
     func run(_ steps: ArraySlice<CallbackStep>) {
         var rest = steps
         while let step = rest.popFirst() {
             switch step {
             case .callbackQueue(let body): body()
             case .queue(let queue, let body) where queue === callbackQueue: body()
-            case .queue(let queue, let body): return leave(to: queue, body, rest)
+            case .queue(let queue, let body): return dispatch(to: queue, body, rest)
             case .mainActor(let body) where MainQueue.isCurrent: MainActor.assumeIsolated(body)
-            case .mainActor(let body): return leave(to: .main, { MainActor.assumeIsolated(body) }, rest)
+            case .mainActor(let body): return dispatch(to: .main, { MainActor.assumeIsolated(body) }, rest)
             }
         }
     }
 
-    /// Calls a step on another queue, and the others afterwards.
-    private func leave(
+    /// Runs a step on another queue, then the rest.
+    private func dispatch(
         to queue: DispatchQueue, _ body: @escaping @Sendable () -> Void, _ rest: ArraySlice<CallbackStep>
     ) {
         if MainQueue.isMain(queue) { usesMainQueue() }
@@ -42,11 +42,12 @@ extension HandoffApplication {
     }
 }
 
-/// The main queue, whichever thread serves it.
+/// The main queue, on any thread that services it.
 enum MainQueue {
     private static let label = DispatchQueue.main.label
 
-    /// Whether this is it: `DispatchQueue.main` is another object each time.
+    /// Returns whether a queue is the main queue. Each access to `DispatchQueue.main` returns a
+    /// different object.
     static func isMain(_ queue: DispatchQueue) -> Bool { queue.label == label }
 
     private static let key: DispatchSpecificKey<Void> = {
@@ -55,6 +56,5 @@ enum MainQueue {
         return key
     }()
 
-    /// Whether this is called on it.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
 }

@@ -1,14 +1,11 @@
 import HandoffControl
 import HandoffModel
 
-/// Where an activity came from, and what its streams are asked for by.
+/// The origin of a continued activity, and the data needed to request its streams.
 struct Continuation: Sendable {
-    /// Its name in the daemon.
     let id: ContinuationID
-    /// The device and the app that it came from.
+    /// The device and the app that published the activity.
     let origin: ControlOrigin
-    /// Whether it has continuation streams.
     let streams: Bool
-    /// The daemon's socket.
     let path: String
 }

@@ -2,50 +2,52 @@ import Dispatch
 import Foundation
 import HandoffModel
 
-/// Connections, refusals and advice, as an app or its developer gets them.
+/// Reports on connections, refusals and advice to the app or its developer.
 extension HandoffApplication {
-    /// Reports whether there is a connection. A refusal is printed where the app has no handler.
+    /// Reports whether the app is connected. A refusal is printed if the app has no handler.
     func report(connected: Bool, _ error: HandoffError?) {
         if let error, error.code != HandoffFailure.connectionUnavailableCode, onConnectionChange == nil {
-            Self.complain(error.message)
+            Self.writeLine(error.message)
         }
         callback { $0.onConnectionChange?(connected, error?.cocoaError) }
     }
 
-    /// Reports what a developer should know. A refusal is printed where the app has no handler.
+    /// Reports a diagnostic for the developer. A refusal is printed if the app has no handler.
     func report(_ key: UUID?, _ message: String, _ error: HandoffError? = nil) {
         guard onDiagnostic != nil else {
             guard error != nil else { return }
-            return Self.complain((key.flatMap(activity).map { "\($0.activityType): " } ?? "") + message)
+            return Self.writeLine((key.flatMap(activity).map { "\($0.activityType): " } ?? "") + message)
         }
         callback { $0.onDiagnostic?(key.flatMap($0.activity), message, error?.cocoaError) }
     }
 
-    /// Writes a line to standard error.
-    private static func complain(_ message: String) {
+    private static func writeLine(_ message: String) {
         FileHandle.standardError.write(Data("HandoffKit: \(message)\n".utf8))
     }
 
-    /// A delegate that has gone although it is still wanted: nobody has kept it.
+    /// A delegate that was released while still needed, because the app did not retain it.
     enum LostDelegate: String {
         case application = "the application's delegate"
         case scene = "the scene's delegate"
         case activity = "the delegate of an activity"
     }
 
-    /// Reports, once, that a delegate has been released.
+    /// Warns, once, that a delegate has been released.
     func warn(_ delegate: LostDelegate) {
-        warn("\(delegate.rawValue) has gone, so nothing is told: it is not kept here, keep it in the app")
+        warn(
+            "\(delegate.rawValue) has been released and receives no callbacks: HandoffKit's reference is weak, "
+                + "so keep one in the app")
     }
 
-    /// Reports something once: as other advice, and on standard error where the app has no handler, or the handler cannot be called.
+    /// Issues a warning once, as a diagnostic. Prints it to standard error if the app has no
+    /// handler or the handler cannot be called.
     private func warn(_ message: String, canCallBack: Bool = true) {
         let (isFirst, hasHandler) = lock.withLock { (warnings.insert(message).inserted, diagnosticHandler != nil) }
         guard isFirst else { return }
-        if hasHandler, canCallBack { report(nil, message) } else { Self.complain(message) }
+        if hasHandler, canCallBack { report(nil, message) } else { Self.writeLine(message) }
     }
 
-    /// Something is called on the main queue: checks, once, that the process services it.
+    /// Records that a callback uses the main queue. Checks, once, that the process services it.
     func usesMainQueue() {
         let checking: AppConnection? = lock.withLock {
             guard mainQueue == .unused, let connection = self.connection else { return nil }
@@ -54,7 +56,7 @@ extension HandoffApplication {
         }
         guard let checking else { return }
         DispatchQueue.main.async { [weak self] in self?.lock.withLock { self?.mainQueue = .serviced } }
-        // On the loop: libdispatch's thread for timers would wake up again and again afterwards.
+        // On the loop, because libdispatch's timer thread would keep waking up afterwards.
         checking.check(after: configuration.mainQueueTimeout) { [weak self] in
             guard let self, lock.withLock({ mainQueue }) != .serviced else { return }
             let message =
@@ -65,12 +67,12 @@ extension HandoffApplication {
     }
 }
 
-/// Whether the process services the main queue.
+/// The service state of the main queue.
 enum MainQueueService {
-    /// The state until something is called there.
+    /// No callback has used it.
     case unused
-    /// The state until the main queue has run something.
+    /// A callback is queued, but the main queue has not run one yet.
     case unserviced
-    /// The state afterwards.
+    /// The main queue has run a callback.
     case serviced
 }

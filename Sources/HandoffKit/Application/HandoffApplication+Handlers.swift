@@ -1,59 +1,59 @@
 public import Dispatch
 import Foundation
 
-/// Handlers and sequences, which take activities of a type instead of the delegate.
+/// Handlers and sequences, which receive activities of a type in place of the delegate.
 extension HandoffApplication {
-    /// The handlers of a type.
     struct Handlers {
         var willContinue: Handler<Void>?
         var `continue`: Handler<NSUserActivity>?
         var fail: Handler<any Error>?
     }
 
-    /// Has a handler called as the main actor, instead of the delegate, when an activity of a type is on its way. Declares the type,
-    /// and connects.
+    /// Sets a main-actor handler that is called, in place of the delegate, when an activity of a
+    /// type is about to be continued. Declares the type, and connects.
     public func onWillContinue(_ activityType: String, perform handler: @escaping @MainActor () -> Void) {
         register(activityType) { $0.willContinue = .mainActor(handler) }
     }
 
-    /// Has a handler called as the main actor, instead of the delegate, with each activity of a type, which then counts as taken over.
-    /// Declares the type, and connects.
+    /// Sets a main-actor handler that receives, in place of the delegate, each activity of a type.
+    /// The activity counts as handled. Declares the type, and connects.
     public func onContinue(_ activityType: String, perform handler: @escaping @MainActor (NSUserActivity) -> Void) {
         register(activityType) { $0.continue = .mainActor(handler) }
     }
 
-    /// Has a handler called as the main actor, instead of the delegate, when an activity of a type that was announced does not come.
-    /// Declares the type, and connects.
+    /// Sets a main-actor handler that is called, in place of the delegate, when an announced
+    /// activity of a type fails to arrive. Declares the type, and connects.
     public func onFail(_ activityType: String, perform handler: @escaping @MainActor (any Error) -> Void) {
         register(activityType) { $0.fail = .mainActor(handler) }
     }
 
-    /// Has a handler called on a queue, instead of the delegate, when an activity of a type is on its way. Declares the type, and
-    /// connects.
+    /// Sets a handler that is called on a queue, in place of the delegate, when an activity of a
+    /// type is about to be continued. Declares the type, and connects.
     public func onWillContinue(
         _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable () -> Void
     ) {
         register(activityType) { $0.willContinue = .queue(queue, handler) }
     }
 
-    /// Has a handler called on a queue, instead of the delegate, with each activity of a type, which then counts as taken over.
-    /// Declares the type, and connects.
+    /// Sets a handler that receives on a queue, in place of the delegate, each activity of a type.
+    /// The activity counts as handled. Declares the type, and connects.
     public func onContinue(
         _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (NSUserActivity) -> Void
     ) {
         register(activityType) { $0.continue = .queue(queue, handler) }
     }
 
-    /// Has a handler called on a queue, instead of the delegate, when an activity of a type that was announced does not come.
-    /// Declares the type, and connects.
+    /// Sets a handler that is called on a queue, in place of the delegate, when an announced
+    /// activity of a type fails to arrive. Declares the type, and connects.
     public func onFail(
         _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (any Error) -> Void
     ) {
         register(activityType) { $0.fail = .queue(queue, handler) }
     }
 
-    /// Removes the handlers of a type of activities, which then is the delegate's. Sequences of ``continuations(of:)`` stay. The type is
-    /// declared no more unless it is one of the ``activityTypes``.
+    /// Removes the handlers for a type, so that the delegate receives its activities again.
+    /// Sequences from ``continuations(of:)`` stay. The type is no longer declared unless it is one
+    /// of the ``activityTypes``.
     public func removeHandlers(_ activityType: String) {
         let former = lock.withLock {
             (handlers: handlers.removeValue(forKey: activityType), isConnected: connection != nil)
@@ -62,11 +62,12 @@ extension HandoffApplication {
         if former.handlers != nil, former.isConnected { start() }
     }
 
-    /// The activities of a type that are continued here, for `for await`, as they come, instead of the delegate; they count as taken over. Those that
-    /// come while nobody asks for the next one wait. Declares the type, and connects; once the sequence is let go of, or its task is
-    /// cancelled, the type is the delegate's again. A handler of `onContinue` goes before it.
+    /// Returns a sequence of the activities of a type that are continued here, in place of the
+    /// delegate. The activities count as handled. They are buffered until the next element is
+    /// awaited. Declares the type, and connects. When the sequence is released or its task is
+    /// cancelled, the delegate receives the type again. An `onContinue` handler takes precedence.
     ///
-    /// Several sequences of one type get each activity.
+    /// If there are several sequences for one type, each receives every activity.
     public func continuations(of activityType: String) -> AsyncStream<NSUserActivity> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(of: NSUserActivity.self)
@@ -77,7 +78,7 @@ extension HandoffApplication {
     }
 
     private func ended(_ type: String, _ listener: UUID) {
-        // Ends after the lock: what it holds may come back here.
+        // Released after the lock, because it may call back into this object.
         let former = lock.withLock {
             let former = listeners[type]?.removeValue(forKey: listener)
             if listeners[type]?.isEmpty == true { listeners[type] = nil }
@@ -100,36 +101,34 @@ extension HandoffApplication {
         lock.withLock { handlers[type] } ?? Handlers()
     }
 
-    /// What has to be called for a handler, or else the sequences, to get an activity; nil where it is the delegate's.
-    func handling(
-        _ activity: NSUserActivity, answer: @escaping @Sendable (Bool) -> Void
+    /// Returns the calls that pass an activity to a handler, or otherwise to the sequences. Returns
+    /// nil if the delegate handles it.
+    func handlerSteps(
+        _ activity: NSUserActivity, reply: @escaping @Sendable (Bool) -> Void
     ) -> [CallbackStep]? {
         let type = activity.activityType
         if let handler = handlers(for: type).continue {
-            return [handler.step(activity), .callbackQueue { answer(true) }]
+            return [handler.step(activity), .callbackQueue { reply(true) }]
         }
         guard let listeners = lock.withLock({ self.listeners[type] }) else { return nil }
         return [
             .callbackQueue {
-                // A sequence may end in this very moment.
-                var isTaken = false
+                // A sequence may end at the same time.
+                var isAccepted = false
                 for listener in listeners.values {
-                    if case .enqueued = listener.yield(activity) { isTaken = true }
+                    if case .enqueued = listener.yield(activity) { isAccepted = true }
                 }
-                answer(isTaken)
+                reply(isAccepted)
             }
         ]
     }
 }
 
-/// A handler of the app.
 enum Handler<Value: Sendable>: Sendable {
-    /// One of the main actor.
     case mainActor(@MainActor @Sendable (Value) -> Void)
-    /// One of no actor, and the queue on which it is called.
+    /// A nonisolated handler, and the queue on which it is called.
     case queue(DispatchQueue, @Sendable (Value) -> Void)
 
-    /// What has to be called for it to get a value.
     func step(_ value: Value) -> CallbackStep {
         switch self {
         case .mainActor(let handler): .mainActor { handler(value) }

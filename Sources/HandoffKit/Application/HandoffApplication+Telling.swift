@@ -2,59 +2,55 @@ import Dispatch
 import Foundation
 
 extension HandoffApplication {
-    /// What the delegate of the active scene is told, and without one the application's delegate.
-    enum Occasion: Sendable {
-        /// An activity of a type is on its way.
+    /// An event for the delegate of the active scene or, without one, for the application's
+    /// delegate.
+    enum DelegateEvent: Sendable {
         case willContinue(String)
-        /// It has arrived.
         case `continue`(NSUserActivity)
-        /// It does not come.
         case didFail(String, NSError)
-        /// The responders of an activity have updated it.
         case didUpdate(NSUserActivity)
     }
 
-    /// Whose delegate is told.
+    /// The object whose delegate is notified.
     ///
-    /// Unchecked: scenes, whose class is not Sendable, may be called from any thread.
-    enum Audience: @unchecked Sendable {
-        /// A scene's.
+    /// Unchecked: scenes may be called from any thread, although their class is not Sendable.
+    enum Recipient: @unchecked Sendable {
         case scene(HandoffScene)
-        /// The application's.
         case application
     }
 
-    /// What has to be called for the delegate to be told.
+    /// Returns the call that notifies the delegate.
     /// - Parameters:
-    ///   - audience: whose delegate; nil for that of the active scene.
-    ///   - answer: is told whether the app has taken over what arrived.
-    func tell(
-        _ occasion: Occasion, _ audience: Audience? = nil, answer: @escaping @Sendable (Bool) -> Void = { _ in }
+    ///   - recipient: the owner of the delegate; nil for the active scene.
+    ///   - reply: receives whether the app has handled the activity.
+    func notify(
+        _ event: DelegateEvent, _ recipient: Recipient? = nil, reply: @escaping @Sendable (Bool) -> Void = { _ in }
     ) -> CallbackStep {
-        let audience = audience ?? activeScene.map(Audience.scene) ?? .application
-        if case .scene(let scene) = audience {
+        let recipient = recipient ?? activeScene.map(Recipient.scene) ?? .application
+        if case .scene(let scene) = recipient {
             if scene.hasLostDelegate { warn(.scene) }
             if let sceneDelegate = scene.delegate {
                 guard sceneDelegate is any HandoffSceneDelegate else {
-                    return .mainActor { answer(self.tellScene(audience, occasion)) }
+                    return .mainActor { reply(self.notifyScene(recipient, event)) }
                 }
-                return .callbackQueue { answer(self.tellFreeScene(audience, occasion)) }
+                return .callbackQueue { reply(self.notifyNonisolatedScene(recipient, event)) }
             }
         }
         if hasLostDelegate { warn(.application) }
-        // Without one nothing waits for the main queue, which may stand still.
-        guard let delegate else { return .callbackQueue { answer(false) } }
+        // Without a delegate, do not wait for the main queue, which may be blocked.
+        guard let delegate else { return .callbackQueue { reply(false) } }
         guard delegate is any HandoffApplicationDelegate else {
-            return .mainActor { answer(self.tellDelegate(occasion)) }
+            return .mainActor { reply(self.notifyDelegate(event)) }
         }
-        return .callbackQueue { answer(self.tellFreeDelegate(occasion)) }
+        return .callbackQueue { reply(self.notifyNonisolatedDelegate(event)) }
     }
 
-    // Each is here twice, word by word: one function cannot belong to the main actor or to none by what it is given.
+    // Each method exists twice with the same text: a function's isolation cannot depend on its
+    // arguments.
 
-    @MainActor private func tellScene(_ audience: Audience, _ occasion: Occasion) -> Bool {
-        guard case .scene(let scene) = audience, let delegate = scene.delegate else { return false }
-        switch occasion {
+    @MainActor private func notifyScene(_ recipient: Recipient, _ event: DelegateEvent) -> Bool {
+        guard case .scene(let scene) = recipient, let delegate = scene.delegate else { return false }
+        switch event {
         case .willContinue(let type): delegate.scene(scene, willContinueUserActivityWithType: type)
         case .continue(let activity): delegate.scene(scene, continue: activity)
         case .didFail(let type, let error):
@@ -64,11 +60,11 @@ extension HandoffApplication {
         return true
     }
 
-    private func tellFreeScene(_ audience: Audience, _ occasion: Occasion) -> Bool {
-        guard case .scene(let scene) = audience, let delegate = scene.delegate as? any HandoffSceneDelegate else {
+    private func notifyNonisolatedScene(_ recipient: Recipient, _ event: DelegateEvent) -> Bool {
+        guard case .scene(let scene) = recipient, let delegate = scene.delegate as? any HandoffSceneDelegate else {
             return false
         }
-        switch occasion {
+        switch event {
         case .willContinue(let type): delegate.scene(scene, willContinueUserActivityWithType: type)
         case .continue(let activity): delegate.scene(scene, continue: activity)
         case .didFail(let type, let error):
@@ -78,9 +74,9 @@ extension HandoffApplication {
         return true
     }
 
-    @MainActor private func tellDelegate(_ occasion: Occasion) -> Bool {
+    @MainActor private func notifyDelegate(_ event: DelegateEvent) -> Bool {
         guard let delegate else { return false }
-        switch occasion {
+        switch event {
         case .willContinue(let type): return delegate.application(self, willContinueUserActivityWithType: type)
         case .continue(let activity):
             return delegate.application(self, continue: activity, restorationHandler: handler(for: activity))
@@ -91,9 +87,9 @@ extension HandoffApplication {
         return true
     }
 
-    private func tellFreeDelegate(_ occasion: Occasion) -> Bool {
+    private func notifyNonisolatedDelegate(_ event: DelegateEvent) -> Bool {
         guard let delegate = delegate as? any HandoffApplicationDelegate else { return false }
-        switch occasion {
+        switch event {
         case .willContinue(let type): return delegate.application(self, willContinueUserActivityWithType: type)
         case .continue(let activity):
             return delegate.application(self, continue: activity, restorationHandler: handler(for: activity))

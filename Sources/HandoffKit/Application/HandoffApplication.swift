@@ -5,54 +5,58 @@ import HandoffDocuments
 import HandoffModel
 import LoopIO
 
-/// The app towards Handoff: who it is, which activities it continues, and the connection to `handoffd`. The part that
-/// `UIApplication` and `NSApplication` have in Handoff.
+/// The app as seen by Handoff: its identity, the activities that it continues, and its connection
+/// to `handoffd`. It provides the Handoff part of `UIApplication` and `NSApplication`.
 ///
-/// It connects by itself once an activity becomes current, a delegate is set or a handler is registered, and stays connected over
-/// restarts of the daemon: what is current then is published again. Everything may be called from any thread.
+/// It connects automatically when an activity becomes current, a delegate is set or a handler is
+/// registered. It reconnects after restarts of the daemon and publishes the current activity again.
+/// Thread-safe.
 ///
-/// Unchecked: the state is only touched with the lock held, which it never is while something is called.
+/// Unchecked: the state is only accessed with the lock held. The lock is never held during a call
+/// to other code.
 public final class HandoffApplication: @unchecked Sendable {
-    /// The application of this process, as `Bundle.main` describes it.
+    /// The application of this process, configured from `Bundle.main`.
     public static let shared = HandoffApplication { HandoffConfiguration(bundle: .main) }
 
-    /// Gets what the daemon said about an activity; see `onDiagnostic`.
+    /// Receives the daemon's messages about an activity; see `onDiagnostic`.
     public typealias DiagnosticHandler =
         @Sendable (_ activity: NSUserActivity?, _ message: String, _ error: (any Error)?) -> Void
-    /// Gets whether there is a connection; see `onConnectionChange`.
+    /// Receives the state of the connection; see `onConnectionChange`.
     public typealias ConnectionHandler = @Sendable (_ isConnected: Bool, _ error: (any Error)?) -> Void
 
     let lock = NSLock()
-    /// Read from the bundle only when nobody gave another before: finding and reading it maps much of Foundation's code.
+    /// Read from the bundle only if the app sets no other configuration first: finding and reading
+    /// it maps much of Foundation's code.
     private lazy var currentConfiguration = makeConfiguration()
     private let makeConfiguration: @Sendable () -> HandoffConfiguration
     private var queue: DispatchQueue
     private var machine = ActivityMachine()
     private var activities: [UUID: WeakActivity] = [:]
-    /// Who takes activities of a type instead of the delegate.
+    /// The handlers that receive activities of a type in place of the delegate.
     var handlers: [String: Handlers] = [:]
     private var connectionHandler: ConnectionHandler?
     private(set) var diagnosticHandler: DiagnosticHandler?
     private(set) var connection: AppConnection?
     private var thread: LoopThread?
-    private var documentDesk: DocumentService?
+    private var documentService: DocumentService?
     private weak var storedDelegate: (any UIApplicationDelegate)?
     private var hasDelegate = false
-    /// What was reported and is not reported again.
+    /// The warnings that have been reported and are not repeated.
     var warnings: Set<String> = []
     var mainQueue = MainQueueService.unused
     var storedScene: HandoffScene?
-    /// The one that was active last is first.
+    /// The most recently active scene is first.
     var scenes: [HandoffScene] = []
-    /// Continuations whose scene is not known before they arrive: nobody was told yet that they come.
+    /// Continuations whose scene is not known until they arrive. They have not been announced yet.
     var unannounced: Set<ContinuationID> = []
-    /// The sequences that take activities of a type.
+    /// The sequences that receive activities of a type.
     var listeners: [String: [UUID: AsyncStream<NSUserActivity>.Continuation]] = [:]
 
-    /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
+    /// Creates an application object, for tests and for processes that contain several apps. Other
+    /// processes use `shared`.
     /// - Parameters:
-    ///   - configuration: who the app is.
-    ///   - callbackQueue: a serial queue; see there.
+    ///   - configuration: the identity and capabilities of the app.
+    ///   - callbackQueue: a serial queue; see `callbackQueue`.
     public convenience init(configuration: HandoffConfiguration, callbackQueue: DispatchQueue = .main) {
         self.init(callbackQueue: callbackQueue) { configuration }
     }
@@ -64,16 +68,17 @@ public final class HandoffApplication: @unchecked Sendable {
 
     deinit {
         connection?.end()
-        documentDesk?.end()
+        documentService?.end()
         guard let thread else { return }
-        // The loop may hold the last reference itself, for a moment.
+        // The loop itself may briefly hold the last reference.
         if thread.loop.isOwned { thread.loop.stop() } else { thread.stop() }
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
-    /// Who the app is. Other types are declared at once while it is connected, and nothing else changes by that; with another
-    /// name, version, team or socket it connects anew.
+    /// The identity and capabilities of the app. While it is connected, changes of the types are
+    /// declared immediately and nothing else changes. A change of name, version, team or socket
+    /// reconnects.
     public var configuration: HandoffConfiguration {
         get { lock.withLock { currentConfiguration } }
         set {
@@ -85,27 +90,29 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// The types of activities that the app continues: those of the configuration.
+    /// The types of activities that the app continues, as in the configuration.
     public var activityTypes: [String] {
         get { configuration.activityTypes }
         set { configuration.activityTypes = newValue }
     }
 
-    /// The type of the activity for which the daemon has started this program, from its start on, so that the app can prepare for it;
-    /// nil when it was started otherwise. The activity itself comes as to any app.
+    /// The type of the activity for which the daemon has started this program, so that the app can
+    /// prepare for it; nil if it was started in another way. The activity itself is delivered as
+    /// usual.
     public var handoffUserActivityType: String? {
         ProcessEnvironment.value("HANDOFF_ACTIVITY_TYPE").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Where delegates and responders that belong to no actor are called: the main queue unless set. A serial queue. Those of
-    /// the main actor are called on the main queue in any case, which needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous
-    /// `main`. A main queue that is not serviced is reported after 5 s.
+    /// The serial queue on which nonisolated delegates and responders are called; by default the
+    /// main queue. Main-actor delegates and responders are always called on the main queue, which
+    /// needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous `main`. If the main queue is
+    /// not serviced for 5 s, a warning is reported.
     public var callbackQueue: DispatchQueue {
         get { lock.withLock { queue } }
         set { lock.withLock { queue = newValue } }
     }
 
-    /// Who takes activities over; not kept. Setting it connects to the daemon.
+    /// The delegate that receives activities. A weak reference. Setting it connects to the daemon.
     public var delegate: (any UIApplicationDelegate)? {
         get { lock.withLock { storedDelegate } }
         set {
@@ -115,30 +122,33 @@ public final class HandoffApplication: @unchecked Sendable {
             }
             guard newValue != nil else { return }
             start()
-            // One that nobody keeps has gone by then.
+            // A delegate that the app does not retain has been released by then.
             callbackQueue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
                 if let self, hasLostDelegate { warn(.application) }
             }
         }
     }
 
-    /// Whether a delegate was set and has gone since.
+    /// True if a delegate was set and has since been released.
     var hasLostDelegate: Bool { lock.withLock { hasDelegate && storedDelegate == nil } }
 
-    // MARK: What it is told
+    // MARK: Connection changes and diagnostics
 
-    /// Is called when the connection to the daemon was made, and once when there is none and why; it is tried again all the while.
+    /// A handler that is called when the connection to the daemon is established, and once, with
+    /// the reason, when there is none. Attempts to reconnect continue.
     public var onConnectionChange: ConnectionHandler? {
         get { lock.withLock { connectionHandler } }
         set {
-            // The former one ends after the lock: what it holds may come back here.
+            // The former handler is released after the lock, because it may call back into this
+            // object.
             var former = newValue
             lock.withLock { swap(&connectionHandler, &former) }
         }
     }
 
-    /// Is called with what a developer should know: advice of the daemon, such as that a payload is larger than 3 KiB, once for each
-    /// kind of advice and activity, and activities that it refused. Refusals are printed to standard error where this is nil.
+    /// A handler that receives messages for developers: the daemon's advice, such as that a payload
+    /// is larger than 3 KiB, once per kind of advice and activity; and refused activities. If it is
+    /// nil, refusals are printed to standard error.
     public var onDiagnostic: DiagnosticHandler? {
         get { lock.withLock { diagnosticHandler } }
         set {
@@ -149,7 +159,8 @@ public final class HandoffApplication: @unchecked Sendable {
 
     // MARK: Connection
 
-    /// Connects to the daemon, and stays connected. Seldom needed: publishing, a delegate and handlers do it.
+    /// Connects to the daemon, and stays connected. Rarely needed: publishing, setting a delegate
+    /// and registering handlers connect automatically.
     public func start() {
         do throws(Errno) {
             try connected().attach()
@@ -161,12 +172,12 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// Ends the connection: nothing is offered any more. `start` connects again.
+    /// Ends the connection. Activities are no longer offered. `start` connects again.
     public func stop() {
         lock.withLock { connection }?.detach()
     }
 
-    /// The connection, which is made at the first time.
+    /// Returns the connection, creating it on first use.
     func connected() throws(Errno) -> AppConnection {
         lock.lock()
         defer { lock.unlock() }
@@ -178,17 +189,17 @@ public final class HandoffApplication: @unchecked Sendable {
         return connection
     }
 
-    /// The thread for documents, which is made at the first time.
+    /// Returns the document service, which has its own thread, creating it on first use.
     func documents() throws(Errno) -> DocumentService {
         lock.lock()
         defer { lock.unlock() }
-        if let documentDesk { return documentDesk }
-        let desk = try DocumentService(cache: currentConfiguration.documentCache, application: self)
-        documentDesk = desk
-        return desk
+        if let documentService { return documentService }
+        let service = try DocumentService(cache: currentConfiguration.documentCache, application: self)
+        documentService = service
+        return service
     }
 
-    /// What the daemon is told of the app, and where it is.
+    /// The registration to send to the daemon, and the path of the daemon's socket.
     var attachment: (request: AttachRequest, path: String) {
         let (configuration, types) = lock.withLock {
             (currentConfiguration, Set(handlers.keys).union(listeners.keys).sorted())
@@ -198,7 +209,6 @@ public final class HandoffApplication: @unchecked Sendable {
 
     // MARK: Activities
 
-    /// An activity became current.
     func becomeCurrent(_ activity: NSUserActivity) {
         let key = activity.key
         let actions = lock.withLock {
@@ -210,44 +220,42 @@ public final class HandoffApplication: @unchecked Sendable {
         perform(actions)
     }
 
-    /// An activity is not current any more.
     func resignCurrent(_ key: UUID) { step { $0.resigned(key) } }
 
-    /// An activity has ended, or the object has gone.
+    /// Handles the end of an activity, or the release of its object.
     func activityEnded(_ key: UUID) {
         lock.withLock { activities[key] = nil }
         step { $0.ended(key) }
     }
 
-    /// Something about an activity has changed.
     func activityChanged(_ key: UUID) { step { $0.changed(key) } }
 
-    /// The `userInfo` of an activity has changed.
     func userInfoChanged(_ key: UUID) { step { $0.userInfoChanged(key) } }
 
-    /// Tells the machine something, and performs what it decides. Any thread.
+    /// Passes an event to the machine, and performs the resulting actions. Any thread.
     func step(_ event: (inout ActivityMachine) -> [ActivityMachine.Action]) {
         perform(lock.withLock { event(&machine) })
     }
 
-    /// What is due for an activity.
     enum Due {
-        /// A call on the daemon; none when there is nothing to tell.
+        /// A call to the daemon; nil if there is nothing to send.
         case call(ActivityMachine.Call?)
-        /// Before that, to ask the file system about these URLs.
+        /// Look up these URLs in the file system first.
         case files(Set<String>)
     }
 
-    /// What is due for an activity. On the loop's thread.
-    /// - Parameter asksFiles: whether the file system may be asked first.
-    func nextCall(_ key: UUID, asksFiles: Bool) -> Due {
-        // Held until after the lock: the end of an activity comes back here.
+    /// Returns the next step for an activity. On the loop's thread.
+    /// - Parameter checksFiles: whether to look up files first.
+    func nextCall(_ key: UUID, checksFiles: Bool) -> Due {
+        // Retained until the lock is released: the `deinit` of an activity calls back into this
+        // object.
         let activity = activity(key)
         defer { withExtendedLifetime(activity) {} }
         return lock.withLock {
-            // Read under the lock, so that what the machine takes for saved is in it. An activity never calls us under its own.
+            // Read under the lock, so that it includes everything the machine considers saved. An
+            // activity never calls this object while it holds its own lock.
             let state = activity?.snapshot
-            if asksFiles, let state {
+            if checksFiles, let state {
                 let unknown = state.documents.unknown(in: state.userInfo.value)
                 if !unknown.isEmpty { return .files(unknown) }
             }
@@ -255,12 +263,12 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// Which activity has this id in the daemon.
+    /// Returns the activity with this ID in the daemon.
     func activity(of id: ActivityID) -> NSUserActivity? {
         lock.withLock { machine.key(of: id).flatMap { activities[$0]?.activity } }
     }
 
-    /// The activity of a key; nil when it has gone or ended.
+    /// Returns the activity with this key; nil if it has been released or has ended.
     func activity(_ key: UUID) -> NSUserActivity? {
         lock.withLock { activities[key]?.activity }
     }
@@ -283,7 +291,7 @@ public final class HandoffApplication: @unchecked Sendable {
 
     // MARK: Calling the app
 
-    /// Calls something on the callback queue, after everything that was to be called before.
+    /// Calls `body` on the callback queue, after all callbacks queued before.
     func callback(_ body: @escaping @Sendable (HandoffApplication) -> Void) {
         let queue = callbackQueue
         if MainQueue.isMain(queue) { usesMainQueue() }
@@ -292,45 +300,45 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// An activity is on its way.
+    /// Announces an activity that is being sent.
     func announce(_ id: ContinuationID, _ type: String) {
         callback { application in
             if let step = application.handlers(for: type).willContinue?.step(()) { return application.run([step]) }
-            // Each scene that is told of a continuation is told its end, too: so it waits until one of them is chosen.
+            // A scene that receives `willContinue` must also receive the end, so wait until a scene
+            // is chosen.
             if application.choosesScene(for: type) {
                 application.lock.withLock { _ = application.unannounced.insert(id) }
             } else {
-                application.run([application.tell(.willContinue(type))])
+                application.run([application.notify(.willContinue(type))])
             }
         }
     }
 
-    /// An activity does not come.
+    /// Reports that an announced activity fails to arrive.
     func fail(_ id: ContinuationID, _ type: String, _ error: HandoffError) {
         callback { application in
             let cocoaError = error.cocoaError
             let step =
-                application.handlers(for: type).fail?.step(cocoaError) ?? application.tell(.didFail(type, cocoaError))
+                application.handlers(for: type).fail?.step(cocoaError) ?? application.notify(.didFail(type, cocoaError))
             application.run((application.announcement(of: id, type, nil) + [step])[...])
         }
     }
 
-    /// An activity has arrived.
-    /// - Parameter answer: is told whether the app has taken it over.
-    func deliver(_ state: ActivityState, _ continuation: Continuation, answer: @escaping @Sendable (Bool) -> Void) {
+    /// Delivers an activity that has arrived.
+    /// - Parameter reply: receives whether the app has handled it.
+    func deliver(_ state: ActivityState, _ continuation: Continuation, reply: @escaping @Sendable (Bool) -> Void) {
         callback { application in
             let activity = NSUserActivity(continued: state, continuation, application: application)
-            let audience = application.audience(for: activity)
-            let first = application.announcement(of: continuation.id, state.type, audience)
+            let recipient = application.recipient(for: activity)
+            let first = application.announcement(of: continuation.id, state.type, recipient)
             let steps =
-                application.handling(activity, answer: answer)
-                ?? [application.tell(.continue(activity), audience, answer: answer)]
+                application.handlerSteps(activity, reply: reply)
+                ?? [application.notify(.continue(activity), recipient, reply: reply)]
             application.run((first + steps)[...])
         }
     }
 }
 
-/// A reference that does not keep an activity.
 private struct WeakActivity {
     weak var activity: NSUserActivity?
 }

@@ -1,50 +1,55 @@
-/// What an app does with activities that come from other devices. Every method may be left out.
+/// The methods that receive activities from other devices. All of them are optional.
 ///
-/// The methods are called on the main queue, as the main actor, in order: after each `willContinue` exactly one of `continue` and
-/// `didFailToContinue`, whatever happens. Follows Apple's protocols `UIApplicationDelegate` and `NSApplicationDelegate`, in Swift 5, in
-/// Swift 6, and with the main actor by default. A delegate of no actor, for another queue, adopts `HandoffApplicationDelegate`.
+/// They are called in order on the main queue, isolated to the main actor. Each `willContinue` is
+/// always followed by exactly one `continue` or `didFailToContinue`. Follows Apple's protocols
+/// `UIApplicationDelegate` and `NSApplicationDelegate`, in Swift 5, in Swift 6, and with the main
+/// actor as the default isolation. A nonisolated delegate, for another queue, adopts
+/// `HandoffApplicationDelegate`.
 @MainActor
 public protocol UIApplicationDelegate: AnyObject {
-    /// The user continues an activity of this type here, and its content is on its way: show that something comes.
-    /// - Returns: whether the app shows it. Linux has nothing of its own to show instead.
+    /// The user continues an activity of this type here, and its content is being sent. Show a
+    /// progress indication.
+    /// - Returns: whether the app shows one. The system itself shows none on Linux.
     func application(
         _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool
 
     /// The activity has arrived.
     /// - Parameters:
-    ///   - application: who the app is.
+    ///   - application: the application.
     ///   - userActivity: the activity, with its `userInfo`.
-    ///   - restorationHandler: may be called with the objects that take the state over, which then get
-    ///     `restoreUserActivityState`: once, now or later, on any thread.
-    /// - Returns: whether the app has taken the activity over. With false the other device is told that nobody did.
+    ///   - restorationHandler: may be called, once, with objects that restore the state. Their
+    ///     `restoreUserActivityState` is then called. The handler may be called at any time, on any
+    ///     thread.
+    /// - Returns: whether the app has handled the activity. With false, the other device is
+    ///   notified that it was not continued.
     func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
     ) -> Bool
 
-    /// The same in AppKit's form, for apps that have it; called where the form above is left out.
+    /// AppKit's form of the same method. Called if the form above is not implemented.
     func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]) -> Void
     ) -> Bool
 
-    /// The activity that was announced does not come.
+    /// The announced activity failed to arrive.
     /// - Parameters:
-    ///   - application: who the app is.
-    ///   - userActivityType: the type that was announced.
-    ///   - error: of `NSCocoaErrorDomain`, with one of the codes 4608 to 4611 and 3328, and a description that names the cause
-    ///     and the device.
+    ///   - application: the application.
+    ///   - userActivityType: the announced type.
+    ///   - error: an error in `NSCocoaErrorDomain`, with one of the codes 4608 to 4611 and 3328,
+    ///     and a description that names the cause and the device.
     func application(
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error)
 
-    /// The responders of an activity have updated it: the last chance to add something before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity)
 }
 
-/// A delegate of the application that belongs to no actor: its methods are called on the application's callback queue, whichever
-/// that is.
+/// A nonisolated application delegate. Its methods are called on the application's callback queue.
 nonisolated public protocol HandoffApplicationDelegate: UIApplicationDelegate {
     /// The user continues an activity of this type here; see `UIApplicationDelegate`.
     func application(
@@ -57,30 +62,31 @@ nonisolated public protocol HandoffApplicationDelegate: UIApplicationDelegate {
         restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
     ) -> Bool
 
-    /// The same in AppKit's form, for apps that have it; called where the form above is left out.
+    /// AppKit's form of the same method. Called if the form above is not implemented.
     func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]) -> Void
     ) -> Bool
 
-    /// The activity that was announced does not come; see `UIApplicationDelegate`.
+    /// The announced activity failed to arrive; see `UIApplicationDelegate`.
     func application(
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error)
 
-    /// The responders of an activity have updated it: the last chance to add something before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity)
 }
 
 extension UIApplicationDelegate {
-    /// Shows nothing.
+    /// Returns false.
     nonisolated public func application(
         _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
         false
     }
 
-    /// Asks AppKit's form.
+    /// Calls AppKit's form.
     public func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
@@ -89,7 +95,7 @@ extension UIApplicationDelegate {
         return self.application(application, continue: userActivity, restorationHandler: handler)
     }
 
-    /// Does not take the activity.
+    /// Returns false: the activity is not handled.
     nonisolated public func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]) -> Void
@@ -108,7 +114,7 @@ extension UIApplicationDelegate {
 }
 
 extension HandoffApplicationDelegate {
-    /// Asks AppKit's form.
+    /// Calls AppKit's form.
     public func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void

@@ -1,35 +1,38 @@
-/// What a view has to do with Handoff, as a value: what SwiftUI's modifiers of these names are, for view layers in which views are values that
-/// are made anew all the time. A `HandoffModifierHost` does what the values of one view say.
+/// A view's use of Handoff, as a value: the equivalent of SwiftUI's modifiers of the same names. It
+/// is for view layers in which views are values that are recreated at every update. A
+/// `HandoffModifierHost` applies the modifiers of one view.
 ///
-/// A view layer that adopts `HandoffModifiable` has SwiftUI's way of writing them.
+/// A view layer that adopts `HandoffModifiable` offers SwiftUI's syntax.
 public struct HandoffModifier: Sendable {
     enum Kind: Sendable {
-        /// The view shows an activity.
+        /// The view presents an activity.
         case activity(isActive: Bool, update: @MainActor (NSUserActivity) -> Void)
-        /// The view takes activities.
+        /// The view receives activities.
         case continuation(perform: @MainActor (NSUserActivity) -> Void)
     }
 
-    /// Of which activities it speaks.
+    /// The type of the activities that it applies to.
     public let activityType: String
     let kind: Kind
 
-    /// The user does something in the view.
+    /// Declares that the user performs an activity in the view.
     /// - Parameters:
-    ///   - activityType: what kind of activity.
-    ///   - isActive: whether the user is at it now: then it is current.
-    ///   - update: writes the state of the view into the activity; called as the main actor before it becomes current, and before each save.
+    ///   - activityType: the type of the activity.
+    ///   - isActive: whether the user is engaged in it, which makes it current.
+    ///   - update: writes the state of the view into the activity. Called on the main actor before
+    ///     the activity becomes current, and before each save.
     public static func userActivity(
         _ activityType: String, isActive: Bool = true, _ update: @escaping @MainActor (NSUserActivity) -> Void
     ) -> HandoffModifier {
         HandoffModifier(activityType: activityType, kind: .activity(isActive: isActive, update: update))
     }
 
-    /// The user does something with an element, such as what is selected.
+    /// Declares that the user performs an activity with an element, such as a selection.
     /// - Parameters:
-    ///   - activityType: what kind of activity.
-    ///   - element: with what; nil: the user is not at it.
-    ///   - update: writes the element into the activity; called as the other one's.
+    ///   - activityType: the type of the activity.
+    ///   - element: the element; nil if the user is not engaged in the activity.
+    ///   - update: writes the element into the activity. Called like `update` of
+    ///     `userActivity(_:isActive:_:)`.
     @MainActor
     public static func userActivity<Element>(
         _ activityType: String, element: Element?,
@@ -40,10 +43,11 @@ public struct HandoffModifier: Sendable {
         }
     }
 
-    /// The view takes activities that are continued here.
+    /// Declares that the view receives activities that are continued here.
     /// - Parameters:
-    ///   - activityType: what kind of activities. Several views may take one type, and each gets all of them.
-    ///   - action: called as the main actor with each activity, which counts as taken over.
+    ///   - activityType: the type of the activities. Several views may receive one type, and each
+    ///     receives all of them.
+    ///   - action: called on the main actor with each activity, which counts as handled.
     public static func onContinueUserActivity(
         _ activityType: String, perform action: @escaping @MainActor (NSUserActivity) -> Void
     ) -> HandoffModifier {
@@ -51,25 +55,26 @@ public struct HandoffModifier: Sendable {
     }
 }
 
-/// A view of some layer, which can be given modifiers of Handoff.
+/// A view in a view layer that supports Handoff modifiers.
 @MainActor
 public protocol HandoffModifiable {
     /// The view with a modifier.
     associatedtype Modified
 
-    /// The view with one more modifier, for the layer to give to the `HandoffModifierHost` of the view.
+    /// Returns the view with an additional modifier. The layer passes it to the view's
+    /// `HandoffModifierHost`.
     func modifier(_ modifier: HandoffModifier) -> Modified
 }
 
 extension HandoffModifiable {
-    /// The user does something in the view; see `HandoffModifier`.
+    /// Declares that the user performs an activity in the view; see `HandoffModifier`.
     public func userActivity(
         _ activityType: String, isActive: Bool = true, _ update: @escaping @MainActor (NSUserActivity) -> Void
     ) -> Modified {
         modifier(.userActivity(activityType, isActive: isActive, update))
     }
 
-    /// The user does something with an element; see `HandoffModifier`.
+    /// Declares that the user performs an activity with an element; see `HandoffModifier`.
     public func userActivity<Element>(
         _ activityType: String, element: Element?,
         _ update: @escaping @MainActor (Element, NSUserActivity) -> Void
@@ -77,7 +82,7 @@ extension HandoffModifiable {
         modifier(.userActivity(activityType, element: element, update))
     }
 
-    /// The view takes activities that are continued here; see `HandoffModifier`.
+    /// Declares that the view receives activities that are continued here; see `HandoffModifier`.
     public func onContinueUserActivity(
         _ activityType: String, perform action: @escaping @MainActor (NSUserActivity) -> Void
     ) -> Modified {

@@ -1,21 +1,23 @@
-/// What a view layer keeps for each view on the screen that has modifiers of Handoff: does what they say, from one version of the view to the
-/// next. Once it is let go of, the activities of the view have ended, and it takes none any more.
+/// Applies the Handoff modifiers of a view across updates of the view. A view layer keeps one for
+/// each view on the screen that has modifiers. When it is released, the activities of the view end,
+/// and the view receives no more.
 @MainActor
 public final class HandoffModifierHost {
     private let application: HandoffApplication
     private var shown: [String: ShownActivity] = [:]
-    private var taken: [String: TakenActivities] = [:]
+    private var continued: [String: ContinuedActivities] = [:]
 
-    /// The host of a view without modifiers.
+    /// Creates a host for a view without modifiers.
     public init(application: HandoffApplication = .shared) {
         self.application = application
     }
 
-    /// The view was made anew, with these modifiers; of several about one type of activity the last counts. What was current stays so
-    /// while its modifier is active, and is asked for its new state by and by.
+    /// Applies the modifiers of an updated view. If several apply to one activity type, the last
+    /// one is used. A current activity stays current while its modifier is active, and its new
+    /// state is saved later.
     public func update(_ modifiers: [HandoffModifier]) {
         var formerlyShown = shown
-        var formerlyTaken = taken
+        var formerlyContinued = continued
         for modifier in modifiers {
             let type = modifier.activityType
             switch modifier.kind {
@@ -25,18 +27,18 @@ public final class HandoffModifierHost {
                 shown[type] = activity
                 activity.update(isActive: isActive, update)
             case .continuation(let action):
-                formerlyTaken[type] = nil
-                let activities = taken[type] ?? TakenActivities(type, application)
-                taken[type] = activities
+                formerlyContinued[type] = nil
+                let activities = continued[type] ?? ContinuedActivities(type, application)
+                continued[type] = activities
                 activities.action = action
             }
         }
         for type in formerlyShown.keys { shown[type] = nil }
-        for type in formerlyTaken.keys { taken[type] = nil }
+        for type in formerlyContinued.keys { continued[type] = nil }
     }
 }
 
-/// The activity that a view shows.
+/// The activity that a view presents.
 @MainActor
 private final class ShownActivity: NSUserActivityDelegate {
     private let activity: NSUserActivity
@@ -68,9 +70,9 @@ private final class ShownActivity: NSUserActivityDelegate {
     func userActivityWillSave(_ userActivity: NSUserActivity) { write(userActivity) }
 }
 
-/// The activities that a view takes.
+/// The activities that a view receives.
 @MainActor
-private final class TakenActivities {
+private final class ContinuedActivities {
     var action: (NSUserActivity) -> Void = { _ in }
     private var task: Task<Void, Never>?
 

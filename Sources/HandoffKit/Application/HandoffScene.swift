@@ -1,30 +1,32 @@
 import Foundation
 import LoopIO
 
-/// A window or another part of the app with a state of its own, which can be continued by itself: the part that `UIScene` has in
-/// Handoff. As a responder it may have the activity of what it shows.
+/// A window or another part of the app with its own state, which can be continued separately. It
+/// provides the Handoff part of `UIScene`. As a responder, it may have the activity of its content.
 ///
-/// While a scene is the `activeScene` of the application, its delegate is told of continuations instead of the application's.
+/// While a scene is the `activeScene` of the application, its delegate receives continuations in
+/// place of the application's.
 ///
-/// It belongs to the main actor, as every `UIResponder`; what this class has itself may be used from any thread.
+/// It is isolated to the main actor, like every `UIResponder`. The members declared here may be
+/// used from any thread.
 @MainActor
 open class HandoffScene: UIResponder {
-    // Set by the initialiser alone.
+    // Only set by the initializer.
     private nonisolated(unsafe) weak var storedDelegate: (any UISceneDelegate)?
     private let hasDelegate: Bool
     private let conditions = Locked(UISceneActivationConditions())
     private let activity = Locked<NSUserActivity?>(nil)
 
-    /// A scene that is not active.
-    /// - Parameter delegate: who is told; not kept.
+    /// Creates an inactive scene.
+    /// - Parameter delegate: the delegate; a weak reference.
     public init(delegate: (any UISceneDelegate)? = nil) {
         storedDelegate = delegate
         hasDelegate = delegate != nil
         super.init(forActor: ())
     }
 
-    /// A scene that is not active, made on any thread.
-    /// - Parameter delegate: gets the callbacks; not kept.
+    /// Creates an inactive scene on any thread.
+    /// - Parameter delegate: the delegate; a weak reference.
     nonisolated public convenience init(delegate: (any HandoffSceneDelegate)?) {
         self.init(onAnyThread: delegate)
     }
@@ -36,11 +38,11 @@ open class HandoffScene: UIResponder {
     }
 
     deinit {
-        ends(activity.withLock { $0 })
+        releaseActivity(activity.withLock { $0 })
     }
 
-    /// The activity of what the scene shows; see `UIResponder`. A subclass that overrides `updateUserActivityState(_:)` needs a main queue that is
-    /// serviced.
+    /// The activity of the scene's content; see `UIResponder`. A subclass that overrides
+    /// `updateUserActivityState(_:)` needs a main queue that is serviced.
     nonisolated open override var userActivity: NSUserActivity? {
         get { activity.withLock { $0 } }
         set {
@@ -48,62 +50,67 @@ open class HandoffScene: UIResponder {
                 defer { activity = newValue }
                 return activity
             }
-            Responder.mainActor(self).changesActivity(from: former, to: newValue)
+            Responder.mainActor(self).replaceActivity(from: former, to: newValue)
         }
     }
 
-    /// For which content the scene is, when it is one of several; see `HandoffApplication.connect(_:)`.
+    /// The content that the scene accepts, if it is one of several; see
+    /// `HandoffApplication.connect(_:)`.
     nonisolated public var activationConditions: UISceneActivationConditions {
         get { conditions.withLock { $0 } }
         set { conditions.withLock { $0 = newValue } }
     }
 
-    /// Who is told; not kept. Set before the scene becomes active.
+    /// The delegate; a weak reference. It is set before the scene becomes active.
     nonisolated public var delegate: (any UISceneDelegate)? { storedDelegate }
 
-    /// Whether there was a delegate, which has gone since.
+    /// True if there was a delegate that has since been released.
     nonisolated var hasLostDelegate: Bool { hasDelegate && storedDelegate == nil }
 }
 
-/// What a scene does with activities that come from other devices. Every method may be left out.
+/// The methods with which a scene receives activities from other devices. All of them are optional.
 ///
-/// The methods are called on the main queue, as the main actor, in order: after each `willContinue` exactly one of `continue` and
-/// `didFailToContinue`. Follows Apple's protocol of the same name. A delegate of no actor, for another queue, adopts
-/// `HandoffSceneDelegate`.
+/// They are called in order on the main queue, isolated to the main actor. Each `willContinue` is
+/// followed by exactly one `continue` or `didFailToContinue`. Follows Apple's protocol of the same
+/// name. A nonisolated delegate, for another queue, adopts `HandoffSceneDelegate`.
 @MainActor
 public protocol UISceneDelegate: AnyObject {
-    /// The user continues an activity of this type here, and its content is on its way: show that something comes.
+    /// The user continues an activity of this type here, and its content is being sent. Show a
+    /// progress indication.
     func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String)
 
-    /// The activity has arrived. It counts as taken over.
+    /// The activity has arrived. It counts as handled.
     func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity)
 
-    /// The activity that was announced does not come.
+    /// The announced activity failed to arrive.
     /// - Parameters:
     ///   - scene: the active scene.
-    ///   - userActivityType: the type that was announced.
-    ///   - error: of `NSCocoaErrorDomain`, with one of the codes 4608 to 4611 and 3328, and a description that names the cause
-    ///     and the device.
+    ///   - userActivityType: the announced type.
+    ///   - error: an error in `NSCocoaErrorDomain`, with one of the codes 4608 to 4611 and 3328,
+    ///     and a description that names the cause and the device.
     func scene(
         _ scene: HandoffScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error)
 
-    /// The responders of an activity have updated it: the last chance to add something before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity)
 }
 
-/// A scene's delegate that belongs to no actor: its methods are called on the application's callback queue, whichever that is.
+/// A nonisolated scene delegate. Its methods are called on the application's callback queue.
 nonisolated public protocol HandoffSceneDelegate: UISceneDelegate {
-    /// The user continues an activity of this type here, and its content is on its way: show that something comes.
+    /// The user continues an activity of this type here, and its content is being sent. Show a
+    /// progress indication.
     func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String)
 
-    /// The activity has arrived. It counts as taken over.
+    /// The activity has arrived. It counts as handled.
     func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity)
 
-    /// The activity that was announced does not come; see `UISceneDelegate`.
+    /// The announced activity failed to arrive; see `UISceneDelegate`.
     func scene(
         _ scene: HandoffScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error)
 
-    /// The responders of an activity have updated it: the last chance to add something before it is sent.
+    /// The responders of an activity have updated it. Last chance to add something before it is
+    /// sent.
     func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity)
 }
 
@@ -111,7 +118,7 @@ extension UISceneDelegate {
     /// Does nothing.
     nonisolated public func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String) {}
 
-    /// Does nothing; the activity counts as taken over.
+    /// Does nothing. The activity counts as handled.
     nonisolated public func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity) {}
 
     /// Does nothing.

@@ -1,16 +1,16 @@
 import LoopIO
 
-/// What a restoration handler does, once: has objects take the state of an activity over.
+/// The implementation of a restoration handler: has objects restore the state of an activity, once.
 final class Restoration: Sendable {
     private let activity: NSUserActivity
     private let isDone = Locked(false)
 
-    /// The restoration of an activity, not yet done.
     init(_ activity: NSUserActivity) {
         self.activity = activity
     }
 
-    /// Calls `restoreUserActivityState` of each object on the callback queue; nothing the second time.
+    /// Calls `restoreUserActivityState` of each object, on the callback queue or the main queue.
+    /// Does nothing the second time.
     func restore(_ objects: [any NSUserActivityRestoring]) {
         let isFirst = isDone.withLock { isDone in
             defer { isDone = true }
@@ -20,7 +20,7 @@ final class Restoration: Sendable {
         activity.application.callback(objects.map(step))
     }
 
-    /// What has to be called for an object.
+    /// Returns the call for an object.
     private func step(_ object: any NSUserActivityRestoring) -> CallbackStep {
         let target = RestorationTarget(object: object)
         if let free = object as? any HandoffRestoring {
@@ -33,14 +33,16 @@ final class Restoration: Sendable {
 
 /// An object on its way to the main queue.
 ///
-/// Unchecked: it is only touched there; the app says by calling the handler that the queue may have it.
+/// Unchecked: it is only accessed there. By calling the handler, the app transfers it to that
+/// queue.
 private struct RestorationTarget: @unchecked Sendable {
     let object: any NSUserActivityRestoring
 }
 
 /// An object on its way to the callback queue.
 ///
-/// Unchecked: as the other one.
+/// Unchecked: it is only accessed there. By calling the handler, the app transfers it to that
+/// queue.
 private struct FreeRestorationTarget: @unchecked Sendable {
     let object: any HandoffRestoring
 }

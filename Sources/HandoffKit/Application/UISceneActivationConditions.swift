@@ -1,42 +1,47 @@
 public import Foundation
 
-/// For which content a scene is, by the `targetContentIdentifier` of activities. Follows Apple's class of the same name.
+/// The content that a scene accepts, by the `targetContentIdentifier` of activities. Follows
+/// Apple's class of the same name.
 ///
-/// The predicates are asked for one `String`, on the application's callback queue. Foundation has no predicates of format strings on
-/// Linux: `NSPredicate(value:)` and `NSPredicate(block:)` make them.
+/// The predicates are evaluated with one `String`, on the application's callback queue. On Linux,
+/// Foundation cannot create predicates from format strings; use `NSPredicate(value:)` or
+/// `NSPredicate(block:)`.
 ///
-/// Unchecked: the predicates are only touched with the lock held, and asked without it.
+/// Unchecked: the predicates are only accessed with the lock held, and evaluated without it.
 public final class UISceneActivationConditions: NSObject, @unchecked Sendable {
     private let lock = NSLock()
     private var can: NSPredicate?
     private var prefers: NSPredicate?
 
-    /// Conditions under which a scene can take everything, and prefers nothing.
+    /// Creates conditions under which a scene can activate for any content and prefers none.
     public override init() {
         super.init()
     }
 
-    /// Whether the scene can take an activity about some content: every one unless set.
+    /// A Boolean value that indicates whether the scene can activate for some content; true for all
+    /// content by default.
     public var canActivateForTargetContentIdentifierPredicate: NSPredicate {
         get { lock.withLock { can } ?? NSPredicate(value: true) }
         set { lock.withLock { can = newValue } }
     }
 
-    /// Whether the scene is the best one for some content, as the window that shows it: none unless set.
+    /// A Boolean value that indicates whether the scene is the preferred one for some content, such
+    /// as the window that shows it; false for all content by default.
     public var prefersToActivateForTargetContentIdentifierPredicate: NSPredicate {
         get { lock.withLock { prefers } ?? NSPredicate(value: false) }
         set { lock.withLock { prefers = newValue } }
     }
 
-    /// Whether any of them was set.
+    /// True if any predicate was set.
     var areSet: Bool { lock.withLock { can != nil || prefers != nil } }
 
-    /// Whether the scene can take an activity about this.
+    /// Returns whether the scene can activate for this content.
     func canActivate(for identifier: String) -> Bool {
         canActivateForTargetContentIdentifierPredicate.evaluate(with: identifier)
     }
 
-    /// Whether the scene is the best one for an activity about this, which it then can take, too.
+    /// Returns whether the scene is the preferred one for this content, which implies that it can
+    /// activate for it.
     func prefersToActivate(for identifier: String) -> Bool {
         prefersToActivateForTargetContentIdentifierPredicate.evaluate(with: identifier)
     }

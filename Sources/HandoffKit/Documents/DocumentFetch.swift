@@ -6,21 +6,19 @@ import HandoffTransfer
 import LoopIO
 import Timing
 
-/// Fetches one document over a stream. A stream that is cut is asked for again, and goes on where it was. Lives on the loop's
-/// thread; whoever made it keeps it until its end.
+/// Fetches one document over a stream. After a lost connection it requests another stream and
+/// resumes at the same position. Used on the loop's thread. Its creator must keep a reference until
+/// completion.
 final class DocumentFetch {
     private enum State {
-        /// The state before the first attempt, and when it is over.
+        /// No attempt is in progress: before the first one, or after completion.
         case idle
-        /// The state while the daemon opens a stream.
         case opening(ControlClient)
-        /// The state while content comes.
         case receiving(ReceiverTransfer)
-        /// The state between two attempts.
         case waiting(LoopTimer)
     }
 
-    /// How long nothing may move before it is given up.
+    /// The maximum time without progress.
     private static let timeout = Duration.seconds(30)
 
     private let source: DocumentSource
@@ -36,8 +34,8 @@ final class DocumentFetch {
     private var watch: LoopTimer?
 
     /// - Parameters:
-    ///   - path: where it shall be, in a folder that exists.
-    ///   - progress: gets how many bytes are there, and how many there will be; nil when that is not known.
+    ///   - path: the destination, in an existing folder.
+    ///   - progress: receives the number of bytes received, and the total; nil if that is unknown.
     ///   - completion: called once.
     init(
         _ source: DocumentSource, to path: String, on loop: EventLoop, progress: @escaping (Int64, Int64?) -> Void,
@@ -47,18 +45,17 @@ final class DocumentFetch {
         self.loop = loop
         self.progress = progress
         self.completion = completion
-        // What goes wrong here is told the other device.
+        // Errors here are reported to the other device.
         destination = try Destination(output: path, isForced: true, shownAs: "the cache for documents")
         lastProgress = loop.now
     }
 
-    /// Begins.
     func start() {
         observe()
         open()
     }
 
-    /// Calls it off; the other device is told.
+    /// Cancels the fetch and notifies the other device.
     func cancel() {
         if case .receiving(let transfer) = state { transfer.cancel() }
         finish(.failure(.cancelledFetch(source)))
@@ -93,7 +90,7 @@ final class DocumentFetch {
         let options = ReceiverTransfer.Options(
             loop: loop, destination: destination, sender: source.continuation.origin.device,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) }, writeOutput: { _ in })
-        let transfer = ReceiverTransfer(stream, options) { [weak self] event in self?.happened(event) }
+        let transfer = ReceiverTransfer(stream, options) { [weak self] event in self?.handle(event) }
         state = .receiving(transfer)
         transfer.start()
     }
@@ -101,13 +98,13 @@ final class DocumentFetch {
     private func accept(_ header: TransferHeader) throws(TransferFailure) {
         guard header.kind != .stream else { throw TransferFailure(.unsupported, "it is neither a file nor a folder") }
         if let known = self.header, known.size != header.size || known.id != header.id {
-            // The next attempt begins anew: the document was saved meanwhile.
+            // The document has been saved since, so the next attempt starts over.
             best = 0
         }
         self.header = header
     }
 
-    private func happened(_ event: ReceiverTransfer.Event) {
+    private func handle(_ event: ReceiverTransfer.Event) {
         guard completion != nil else { return }
         switch event {
         case .begun(_, let offset): progress(offset, header?.size)
@@ -125,7 +122,7 @@ final class DocumentFetch {
             finish(.success(()))
         case .ended(.failure(let failure)):
             let mayPass = (failure.reason == .gone && !failure.isReported) || failure.reason == .changed
-            if mayPass { again(HandoffError(failure, source)) } else { finish(.failure(HandoffError(failure, source))) }
+            if mayPass { retry(HandoffError(failure, source)) } else { finish(.failure(HandoffError(failure, source))) }
         }
     }
 
@@ -133,16 +130,16 @@ final class DocumentFetch {
         let failure = HandoffError(error)
         let passing = [HandoffFailure.connectionUnavailableCode, HandoffFailure.timedOutCode]
         if passing.contains(failure.code), failure.reason != "notMember" {
-            again(failure)
+            retry(failure)
         } else {
             finish(.failure(failure.fetching(source)))
         }
     }
 
-    /// Tries again after a pause, unless nothing has moved for too long.
-    private func again(_ failure: HandoffError) {
+    /// Schedules another attempt, unless there has been no progress for too long.
+    private func retry(_ failure: HandoffError) {
         guard lastProgress.duration(to: loop.now) < Self.timeout else { return finish(.failure(failure)) }
-        // Lets go of the part of the file, which the next attempt opens.
+        // Changing the state closes the partial file, which the next attempt opens.
         state = .waiting(loop.timer(after: backoff.next()) { [weak self] in self?.open() })
     }
 
@@ -150,7 +147,7 @@ final class DocumentFetch {
         guard let completion else { return }
         self.completion = nil
         watch = nil
-        // In a later turn: what is let go may be what called this.
+        // Later, because releasing the state may release the caller of this method.
         loop.later { [self] in
             state = .idle
             completion(result)
@@ -159,7 +156,6 @@ final class DocumentFetch {
 }
 
 extension HandoffError {
-    /// A document that did not arrive.
     init(_ failure: TransferFailure, _ source: DocumentSource) {
         let isGone = failure.reason == .gone && !failure.isReported
         self.init(
@@ -167,26 +163,24 @@ extension HandoffError {
             reason: failure.reason.rawValue, message: "cannot fetch \(source.name) from \(source.device): \(failure)")
     }
 
-    /// The same with the document.
+    /// Returns the same error with the document's name.
     func fetching(_ source: DocumentSource) -> HandoffError {
         HandoffError(
             code: code, reason: reason, message: "cannot fetch \(source.name) from \(source.device): \(message)")
     }
 
-    /// The reason of what was called off.
     static let cancelledReason = "fetchCancelled"
 
-    /// Nobody wants the document any more.
+    /// The error for a fetch that was cancelled because no caller waits for the document.
     static func cancelledFetch(_ source: DocumentSource) -> HandoffError {
         HandoffError(
             code: HandoffFailure.failedCode, reason: cancelledReason,
-            message: "fetching \(source.name) from \(source.device) was called off")
+            message: "fetching \(source.name) from \(source.device) was cancelled")
     }
 
-    /// Nothing came any more.
     static func stalledFetch(_ source: DocumentSource) -> HandoffError {
         HandoffError(
             code: HandoffFailure.timedOutCode, reason: "timedOut",
-            message: "cannot fetch \(source.name) from \(source.device): nothing came for 30 seconds; try again")
+            message: "cannot fetch \(source.name) from \(source.device): no data arrived for 30 seconds; try again")
     }
 }

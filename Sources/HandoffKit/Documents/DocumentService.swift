@@ -7,10 +7,10 @@ import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
 
-/// The documents of an app: asks the file system about them, sends those that it offers, and fetches those of others. On a thread
-/// of its own, since a file system may take its time.
+/// The documents of an app: looks them up in the file system, sends those that the app offers, and
+/// fetches those of other devices. On a separate thread, because file systems can be slow.
 final class DocumentService: Sendable {
-    /// What belongs to the loop's thread.
+    /// State that belongs to the loop's thread.
     private final class State {
         var folder: PrivateFolder?
         var lastNumber = 0
@@ -20,9 +20,9 @@ final class DocumentService: Sendable {
         var hasEnded = false
     }
 
-    /// Documents that are sent at a time: each is read and hashed.
+    /// The maximum number of documents sent at a time. Each is read and hashed.
     private static let maxSent = 16
-    /// Documents of one activity that are looked at; the others keep the URLs that came.
+    /// The maximum number of documents resolved per activity. The others keep their URLs unchanged.
     private static let maxResolved = 1024
 
     private let thread: LoopThread
@@ -38,18 +38,18 @@ final class DocumentService: Sendable {
     private var loop: EventLoop { thread.loop }
     private var state: State { bound.value }
 
-    /// - Parameter cache: the user's cache; nil for the usual one.
+    /// - Parameter cache: the user's cache folder; nil for the default.
     /// - Throws: an error of pthread_create(3) and others.
     init(cache: String?, application: HandoffApplication) throws(Errno) {
         thread = try LoopThread(name: "handoff-files")
         self.cache = cache
         bound = LoopBound(sending: State(), to: thread.loop)
         self.application = application
-        // Also for an app that fetches nothing this time.
+        // Clean up even if the app fetches nothing this time.
         loop.perform { PrivateFolder(cache: cache).removeOthers() }
     }
 
-    /// Ends everything, when the application has gone.
+    /// Ends all work after the application was released.
     func end() {
         loop.perform { [self] in
             state.hasEnded = true
@@ -61,10 +61,10 @@ final class DocumentService: Sendable {
         FetchedDocuments.shared.forget(self)
     }
 
-    // MARK: What travels
+    // MARK: Resolving
 
-    /// Asks the file system about files of an activity. Any thread.
-    /// - Parameter then: gets the answers, on the thread for files.
+    /// Looks up files of an activity in the file system. Any thread.
+    /// - Parameter then: receives the results, on the document thread.
     func learn(_ urls: Set<String>, _ then: @escaping @Sendable ([String: DocumentTable.Answer]) -> Void) {
         loop.perform { [self] in
             let roots = roots()
@@ -76,8 +76,8 @@ final class DocumentService: Sendable {
         }
     }
 
-    /// Finds places here for the documents of an activity that is continued. Any thread.
-    /// - Parameter then: gets the URLs that take the places of others, on the thread for files.
+    /// Finds local URLs for the documents of a continued activity. Any thread.
+    /// - Parameter then: receives the local URLs by original URL, on the document thread.
     func resolve(
         _ urls: Set<String>, _ continuation: Continuation, _ then: @escaping @Sendable ([String: String]) -> Void
     ) {
@@ -96,7 +96,7 @@ final class DocumentService: Sendable {
         }
     }
 
-    /// The place where a document will be that is fetched; nil for one that cannot be.
+    /// Returns the path to which a document will be fetched; nil for one that cannot be fetched.
     private func place(for document: DocumentURL, _ continuation: Continuation) -> String? {
         guard continuation.streams, let fetch = document.fetch, let resource = DocumentResource.resource(fetch) else {
             return nil
@@ -106,18 +106,18 @@ final class DocumentService: Sendable {
         let name = Self.safeName(document.name)
         let source = DocumentSource(continuation: continuation, resource: resource, name: VisibleText.escape(name))
         let path = folder.folder(state.lastNumber) + "/" + name
-        FetchedDocuments.shared.add(FetchedDocument(source, number: state.lastNumber, path: path, desk: self))
+        FetchedDocuments.shared.add(FetchedDocument(source, number: state.lastNumber, path: path, service: self))
         return path
     }
 
-    /// The folder of this process, which is made at the first time.
+    /// Returns the folder of this process, creating the object on first use.
     private func folder() -> PrivateFolder {
         let folder = state.folder ?? PrivateFolder(cache: cache)
         state.folder = folder
         return folder
     }
 
-    /// A name that files may have here without surprising anybody.
+    /// Returns a safe file name for a document, without hidden characters.
     static func safeName(_ name: String) -> String {
         var kept = ""
         for scalar in name.unicodeScalars {
@@ -127,7 +127,7 @@ final class DocumentService: Sendable {
         return FileName.problem(kept.utf8) == nil && kept.utf8.count <= TransferLimits.name ? kept : "document"
     }
 
-    /// Calls something on the app's callback queue. Any thread.
+    /// Calls `body` on the app's callback queue. Any thread.
     func callback(_ body: @escaping @Sendable () -> Void) {
         application?.callback { _ in body() }
     }
@@ -143,35 +143,36 @@ final class DocumentService: Sendable {
 
     // MARK: Sending
 
-    /// Takes a stream that another device asked for, and sends a document over it. Any thread.
+    /// Accepts a stream that another device requested, and sends a document over it. Any thread.
     /// - Parameters:
-    ///   - path: the document; nil when there is none, which the other device is told.
-    ///   - socket: the daemon's.
+    ///   - path: the document; nil if there is none, which is reported to the other device.
+    ///   - socket: the daemon's socket.
     func send(_ path: String?, over id: StreamID, socket: String) {
         loop.perform { [self] in
-            // Without a handler the daemon tells the other app that nobody took it.
+            // Without a handler the daemon reports to the other app that the stream was not
+            // accepted.
             guard let client = try? ControlClient(path: socket, loop: loop) else { return }
             state.sending[id] = Sending(client: client)
             client.openStream(.stream(id)) { [weak self] result in
                 guard let self else { return }
                 state.sending[id]?.client = nil
                 guard case .success(let stream) = result, state.sending[id] != nil else {
-                    // The other app has given up meanwhile.
+                    // The other app has already cancelled the request.
                     state.sending[id] = nil
                     return
                 }
-                begin(path, id, stream)
+                startTransfer(path, id, stream)
             }
         }
     }
 
-    private func begin(_ path: String?, _ id: StreamID, _ stream: ContinuationStream) {
+    private func startTransfer(_ path: String?, _ id: StreamID, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
             guard let path else { throw TransferFailure.told(.unsupported, "the activity has no such document") }
             guard state.sending.count <= Self.maxSent else {
-                throw TransferFailure.told(.busy, "so many documents are being sent already")
+                throw TransferFailure.told(.busy, "too many documents are being sent")
             }
-            // The path is nobody else's matter.
+            // Only the file name is shown: the path is private.
             let source = try SourceFile(path, shownAs: (path as NSString).lastPathComponent)
             let transfer = SenderTransfer(source, over: stream, on: loop, readInput: { _ in [] }) { [weak self] event in
                 if case .ended = event { self?.state.sending[id] = nil }
@@ -180,7 +181,7 @@ final class DocumentService: Sendable {
             transfer.start()
         } catch {
             state.sending[id] = nil
-            // In the place of the first message.
+            // Sent in place of the first message.
             stream.write(TransferFrame.error(error).encoded())
             stream.finish()
         }
@@ -188,7 +189,7 @@ final class DocumentService: Sendable {
 
     // MARK: Fetching
 
-    /// Fetches a document for all who wait for it. Any thread.
+    /// Fetches a document for all of its waiters. Any thread.
     func fetch(_ document: FetchedDocument, number: Int) {
         loop.perform { [self] in
             do throws(TransferFailure) {
@@ -209,7 +210,7 @@ final class DocumentService: Sendable {
         }
     }
 
-    /// Nobody waits for a document any more. Any thread.
+    /// Cancels a fetch without waiters. Any thread.
     func cancelFetch(_ document: FetchedDocument) {
         loop.perform { [self] in state.fetches[ObjectIdentifier(document)]?.cancel() }
     }

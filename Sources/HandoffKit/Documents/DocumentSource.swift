@@ -1,15 +1,14 @@
 import HandoffControl
 import HandoffModel
 
-/// Where a document of another device is fetched: a number in an activity that is continued here.
+/// The source of a document on another device: a number in an activity that is continued here.
 struct DocumentSource: Sendable {
-    /// The continuation.
     let continuation: Continuation
-    /// What the stream is asked for.
+    /// The resource to request the stream for.
     let resource: StreamResource
-    /// What the other device calls it, safe to show.
+    /// The other device's name for the document, escaped for display.
     let name: String
 
-    /// The other device's name, safe to show.
+    /// The name of the other device, escaped for display.
     var device: String { VisibleText.escape(continuation.origin.deviceName) }
 }

@@ -3,12 +3,12 @@ import Foundation
 import HandoffTransfer
 import LoopIO
 
-/// A document of another device that has a place here: fetched when the app begins to access it, and deleted when it has ended
-/// that as often as it has begun.
+/// A document of another device with a local path. It is fetched when the app starts to access it,
+/// and deleted when each access has been stopped.
 final class FetchedDocument: Sendable {
-    /// Gets how it went, on any thread.
+    /// Receives the result, on any thread.
     typealias Waiter = @Sendable (Result<Void, HandoffError>) -> Void
-    /// Gets how many bytes are there, and how many there will be, on the thread for files.
+    /// Receives the number of bytes received, and the total, on the document thread.
     typealias Progress = @Sendable (Int64, Int64?) -> Void
 
     private struct Waiting {
@@ -17,46 +17,45 @@ final class FetchedDocument: Sendable {
     }
 
     private enum State {
-        /// The state while nobody accesses it: nothing is here.
+        /// No access: there is no local file.
         case absent
-        /// The state while it is fetched, for those who wait.
+        /// The document is being fetched for these waiters.
         case fetching([UUID: Waiting])
-        /// The state while it is here, and accessed so many times.
+        /// The document is present, with this number of accesses.
         case present(Int)
     }
 
-    /// What follows the end of a fetch.
+    /// The action after the end of a fetch.
     private enum Ending {
-        /// Called off by those before, and wanted again since.
+        /// The fetch was cancelled, but there are new waiters.
         case fetchAgain
-        case tell([Waiter])
+        case notify([Waiter])
     }
 
-    /// Where it is, or will be.
+    /// The local path, whether or not the document is present.
     let path: String
-    /// The app that continued the activity.
-    let desk: DocumentService
-    /// Where it comes from.
+    /// The document service of the app that continued the activity.
+    let service: DocumentService
+    /// The source of the document.
     let source: DocumentSource
     private let number: Int
-    /// Not locked while something is called.
+    /// Not locked during calls to other code.
     private let state = Locked(State.absent)
 
-    /// A document that was not fetched.
-    init(_ source: DocumentSource, number: Int, path: String, desk: DocumentService) {
+    init(_ source: DocumentSource, number: Int, path: String, service: DocumentService) {
         self.source = source
         self.number = number
         self.path = path
-        self.desk = desk
+        self.service = service
     }
 
-    /// Whether anybody accesses it, or waits for it.
+    /// True if the document is accessed or waited for.
     var isUsed: Bool {
         state.withLock { if case .absent = $0 { false } else { true } }
     }
 
-    /// Begins to access it, and fetches it when it is not here.
-    /// - Returns: what `cancel` asks for.
+    /// Starts an access, and fetches the document if it is not present.
+    /// - Returns: an ID for `cancel`.
     @discardableResult
     func start(progress: Progress? = nil, _ waiter: @escaping Waiter) -> UUID {
         let id = UUID()
@@ -75,12 +74,11 @@ final class FetchedDocument: Sendable {
         switch former {
         case .present: waiter(.success(()))
         case .fetching: break
-        case .absent: desk.fetch(self, number: number)
+        case .absent: service.fetch(self, number: number)
         }
         return id
     }
 
-    /// Waits no more.
     func cancel(_ id: UUID) {
         let removed: (one: Waiting, isLast: Bool)? = state.withLock { state in
             guard case .fetching(var waiting) = state, let one = waiting.removeValue(forKey: id) else { return nil }
@@ -88,11 +86,11 @@ final class FetchedDocument: Sendable {
             return (one, waiting.isEmpty)
         }
         guard let removed else { return }
-        if removed.isLast { desk.cancelFetch(self) }
+        if removed.isLast { service.cancelFetch(self) }
         removed.one.waiter(.failure(.cancelledFetch(source)))
     }
 
-    /// Ends one access; the last one deletes it.
+    /// Stops one access. The last one deletes the document.
     func stop() {
         state.withLock { state in
             guard case .present(let count) = state else { return }
@@ -104,35 +102,34 @@ final class FetchedDocument: Sendable {
         }
     }
 
-    /// Deletes it, with the lock held, so that nobody fetches it in between. What cannot be deleted goes with the process.
+    /// Deletes the document. The lock is held, so that no fetch can start in between. Files that
+    /// cannot be deleted now are deleted with the folder of the process.
     private func remove(_ state: inout State) {
         state = .absent
         try? ReceivedContent.remove(folder: (path as NSString).deletingLastPathComponent)
     }
 
-    /// More of it is here.
     func moved(_ position: Int64, _ size: Int64?) {
         guard case .fetching(let waiting) = state.withLock({ $0 }) else { return }
         for one in waiting.values { one.progress?(position, size) }
     }
 
-    /// It is here, or does not come.
     func ended(_ result: Result<Void, HandoffError>) {
         var isCancelled = false
         if case .failure(let error) = result { isCancelled = error.reason == HandoffError.cancelledReason }
         let ending: Ending = state.withLock { state in
-            guard case .fetching(let waiting) = state else { return .tell([]) }
+            guard case .fetching(let waiting) = state else { return .notify([]) }
             if isCancelled, !waiting.isEmpty { return .fetchAgain }
             if case .success = result, !waiting.isEmpty {
                 state = .present(waiting.count)
             } else {
                 remove(&state)
             }
-            return .tell(waiting.values.map(\.waiter))
+            return .notify(waiting.values.map(\.waiter))
         }
         switch ending {
-        case .fetchAgain: desk.fetch(self, number: number)
-        case .tell(let waiters): for waiter in waiters { waiter(result) }
+        case .fetchAgain: service.fetch(self, number: number)
+        case .notify(let waiters): for waiter in waiters { waiter(result) }
         }
     }
 }

@@ -3,27 +3,29 @@ import HandoffDocuments
 import HandoffModel
 import LoopIO
 
-/// A document that the user works on, and the activity for it: the part that `UIDocument` and `NSDocument` have in Handoff. A
-/// document class inherits from it, or has one as a member.
+/// A document that the user works on, and its activity. It provides the Handoff part of
+/// `UIDocument` and `NSDocument`. A document class inherits from it, or has one as a member.
 ///
-/// Its activity says where the document is (`NSUserActivityDocumentURLKey`), which arrives as the same document on a device that
-/// has it, and as one that can be fetched on another. A document that is in no file, as one that was never saved, has no activity.
+/// The activity contains the document's URL (`NSUserActivityDocumentURLKey`). On a device that also
+/// has the document, the URL arrives as that document; on any other, as one that can be fetched. A
+/// document without a file, such as one that was never saved, has no activity.
 ///
-/// Unchecked: what changes is only touched with the lock held; the base class has a lock of its own.
+/// Unchecked: mutable state is only accessed with the lock held. The base class has its own lock.
 open class HandoffDocument: HandoffResponder, @unchecked Sendable {
-    /// The type of its activity.
+    /// The type of the document's activity.
     public let activityType: String
     private let application: HandoffApplication
     private let lock = NSLock()
     private var url: URL
-    /// Whether its window is in front.
+    /// True if the document's window is in front.
     private var isMain = false
 
-    /// A document that is not in front.
+    /// Creates a document that is not in front.
     /// - Parameters:
-    ///   - fileURL: where it is. With another URL than that of a file, as another device may send one, the document has no
-    ///     activity.
-    ///   - activityType: the type of its activity, in reverse-DNS form: 1 to 255 visible ASCII characters.
+    ///   - fileURL: the location of the document. If it is not a file URL, which is possible when
+    ///     another device sent it, the document has no activity.
+    ///   - activityType: the type of the activity, in reverse-DNS form: 1 to 255 visible ASCII
+    ///     characters.
     ///   - application: the app.
     public init(fileURL: URL, activityType: String, application: HandoffApplication = .shared) {
         url = fileURL
@@ -32,7 +34,8 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
         super.init()
     }
 
-    /// Where it is. Set it when it was moved or saved under another name; with another URL than that of a file its activity ends.
+    /// The location of the document. Set it after the document was moved or saved under another
+    /// name. If it is not a file URL, the activity ends.
     open var fileURL: URL {
         get { lock.withLock { url } }
         set {
@@ -50,7 +53,8 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
         }
     }
 
-    /// Its window came to the front: its activity becomes the current one, and is made at the first time.
+    /// Makes the document's activity current, creating it on first use. Call this when its window
+    /// moves to the front.
     open func becomeMain() {
         lock.withLock { isMain = true }
         guard fileURL.isFileURL else { return }
@@ -61,18 +65,20 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
         userActivity = activity
     }
 
-    /// Its window is not in front any more, and no other document's is.
+    /// Makes the document's activity resign. Call this when its window leaves the front and no
+    /// other document's replaces it.
     open func resignMain() {
         lock.withLock { isMain = false }
         userActivity?.resignCurrent()
     }
 
-    /// The user has done something in it that another device would want to know: the activity is saved by and by.
+    /// Schedules a save of the activity. Call this when the user has changed the document in a way
+    /// that matters to another device.
     open func changed() {
         userActivity?.needsSave = true
     }
 
-    /// It was closed: its activity ends. `becomeMain` begins another one.
+    /// Ends the activity of a closed document. `becomeMain` creates another one.
     open func close() {
         lock.withLock { isMain = false }
         endActivity()
@@ -84,7 +90,7 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
         activity?.invalidate()
     }
 
-    /// Writes where the document is into the activity. Overriding it, call this one, too.
+    /// Writes the document's URL into the activity. An override must call this implementation.
     open override func updateUserActivityState(_ activity: NSUserActivity) {
         guard fileURL.isFileURL else { return }
         activity.addUserInfoEntries(from: [NSUserActivityDocumentURLKey: fileURL])
@@ -92,21 +98,24 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
 }
 
 extension HandoffDocument {
-    /// How much of a document was fetched.
+    /// The progress of a fetch.
     public struct Progress: Sendable, Equatable {
-        /// Bytes that are here.
+        /// The number of bytes received.
         public let completed: Int64
-        /// All of them; nil for a folder, whose size is not known before.
+        /// The total number of bytes; nil for a folder, whose size is not known in advance.
         public let total: Int64?
     }
 
-    /// Fetches a document that a URL from an activity leads to, as `startAccessingSecurityScopedResource()` does, without waiting.
-    /// Cancelling the task calls it off.
+    /// Fetches the document of a URL from an activity, like
+    /// `startAccessingSecurityScopedResource()`, without blocking. Cancelling the task cancels the
+    /// fetch.
     /// - Parameters:
-    ///   - url: from the `userInfo` of an activity that was continued; other `file:` URLs are there or not.
-    ///   - progress: called now and then, on the app's callback queue.
-    /// - Returns: the URL, whose document is there until `stopAccessingSecurityScopedResource()`.
-    /// - Throws: an error of `NSCocoaErrorDomain` that names the document, the device and the cause; `CancellationError`.
+    ///   - url: a URL from the `userInfo` of a continued activity. Any other `file:` URL is only
+    ///     checked for existence.
+    ///   - progress: called repeatedly, on the app's callback queue.
+    /// - Returns: the URL. Its document exists until `stopAccessingSecurityScopedResource()`.
+    /// - Throws: an error in `NSCocoaErrorDomain` that names the document, the device and the
+    ///   cause; `CancellationError`.
     @discardableResult
     public static func fetch(_ url: URL, progress: (@Sendable (Progress) -> Void)? = nil) async throws -> URL {
         guard url.isFileURL, let document = FetchedDocuments.shared[url.path] else {
@@ -115,8 +124,8 @@ extension HandoffDocument {
         }
         var report: FetchedDocument.Progress?
         if let progress {
-            report = { [weak desk = document.desk] completed, total in
-                desk?.callback { progress(Progress(completed: completed, total: total)) }
+            report = { [weak service = document.service] completed, total in
+                service?.callback { progress(Progress(completed: completed, total: total)) }
             }
         }
         let ticket = FetchTicket(document)
@@ -137,7 +146,7 @@ extension HandoffDocument {
     }
 }
 
-/// One who waits for a document, and may be called off before it begins to.
+/// A waiter for a document. It can be cancelled before it starts.
 private final class FetchTicket: Sendable {
     private struct State {
         var id: UUID?
@@ -170,21 +179,21 @@ private final class FetchTicket: Sendable {
 }
 
 extension HandoffError {
-    /// A URL that leads to nothing here.
+    /// The error for a URL without a local document.
     static func noDocument(_ url: URL) -> HandoffError {
-        var message = "there is no \(VisibleText.escape(url.isFileURL ? url.path : url.absoluteString))"
+        var message = "\(VisibleText.escape(url.isFileURL ? url.path : url.absoluteString)) does not exist"
         if let document = DocumentURL(url.absoluteString) {
             let name = VisibleText.escape(document.name)
             switch document.place {
             case .root(let root):
                 message =
-                    "\(name) lies in the shared folder '\(root)', which this device does not have: add 'root = \(root) "
+                    "\(name) is in the shared folder '\(root)', which this device does not have: add 'root = \(root) "
                     + "FOLDER' to documents.conf"
             case .repository(let identity):
                 message =
-                    "\(name) lies in a checkout of \(identity), which this device does not have: clone it below a folder "
-                    + "that documents.conf names as 'checkouts'"
-            case .nowhere: message = "\(name) cannot be had: the other device could not read it"
+                    "\(name) is in a checkout of \(identity), which this device does not have: clone it below a folder "
+                    + "listed as 'checkouts' in documents.conf"
+            case .nowhere: message = "\(name) is not available: the other device could not read it"
             }
         }
         return HandoffError(code: HandoffFailure.failedCode, reason: "noDocument", message: message)

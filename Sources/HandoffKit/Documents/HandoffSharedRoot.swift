@@ -2,8 +2,8 @@ public import Foundation
 import HandoffDocuments
 import LoopIO
 
-/// A folder of this device that the user's other devices have, too. A `file:` URL below it arrives there pointing at the same
-/// document. The path itself never leaves the device.
+/// A folder that also exists on the user's other devices. A `file:` URL below it arrives there as a
+/// URL of the same document. The path itself never leaves the device.
 public struct HandoffSharedRoot: Sendable, Equatable {
     private enum Kind: Equatable {
         case folder(SharedRoots.Folder)
@@ -12,11 +12,12 @@ public struct HandoffSharedRoot: Sendable, Equatable {
 
     private let kind: Kind
 
-    /// A folder that has the same name on each device, such as one that is kept equal by a program for that.
+    /// Creates a shared folder that has the same name on each device, such as one kept in sync by
+    /// another program.
     /// - Parameters:
-    ///   - name: 1 to 64 letters, digits, `.`, `_` and `-` of ASCII, not beginning with a dot or a dash; another one ends the
-    ///     process.
-    ///   - url: the folder here, a `file:` URL.
+    ///   - name: 1 to 64 ASCII letters, digits, `.`, `_` and `-`, not starting with a dot or a
+    ///     dash. Any other name ends the process.
+    ///   - url: the local folder, a `file:` URL.
     public static func folder(_ name: String, at url: URL) -> HandoffSharedRoot {
         guard url.isFileURL, let folder = SharedRoots.Folder(name: name, path: url.path) else {
             misuse("a shared root needs a name of letters and digits, and the URL of a folder, not '\(name)', '\(url)'")
@@ -24,25 +25,27 @@ public struct HandoffSharedRoot: Sendable, Equatable {
         return HandoffSharedRoot(kind: .folder(folder))
     }
 
-    /// A folder in which git checkouts are looked for, down to the fourth level. A checkout is known by the address of its remote
-    /// `origin`: all ways to write it are one, and user names and passwords in it stay here.
-    /// - Parameter url: a `file:` URL; another one ends the process.
+    /// Creates a folder that is searched for git checkouts, down to the fourth level. A checkout is
+    /// identified by the address of its remote `origin`. All notations of an address are
+    /// equivalent. User names and passwords in it are not sent.
+    /// - Parameter url: a `file:` URL; any other URL ends the process.
     public static func checkouts(in url: URL) -> HandoffSharedRoot {
         var roots = SharedRoots()
         guard url.isFileURL, roots.addCheckouts(url.path), let path = roots.checkouts.first else {
-            misuse("checkouts are looked for in a folder, not in '\(url)'")
+            misuse("checkouts need the URL of a folder, not '\(url)'")
         }
         return HandoffSharedRoot(kind: .checkouts(path))
     }
 
-    /// What the user has set in `documents.conf`. Reads the files, and waits for them.
+    /// Returns the folders that the user has set in `documents.conf`. Reads the files
+    /// synchronously.
     public static func configured() -> [HandoffSharedRoot] {
         let roots = DocumentsFile.read(environment: ProcessEnvironment.all).roots
         return roots.folders.map { HandoffSharedRoot(kind: .folder($0)) }
             + roots.checkouts.map { HandoffSharedRoot(kind: .checkouts($0)) }
     }
 
-    /// All of them in one value; of two folders with one name the last.
+    /// Combines roots into one value. If two folders have the same name, the last one is used.
     static func all(_ roots: [HandoffSharedRoot]) -> SharedRoots {
         var all = SharedRoots()
         for root in roots {

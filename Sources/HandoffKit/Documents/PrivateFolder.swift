@@ -3,12 +3,13 @@ import Glibc
 import HandoffTransfer
 import LoopIO
 
-/// The folder for documents of other devices, below the user's cache: for this process alone, and deleted by a later one when this
-/// one could not. Used on the thread for files.
+/// The folder for documents of other devices, in the user's cache. It belongs to this process. If
+/// this process cannot delete it, a later one does. Used on the document thread.
 final class PrivateFolder {
-    /// Where it is; made by `make`.
+    /// The path of the folder, which is created by `make`.
     let path: String
-    /// How often a lock file is made: each time that another process takes it away makes that less likely for the next.
+    /// The maximum number of attempts to create a lock file. Each time another process deletes one,
+    /// a further collision is less likely.
     private static let maxAttempts = 16
 
     private let cache: String
@@ -16,8 +17,8 @@ final class PrivateFolder {
     private let name: String
     private var lock: Descriptor?
 
-    /// A folder that is not made yet, with a random name.
-    /// - Parameter cache: the user's cache; nil for `$XDG_CACHE_HOME`, or `~/.cache`.
+    /// Prepares a folder with a random name, without creating it.
+    /// - Parameter cache: the user's cache folder; nil for `$XDG_CACHE_HOME`, or `~/.cache`.
     init(cache: String?) {
         self.cache = cache ?? Self.cache
         parent = self.cache + "/handoff/documents"
@@ -29,54 +30,55 @@ final class PrivateFolder {
         remove()
     }
 
-    /// Deletes it with everything in it.
     func remove() {
         guard lock != nil else { return }
-        // What cannot be deleted now, a later process deletes.
+        // A later process deletes whatever cannot be deleted now.
         try? Self.delete(path)
         lock = nil
     }
 
-    /// Makes the folder for one document, and first of all itself, of mode 0700.
+    /// Creates the folder for one document and, on first use, this folder, with mode 0700.
     /// - Returns: the path of the document's folder.
-    /// - Throws: what makes it impossible.
+    /// - Throws: the error that prevents it.
     func make(_ number: Int) throws(TransferFailure) -> String {
         let place = folder(number)
         do throws(Errno) {
             if lock == nil {
-                try FileTreeMaking.makeFolders(parent)
-                // Whoever could write there could put a folder of theirs in the place of ours.
-                try FileTreeMaking.claim((parent as NSString).deletingLastPathComponent)
-                try FileTreeMaking.claim(parent)
+                try FolderCreation.makeFolders(parent)
+                // A user with write access to the parents could replace this folder.
+                try FolderCreation.secure((parent as NSString).deletingLastPathComponent)
+                try FolderCreation.secure(parent)
                 removeOthers()
-                let held = try Self.hold(path + ".lock")
-                try FileTreeMaking.makeNewFolder(path)
-                lock = consume held
+                let lockFile = try Self.createLocked(path + ".lock")
+                try FolderCreation.makeNewFolder(path)
+                lock = consume lockFile
             }
-            try FileTreeMaking.makeFolder(place)
+            try FolderCreation.makeFolder(place)
         } catch {
-            throw TransferFailure.system("cannot make \(place)", error)
+            throw TransferFailure.system("cannot create \(place)", error)
         }
         return place
     }
 
-    /// The folder of a document.
     func folder(_ number: Int) -> String { "\(path)/\(number)" }
 
-    /// Deletes what apps have left that were killed.
+    /// Deletes folders left behind by apps that were killed.
     func removeOthers() {
         Leftovers(cache: cache)?.removeDocuments(except: name, now: Int64(time(nil)))
     }
 
-    /// Deletes a folder whose lock is held, and then its lock file, by which a later process finds it otherwise.
+    /// Deletes a folder whose lock is held, and then its lock file. Until then a later process can
+    /// find the folder by its lock file.
     private static func delete(_ path: String) throws(Errno) {
         try ReceivedContent.remove(folder: path)
         _ = unlink((path + ".lock").systemPath)
     }
 
-    /// Makes a lock file, and locks it for as long as the descriptor is open. On a file system without locks nobody does.
-    private static func hold(_ path: String) throws(Errno) -> Descriptor {
-        // A process that cleans up may have locked it first, and has deleted it then: another one is made.
+    /// Creates a lock file that is locked while the descriptor is open. On a file system without
+    /// locks it stays unlocked.
+    private static func createLocked(_ path: String) throws(Errno) -> Descriptor {
+        // A process that cleans up may have locked and deleted the file first. If so, create
+        // another one.
         for _ in 0..<Self.maxAttempts {
             let file = try open(path, O_CREAT)
             guard (try? lock(file)) != nil else { return file }
@@ -106,9 +108,9 @@ final class PrivateFolder {
     }
 }
 
-/// Folders that only their owner may look into.
-private enum FileTreeMaking {
-    /// Makes a folder and those above it that are missing.
+/// Creates folders that are accessible only to their owner.
+private enum FolderCreation {
+    /// Creates a folder and any missing parents.
     static func makeFolders(_ path: String) throws(Errno) {
         do throws(Errno) {
             try makeFolder(path)
@@ -120,22 +122,22 @@ private enum FileTreeMaking {
         }
     }
 
-    /// Makes a folder of mode 0700, unless it is there.
+    /// Creates a folder with mode 0700 unless it exists.
     static func makeFolder(_ path: String) throws(Errno) {
         do throws(Errno) {
             try makeNewFolder(path)
         } catch .exists {}
     }
 
-    /// Makes a folder of mode 0700.
-    /// - Throws: EEXIST when there is something of that name.
+    /// Creates a folder with mode 0700.
+    /// - Throws: EEXIST if the name is in use.
     static func makeNewFolder(_ path: String) throws(Errno) {
         try SystemCall.retrying { mkdir(path.systemPath, 0o700) }
     }
 
-    /// Sees to it that nobody else can write in a folder.
-    /// - Throws: EACCES for another user's folder, or link.
-    static func claim(_ path: String) throws(Errno) {
+    /// Removes write access for other users from a folder.
+    /// - Throws: EACCES if the folder or a link to it belongs to another user.
+    static func secure(_ path: String) throws(Errno) {
         var link = stat()
         try SystemCall.retrying { lstat(path.systemPath, &link) }
         let folder = Descriptor(

@@ -4,11 +4,13 @@ import HandoffModel
 import LoopIO
 
 extension URL {
-    /// Makes what this URL leads to accessible, as on Apple's systems: call it before using a `file:` URL from the `userInfo` of
-    /// an activity that was continued. A document that another device keeps to itself is fetched, for which this waits; may be
-    /// called on any queue, the main queue too. `HandoffDocument.fetch(_:progress:)` does the same without waiting, and says
-    /// what went wrong.
-    /// - Returns: whether it is there. Each true one is to be balanced by `stopAccessingSecurityScopedResource()`.
+    /// Makes the resource of this URL accessible, as on Apple's systems. Call it before using a
+    /// `file:` URL from the `userInfo` of a continued activity. If only the other device has the
+    /// document, it is fetched and the call blocks until then. May be called on any queue,
+    /// including the main queue. `HandoffDocument.fetch(_:progress:)` does the same without
+    /// blocking, and reports errors.
+    /// - Returns: whether the resource is accessible. Balance each call that returns true with
+    ///   `stopAccessingSecurityScopedResource()`.
     @discardableResult
     public func startAccessingSecurityScopedResource() -> Bool {
         guard isFileURL else { return false }
@@ -25,7 +27,8 @@ extension URL {
         return hasSucceeded.withLock { $0 }
     }
 
-    /// Ends what `startAccessingSecurityScopedResource()` has begun. After the last one a document that was fetched is deleted.
+    /// Ends an access started by `startAccessingSecurityScopedResource()`. The last call deletes a
+    /// document that was fetched.
     public func stopAccessingSecurityScopedResource() {
         guard isFileURL else { return }
         FetchedDocuments.shared[path]?.stop()

@@ -1,16 +1,17 @@
 public import Foundation
 import LoopIO
 
-/// A continuation stream for asynchronous code: the bytes of the other app as a sequence, and asynchronous writes. It is closed
-/// when it is let go.
+/// A continuation stream for asynchronous code: the bytes of the other app as a sequence, and
+/// asynchronous writes. Releasing it closes the stream.
 ///
-/// One task reads and one writes at a time. The sequence ends when the other app has ended its direction, or the connection was
-/// cut: an app that must tell these apart sends how much it is going to send.
+/// At most one task may read and one may write at a time. The sequence ends when the other app has
+/// ended its direction or the connection was lost. An app that must distinguish these cases sends
+/// the length of its data first.
 public final class HandoffByteStream: AsyncSequence, Sendable {
-    /// Some bytes, never none.
+    /// One or more bytes.
     public typealias Element = Data
 
-    /// The most bytes of one element.
+    /// The maximum number of bytes per element.
     private static let chunk = 65_536
 
     private let socket: StreamSocket
@@ -19,31 +20,33 @@ public final class HandoffByteStream: AsyncSequence, Sendable {
         self.socket = socket
     }
 
-    /// The stream of an input stream that a delegate got; its output stream is of the same stream. Neither of the two should be
-    /// used any more.
-    /// - Returns: nil for an input stream of another kind.
+    /// Creates a byte stream from an input stream that was passed to a delegate. Its output stream
+    /// belongs to the same stream. Do not use either of them afterwards.
+    /// - Returns: nil for an input stream of another class.
     public convenience init?(_ inputStream: InputStream) {
         guard let stream = inputStream as? HandoffInputStream else { return nil }
         self.init(stream.socket)
     }
 
-    /// Reads the stream.
+    /// An iterator that reads the stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let stream: HandoffByteStream
 
-        /// The next bytes; nil at the end.
-        /// - Throws: `CancellationError`, or an error of `NSPOSIXErrorDomain` when the connection has failed.
+        /// Returns the next bytes; nil at the end.
+        /// - Throws: `CancellationError`, or an error in `NSPOSIXErrorDomain` if the connection has
+        ///   failed.
         public mutating func next() async throws -> Data? {
             try await stream.read()
         }
     }
 
-    /// Reads from where the last reader stopped.
+    /// Creates an iterator. It continues where the last reader stopped.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
 
-    /// Reads some bytes.
+    /// Reads available bytes, waiting until there are some.
     /// - Returns: nil at the end.
-    /// - Throws: `CancellationError`, or an error of `NSPOSIXErrorDomain` when the connection has failed.
+    /// - Throws: `CancellationError`, or an error in `NSPOSIXErrorDomain` if the connection has
+    ///   failed.
     public func read() async throws -> Data? {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         while true {
@@ -56,9 +59,9 @@ public final class HandoffByteStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Writes all bytes, and waits for room where there is none.
-    /// - Throws: `CancellationError`, after which an unknown number of the bytes was sent, or an error of `NSPOSIXErrorDomain` when
-    ///   the other app takes no more.
+    /// Writes all bytes, waiting for buffer space as needed.
+    /// - Throws: `CancellationError`, after which an unknown number of bytes has been sent; or an
+    ///   error in `NSPOSIXErrorDomain` if the other app no longer reads.
     public func write(_ data: Data) async throws {
         var rest = Array(data)[...]
         while !rest.isEmpty {
@@ -71,10 +74,11 @@ public final class HandoffByteStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends our direction: the other app reads an end behind what was written. Bytes still come.
+    /// Ends the outgoing direction: the other app reads an end of stream after the written bytes.
+    /// Reading continues to work.
     public func finishWriting() { socket.closeOutput() }
 
-    /// Ends both directions.
+    /// Closes both directions.
     public func close() { socket.close() }
 
     private func ready(_ direction: SocketCore.Direction) async throws {
@@ -99,20 +103,18 @@ public final class HandoffByteStream: AsyncSequence, Sendable {
     }
 }
 
-/// A task that waits, until the first of several reasons to go on.
+/// A suspended task, which is resumed by the first of several events.
 private final class Turn: Sendable {
     private enum State {
-        /// The state before the task waits.
+        /// The task has not been suspended yet.
         case early
-        /// The state while it waits.
         case waiting(CheckedContinuation<Void, any Error>)
-        /// The state once it goes on; before it waited: with this.
+        /// The task was resumed, or is to resume with this result.
         case over(Result<Void, any Error>)
     }
 
     private let state = Locked(State.early)
 
-    /// The task waits.
     func set(_ continuation: CheckedContinuation<Void, any Error>) {
         let early: Result<Void, any Error>? = state.withLock { state in
             if case .over(let result) = state { return result }
@@ -122,7 +124,7 @@ private final class Turn: Sendable {
         if let early { continuation.resume(with: early) }
     }
 
-    /// It goes on; nothing the second time.
+    /// Resumes the task. Does nothing the second time.
     func end(_ result: Result<Void, any Error>) {
         let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
             defer { if case .over = state {} else { state = .over(result) } }

@@ -1,11 +1,12 @@
 public import Foundation
 import LoopIO
 
-/// What the other app sends over a continuation stream. It must be opened, and closed in the end.
+/// The incoming direction of a continuation stream. It must be opened, and eventually closed.
 ///
-/// Scheduled on a run loop it tells its delegate of bytes and of the end; `read` on any thread waits for bytes otherwise. One
-/// thread at a time. An end means that the other app ended its direction, or that the connection was cut: an app that must tell
-/// these apart sends how much it is going to send.
+/// When scheduled on a run loop, it notifies its delegate of bytes and of the end. Otherwise,
+/// `read` blocks on any thread until bytes arrive. At most one thread may use it at a time. The end
+/// of the stream means that the other app ended its direction, or that the connection was lost. An
+/// app that must distinguish these cases sends the length of its data first.
 public final class HandoffInputStream: InputStream {
     private let side: StreamSide
     private weak var watcher: (any StreamDelegate)?
@@ -16,20 +17,22 @@ public final class HandoffInputStream: InputStream {
         side.events.attach(self)
     }
 
-    /// The connection, for the asynchronous form.
+    /// The connection, for the asynchronous interface.
     var socket: StreamSocket { side.socket }
 
-    /// Opens it. It is connected already, so this never waits.
+    /// Opens the stream. It is already connected, so this never blocks.
     public override func open() { side.open() }
 
-    /// Reads no more. The other app is not told before the other direction is closed, too, which ends the stream: until then its
-    /// writes wait once what lies between is full. A socket has no way to say it by itself.
+    /// Stops reading. The other app is not notified until the other direction is closed, too, which
+    /// ends the stream. Until then its writes block once the buffers are full. A socket cannot
+    /// signal the end of reading alone.
     public override func close() {
         if side.close() { side.socket.closeInput() }
     }
 
-    /// Reads some bytes, and waits for the first of them.
-    /// - Returns: how many; 0 at the end; -1 when it is not open, or has failed (`streamError`).
+    /// Reads available bytes, blocking until there are some.
+    /// - Returns: the number of bytes; 0 at the end; -1 if the stream is not open or has failed
+    ///   (`streamError`).
     public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
         if side.status == .atEnd { return 0 }
         guard side.isUsable else { return -1 }
@@ -52,42 +55,43 @@ public final class HandoffInputStream: InputStream {
         }
     }
 
-    /// There is no buffer to lend.
+    /// Returns false: there is no internal buffer to expose.
     public override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
     ) -> Bool {
         false
     }
 
-    /// Whether `read` would return at once, with bytes or the end.
+    /// A Boolean value that indicates whether `read` would return immediately, with bytes or the
+    /// end.
     public override var hasBytesAvailable: Bool { side.isUsable && side.socket.isReady(.reading) }
 
-    /// What state it is in.
+    /// The current status.
     public override var streamStatus: Stream.Status { side.status }
 
-    /// Why it failed, of `NSPOSIXErrorDomain`.
+    /// The error, in `NSPOSIXErrorDomain`, if the stream has failed.
     public override var streamError: (any Error)? { side.error }
 
-    /// Who is told of events, on the run loop. Not kept alive.
+    /// The delegate that is notified of events, on the run loop. A weak reference.
     public override var delegate: (any StreamDelegate)? {
         get { watcher }
         set { watcher = newValue }
     }
 
-    /// Tells the delegate of events on a run loop from now on.
+    /// Notifies the delegate of events on a run loop.
     public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         side.events.add(aRunLoop, mode)
         side.arm()
     }
 
-    /// Tells the delegate of events on that run loop no more.
+    /// Stops notifying the delegate of events on a run loop.
     public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         side.events.remove(aRunLoop, mode)
     }
 
-    /// It has no properties.
+    /// Returns nil: there are no properties.
     public override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
 
-    /// It has no properties.
+    /// Returns false: there are no properties.
     public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
 }

@@ -1,11 +1,11 @@
 public import Foundation
 import LoopIO
 
-/// What is sent to the other app over a continuation stream. It must be opened, and closed in the end, which is how the other app
-/// learns of the end.
+/// The outgoing direction of a continuation stream. It must be opened, and eventually closed, which
+/// signals the end to the other app.
 ///
-/// Scheduled on a run loop it tells its delegate when there is room; `write` on any thread waits for room otherwise. One thread
-/// at a time.
+/// When scheduled on a run loop, it notifies its delegate of available space. Otherwise, `write`
+/// blocks on any thread until there is space. At most one thread may use it at a time.
 public final class HandoffOutputStream: OutputStream {
     private let side: StreamSide
     private weak var watcher: (any StreamDelegate)?
@@ -16,21 +16,21 @@ public final class HandoffOutputStream: OutputStream {
         side.events.attach(self)
     }
 
-    /// Not for apps: Foundation asks for it. It makes a stream that is not connected to anything.
+    /// Required by Foundation. Apps must not call it: the process ends.
     public required init(toMemory: ()) {
-        misuse("a HandoffOutputStream comes with a continuation")
+        misuse("a HandoffOutputStream can only be created by a continuation")
     }
 
-    /// Opens it. It is connected already, so this never waits.
+    /// Opens the stream. It is already connected, so this never blocks.
     public override func open() { side.open() }
 
-    /// Ends our direction: the other app reads an end of file behind what was written.
+    /// Ends the outgoing direction: the other app reads an end of stream after the written bytes.
     public override func close() {
         if side.close() { side.socket.closeOutput() }
     }
 
-    /// Writes some bytes, and waits for room for the first of them.
-    /// - Returns: how many; -1 when it is not open, or has failed (`streamError`).
+    /// Writes as many bytes as fit, blocking until there is space for at least one.
+    /// - Returns: the number of bytes; -1 if the stream is not open or has failed (`streamError`).
     public override func write(_ buffer: UnsafePointer<UInt8>, maxLength length: Int) -> Int {
         guard side.isUsable else { return -1 }
         guard length > 0 else { return 0 }
@@ -52,35 +52,35 @@ public final class HandoffOutputStream: OutputStream {
         }
     }
 
-    /// Whether `write` would return at once.
+    /// A Boolean value that indicates whether `write` would return immediately.
     public override var hasSpaceAvailable: Bool { side.isUsable && side.socket.isReady(.writing) }
 
-    /// What state it is in.
+    /// The current status.
     public override var streamStatus: Stream.Status { side.status }
 
-    /// Why it failed, of `NSPOSIXErrorDomain`.
+    /// The error, in `NSPOSIXErrorDomain`, if the stream has failed.
     public override var streamError: (any Error)? { side.error }
 
-    /// Who is told of events, on the run loop. Not kept alive.
+    /// The delegate that is notified of events, on the run loop. A weak reference.
     public override var delegate: (any StreamDelegate)? {
         get { watcher }
         set { watcher = newValue }
     }
 
-    /// Tells the delegate of events on a run loop from now on.
+    /// Notifies the delegate of events on a run loop.
     public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         side.events.add(aRunLoop, mode)
         side.arm()
     }
 
-    /// Tells the delegate of events on that run loop no more.
+    /// Stops notifying the delegate of events on a run loop.
     public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {
         side.events.remove(aRunLoop, mode)
     }
 
-    /// It has no properties.
+    /// Returns nil: there are no properties.
     public override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
 
-    /// It has no properties.
+    /// Returns false: there are no properties.
     public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
 }

@@ -1,23 +1,24 @@
 import Glibc
 import LoopIO
 
-/// The bytes of a stream in memory that this app shares with the daemon, as `StreamSocket` reads and writes them. Any thread, one for
-/// each direction at a time.
+/// The bytes of a stream in memory that this app shares with the daemon, as `StreamSocket` reads
+/// and writes them. Any thread, at most one per direction at a time.
 ///
-/// The daemon rings at the stream's socket when there are bytes, and at `roomBell` when there is room. A bell is silenced only by who
-/// has found nothing and is going to look again: a ring that nobody has heard yet must not be lost.
+/// The daemon signals bytes on the stream's socket, and available space on `roomBell`. A bell may
+/// only be silenced by a caller that has found nothing and is about to look again. Otherwise a
+/// signal could be lost.
 final class SharedBytes: Sendable {
     private let reader: Locked<RingReader>
     private let writer: Locked<RingWriter>
     private let socket: SocketCore
     private let roomBell: SocketCore
-    /// Bytes that still come by the socket.
+    /// The number of bytes that are still to be read from the socket.
     private let early: Locked<Int>
 
     /// - Parameters:
-    ///   - received: how many bytes come by the socket before those in the memory.
+    ///   - received: the number of bytes that the socket delivers before those in the memory.
     ///   - socket: the stream's socket.
-    ///   - roomBell: ours of the two ends by which the daemon rings for room.
+    ///   - roomBell: the local end of the socket pair on which the daemon signals space.
     init(_ memory: StreamMemory, received: Int, socket: SocketCore, roomBell: SocketCore) {
         reader = Locked(memory.reader(as: .app))
         writer = Locked(memory.writer(as: .app))
@@ -26,7 +27,7 @@ final class SharedBytes: Sendable {
         self.roomBell = roomBell
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads available bytes, without blocking.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
         let early = early.withLock { $0 }
         if early > 0 {
@@ -36,7 +37,7 @@ final class SharedBytes: Sendable {
             return outcome
         }
         let target = Lent(buffer)
-        return twice(socket) { [reader, socket] () throws(BrokenRing) in
+        return lookTwice(socket) { [reader, socket] () throws(BrokenRing) in
             let (count, rings) = try reader.withLock { (reader) throws(BrokenRing) in
                 try reader.read(into: target.value)
             }
@@ -45,35 +46,34 @@ final class SharedBytes: Sendable {
         } ?? .ended
     }
 
-    /// What the next read would find, without taking it.
+    /// Returns the outcome of the next read, without consuming bytes.
     func peek() -> StreamSocket.Outcome {
         if early.withLock({ $0 > 0 }) {
             var byte: UInt8 = 0
             return socket.outcome { recv($0, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) }
         }
-        return twice(socket) { [reader] () throws(BrokenRing) in
+        return lookTwice(socket) { [reader] () throws(BrokenRing) in
             try reader.withLock { (reader) throws(BrokenRing) in try reader.hasBytes() } ? .moved(1) : try end()
         } ?? .ended
     }
 
-    /// Writes as much as there is room for, without waiting.
+    /// Writes as many bytes as fit, without blocking.
     func write(_ buffer: UnsafeRawBufferPointer) -> StreamSocket.Outcome {
-        // What nobody would take is not taken from the app.
+        // Accept no bytes from the app that could not be delivered.
         guard !socket.hasHungUp else { return .failed(.brokenPipe) }
         let source = Lent(buffer)
-        return twice(roomBell) { [writer, socket] () throws(BrokenRing) in
+        return lookTwice(roomBell) { [writer, socket] () throws(BrokenRing) in
             let (count, rings) = try writer.withLock { (writer) throws(BrokenRing) in try writer.write(source.value) }
             if rings { socket.ring() }
             return count > 0 ? .moved(count) : nil
         } ?? .failed(.brokenPipe)
     }
 
-    /// Our direction ends.
     func endWriting() {
         if writer.withLock({ $0.end() }) { socket.ring() }
     }
 
-    /// Whether a direction can go on, has ended or has failed. Silences nothing.
+    /// Returns whether a direction can continue, has ended or has failed. Does not silence a bell.
     func isReady(_ direction: SocketCore.Direction) -> Bool {
         if socket.hasHungUp { return true }
         switch direction {
@@ -89,12 +89,13 @@ final class SharedBytes: Sendable {
         }
     }
 
-    /// Waits for the bell of a direction, unless it can go on.
+    /// Blocks until the bell of a direction rings, unless the direction can already continue.
     func wait(for direction: SocketCore.Direction) {
         if isWaiting(for: direction) { _ = bell(direction).poll(.reading, timeout: -1) }
     }
 
-    /// Wakes a waiter once on the loop's thread, when a direction can continue, has ended or has failed.
+    /// Wakes a waiter once, on the loop's thread, when a direction is ready, has ended or has
+    /// failed.
     func whenReady(_ direction: SocketCore.Direction, on loop: EventLoop, _ waiter: StreamWaiter) {
         if isWaiting(for: direction) {
             bell(direction).whenReady(.reading, waiter)
@@ -103,16 +104,16 @@ final class SharedBytes: Sendable {
         }
     }
 
-    /// Releases the waiters for room that were cancelled; those for bytes are the socket's.
+    /// Releases the cancelled waiters for space. The socket releases those for bytes.
     func removeCancelled() { roomBell.removeCancelled() }
 
-    /// Both directions are over, and nobody waits for a bell any more.
+    /// Closes the bell after both directions have ended. Its waiters are woken.
     func close() { roomBell.end() }
 
     private func bell(_ direction: SocketCore.Direction) -> SocketCore { direction == .reading ? socket : roomBell }
 
-    /// Tells the daemon that we wait.
-    /// - Returns: false when there is nothing to wait for.
+    /// Announces to the daemon that this side waits.
+    /// - Returns: false if waiting is unnecessary.
     private func isWaiting(for direction: SocketCore.Direction) -> Bool {
         if socket.hasHungUp { return false }
         switch direction {
@@ -123,14 +124,15 @@ final class SharedBytes: Sendable {
         }
     }
 
-    /// The end of what is read, once there is one.
+    /// Returns `.ended` if the incoming direction is at its end; otherwise nil.
     private func end() throws(BrokenRing) -> StreamSocket.Outcome? {
         try reader.withLock { (reader) throws(BrokenRing) in try reader.isAtEnd() } ? .ended : nil
     }
 
-    /// Looks; where there is nothing, silences the bell and looks again, since it may have rung in between.
-    /// - Returns: nil when the daemon has closed its end and left nothing.
-    private func twice(
+    /// Calls `look`. If there is nothing, silences the bell and calls it again, because the bell
+    /// may have rung in between.
+    /// - Returns: nil if the daemon has closed its end and nothing is left.
+    private func lookTwice(
         _ bell: SocketCore, _ look: () throws(BrokenRing) -> StreamSocket.Outcome?
     ) -> StreamSocket.Outcome? {
         do throws(BrokenRing) {
@@ -144,9 +146,9 @@ final class SharedBytes: Sendable {
     }
 }
 
-/// What the caller lends for the time of a call.
+/// A value that the caller lends for the duration of a call.
 ///
-/// Unchecked: nobody keeps it, and the call stays on its thread.
+/// Unchecked: it is not retained, and the call stays on its thread.
 private struct Lent<Value>: @unchecked Sendable {
     let value: Value
 
@@ -157,7 +159,7 @@ extension SocketCore {
     /// Wakes the daemon.
     func ring() { _ = withDescriptor { Bell.ring($0) } }
 
-    /// Whether the daemon has closed its end, or ours is over.
+    /// True if the daemon has closed its end, or the local end is closed.
     var hasHungUp: Bool {
         withDescriptor { raw in
             var entry = pollfd(fd: raw, events: 0, revents: 0)

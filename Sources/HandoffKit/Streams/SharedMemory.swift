@@ -3,11 +3,13 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// Memory that was made for a stream, and our end of the socket pair by which the daemon rings for room. On the loop's thread.
+/// Memory created for a stream, and the local end of the socket pair on which the daemon signals
+/// space. On the loop's thread.
 final class SharedMemory {
     private let memory: StreamMemory
     private var roomBell: Descriptor?
-    /// Bytes that the daemon has written to the socket before; known once it shares the memory.
+    /// The number of bytes that the daemon wrote to the socket before sharing; known once it shares
+    /// the memory.
     private var received = 0
 
     private init(_ memory: StreamMemory, roomBell: consuming Descriptor) {
@@ -15,11 +17,11 @@ final class SharedMemory {
         self.roomBell = .some(roomBell)
     }
 
-    /// Makes memory and has the daemon share it (`ShareMemory`).
+    /// Creates memory and has the daemon share it (`ShareMemory`).
     /// - Parameters:
-    ///   - client: a connection on which no call was made. It has to live until the answer.
-    ///   - then: gets nil where the daemon takes none, as when many streams have some, or when it is an older one: the bytes go
-    ///     by the socket then.
+    ///   - client: a connection without an earlier call. The caller must retain it until the reply.
+    ///   - then: receives nil if the daemon does not accept it, because many streams already have
+    ///     memory, or because its version is older. The bytes then use the socket.
     static func make(for stream: StreamID, by client: ControlClient, _ then: @escaping (SharedMemory?) -> Void) {
         do throws(Errno) {
             let made = try StreamMemory.make()
@@ -38,9 +40,9 @@ final class SharedMemory {
         }
     }
 
-    /// The bytes in it; once.
+    /// Returns the bytes in the memory; only once.
     /// - Parameters:
-    ///   - count: bytes that the socket gave already.
+    ///   - count: the number of bytes already read from the socket.
     ///   - socket: the stream's socket.
     func bytes(behind count: Int, _ socket: SocketCore) -> SharedBytes? {
         guard let bell = roomBell.take() else { return nil }

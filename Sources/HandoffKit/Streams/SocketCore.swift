@@ -1,14 +1,13 @@
 import Glibc
 import LoopIO
 
-/// The descriptor of a stream, for any thread, and the watch for it, which belongs to the loop. It is closed once nobody uses
-/// it any more, and after the watch has ended.
+/// The descriptor of a stream, usable on any thread, and its watch, which belongs to the loop. The
+/// descriptor is closed when it is unused and its watch has ended.
 final class SocketCore: Sendable {
-    /// Which of the two directions is waited for.
     enum Direction: Sendable {
-        /// Bytes that come, or their end.
+        /// Incoming bytes, or their end.
         case reading
-        /// Room for bytes that are sent.
+        /// Space for outgoing bytes.
         case writing
     }
 
@@ -24,21 +23,20 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// The watch and who waits for it; belong to the loop's thread.
+    /// The watch and its waiters, which belong to the loop's thread.
     private final class Watch {
         var source: EventSource?
         var readers: [StreamWaiter] = []
         var writers: [StreamWaiter] = []
     }
 
-    /// Where it is watched.
     let loop: EventLoop
     private let shared: Locked<Shared>
     private let bound: LoopBound<Watch>
 
     private var watch: Watch { bound.value }
 
-    /// Takes over a connected socket that does not block.
+    /// Creates a core that owns a connected, non-blocking socket.
     init(_ descriptor: consuming Descriptor, loop: EventLoop) {
         self.loop = loop
         shared = Locked(Shared(descriptor: descriptor))
@@ -46,11 +44,12 @@ final class SocketCore: Sendable {
     }
 
     deinit {
-        // Only when the loop has ended; else `end` was done there. Before the descriptor, which closes with its property.
+        // Only if the loop has ended; otherwise `end` did this on the loop. It must precede the
+        // closing of the descriptor by its property.
         if shared.withLock({ $0.isWatched }) { watch.source?.cancel() }
     }
 
-    /// Calls something with the descriptor, which stays open meanwhile. Any thread.
+    /// Calls `body` with the descriptor, which stays open during the call. Any thread.
     /// - Returns: nil after the end.
     func withDescriptor<Value>(_ body: (Int32) -> Value) -> Value? {
         let raw = shared.withLock { shared in
@@ -68,11 +67,12 @@ final class SocketCore: Sendable {
         return body(raw)
     }
 
-    /// Waits until a direction can go on, has ended or has failed; a timeout in milliseconds, -1 for none. Any thread.
-    /// - Returns: whether it can.
+    /// Blocks until a direction can continue, has ended or has failed. Any thread.
+    /// - Parameter timeout: in milliseconds; -1 for none.
+    /// - Returns: false after a timeout.
     func poll(_ direction: Direction, timeout: Int32) -> Bool {
         let events = Int16(direction == .reading ? POLLIN : POLLOUT)
-        // After the end there is nothing to wait for.
+        // After the end, return immediately.
         return withDescriptor { raw in
             var entry = pollfd(fd: raw, events: events, revents: 0)
             while true {
@@ -83,7 +83,8 @@ final class SocketCore: Sendable {
         } ?? true
     }
 
-    /// What a call that moves bytes came to; one that would wait fails with EAGAIN. Any thread.
+    /// Returns the outcome of a call that moves bytes. A call that would block must fail with
+    /// EAGAIN. Any thread.
     func outcome(_ call: (Int32) -> Int) -> StreamSocket.Outcome {
         withDescriptor { raw in
             do throws(Errno) {
@@ -95,7 +96,7 @@ final class SocketCore: Sendable {
         } ?? .ended
     }
 
-    /// Ends both directions at once; who waits is woken. Any thread.
+    /// Ends both directions immediately, and wakes all waiters. Any thread.
     func end() {
         let isFirst = shared.withLock { shared in
             let isFirst = !shared.hasEnded
@@ -116,7 +117,8 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Wakes a waiter once on the loop's thread, when a direction can continue, has ended or has failed. Any thread.
+    /// Wakes a waiter once, on the loop's thread, when a direction is ready, has ended or has
+    /// failed. Any thread.
     func whenReady(_ direction: Direction, _ waiter: StreamWaiter) {
         loop.perform { [self] in
             guard !waiter.isCancelled else { return }
@@ -128,7 +130,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Releases the waiters that were cancelled. Any thread.
+    /// Releases the cancelled waiters. Any thread.
     func removeCancelled() {
         loop.perform { [self] in
             watch.readers.removeAll(where: \.isCancelled)
@@ -137,7 +139,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Watches for what is waited for now.
+    /// Updates the watched events to those that have waiters.
     private func updateWatch() {
         let watch = watch
         var events: IOEvents = []
@@ -153,7 +155,7 @@ final class SocketCore: Sendable {
             guard let raw else { throw .invalidArgument }
             watch.source = try loop.watch(raw, events) { [unowned self] events in ready(events) }
         } catch {
-            // Whoever is woken finds out by reading or writing.
+            // The waiters find the error when they read or write.
             wake(.reading)
             wake(.writing)
         }
@@ -166,7 +168,7 @@ final class SocketCore: Sendable {
     }
 
     private func wake(_ direction: Direction) {
-        // Taken out first: a handler may ask to be called again.
+        // Cleared first, because a handler may register again.
         let woken = direction == .reading ? watch.readers : watch.writers
         switch direction {
         case .reading: watch.readers = []
@@ -176,19 +178,19 @@ final class SocketCore: Sendable {
     }
 }
 
-/// Something that waits for a direction of a stream, until it is woken or cancelled. Any thread.
+/// A waiter for a direction of a stream, until it is woken or cancelled. Any thread.
 final class StreamWaiter: Sendable {
     private let handler: Locked<(@Sendable () -> Void)?>
 
-    /// - Parameter handler: is called once, on the loop's thread.
+    /// - Parameter handler: called once, on the loop's thread.
     init(_ handler: @escaping @Sendable () -> Void) {
         self.handler = Locked(handler)
     }
 
-    /// Whether it was cancelled, or woken before.
+    /// True if the waiter was cancelled or already woken.
     var isCancelled: Bool { handler.withLock { $0 == nil } }
 
-    /// Calls the handler; nothing the second time.
+    /// Calls the handler. Does nothing the second time.
     func wake() { take()?() }
 
     /// Releases the handler. `SocketCore.removeCancelled` then releases the waiter.

@@ -1,12 +1,14 @@
 import Foundation
 import LoopIO
 
-/// One direction of a continuation stream as Foundation's streams have it: its status, and which events are due.
+/// One direction of a continuation stream, with the semantics of Foundation's streams: its status,
+/// and its due events.
 final class StreamSide: Sendable {
     private struct State {
         var status = Stream.Status.notOpen
         var error: Errno?
-        /// Whether the loop watches for the next event, or one was posted that the app has not answered by a read or write.
+        /// True if the loop watches for the next event, or an event was posted that the app has not
+        /// yet answered with a read or write.
         var isArmed = false
     }
 
@@ -15,16 +17,14 @@ final class StreamSide: Sendable {
     private let direction: SocketCore.Direction
     private let state = Locked(State())
 
-    /// The direction of a stream, not open.
     init(_ socket: StreamSocket, _ direction: SocketCore.Direction) {
         self.socket = socket
         self.direction = direction
     }
 
-    /// The status of the stream.
     var status: Stream.Status { state.withLock { $0.status } }
 
-    /// Why it failed.
+    /// The error, if the stream has failed.
     var error: (any Error)? {
         state.withLock { $0.error }.map { error in
             NSError(
@@ -33,7 +33,7 @@ final class StreamSide: Sendable {
         }
     }
 
-    /// Opens it; nothing the second time.
+    /// Opens the stream. Does nothing the second time.
     func open() {
         let isFirst = state.withLock { state in
             guard state.status == .notOpen else { return false }
@@ -45,7 +45,7 @@ final class StreamSide: Sendable {
         arm()
     }
 
-    /// Closes it.
+    /// Closes the stream.
     /// - Returns: whether it was not closed before.
     func close() -> Bool {
         let isFirst = state.withLock { state in
@@ -57,10 +57,10 @@ final class StreamSide: Sendable {
         return isFirst
     }
 
-    /// Whether bytes may move.
+    /// True if bytes may be read or written.
     var isUsable: Bool { state.withLock { $0.status == .open } }
 
-    /// Watches for the next event, while it is open and scheduled.
+    /// Watches for the next event, if the stream is open and scheduled.
     func arm() {
         guard events.isScheduled else { return }
         let isDue = state.withLock { state in
@@ -73,10 +73,9 @@ final class StreamSide: Sendable {
         socket.whenReady(direction, StreamWaiter { [weak self] in self?.ready() })
     }
 
-    /// The app has read or written: another event may come.
+    /// Allows the next event, after the app has read or written.
     func disarm() { state.withLock { $0.isArmed = false } }
 
-    /// A direction ended.
     func end() {
         let isFirst = state.withLock { state in
             guard state.status == .open else { return false }
@@ -86,7 +85,6 @@ final class StreamSide: Sendable {
         if isFirst { events.post(.endEncountered) { [weak self] in self?.status == .atEnd } }
     }
 
-    /// The connection failed.
     func fail(_ error: Errno) {
         let isFirst = state.withLock { state in
             guard state.status == .open else { return false }
@@ -106,7 +104,7 @@ final class StreamSide: Sendable {
             case .failed(let error): fail(error)
             case .moved: post(.hasBytesAvailable)
             case .wouldBlock:
-                // Somebody has read it meanwhile.
+                // Another reader has consumed the bytes.
                 disarm()
                 arm()
             }
@@ -117,7 +115,7 @@ final class StreamSide: Sendable {
         let isPosted = events.post(event) { [weak self] in
             guard let self, isUsable else { return false }
             if socket.isReady(direction) { return true }
-            // Its delegate would wait in the run loop.
+            // The delegate's call would block the run loop.
             disarm()
             arm()
             return false

@@ -2,40 +2,39 @@ import Foundation
 import Glibc
 import LoopIO
 
-/// One continuation stream: the connection to the daemon that has become it. Both streams of Foundation and the asynchronous one
-/// are made of it. It is closed when both directions were, or when the last of them is let go.
+/// A continuation stream: a connection to the daemon that has become the stream. Foundation's
+/// streams and the asynchronous stream are built on it. It is closed when both directions are
+/// closed, or when the last reference is released.
 final class StreamSocket: Sendable {
-    /// What became of a read or a write.
+    /// The outcome of a read or write.
     enum Outcome: Equatable {
-        /// So many bytes moved, at least one.
+        /// The number of bytes moved, at least one.
         case moved(Int)
-        /// Nothing can move now.
+        /// The call would block.
         case wouldBlock
-        /// The direction has ended.
         case ended
-        /// The connection has failed.
         case failed(Errno)
     }
 
     private struct State {
-        /// What came together with the daemon's reply, and was not read.
+        /// Bytes that arrived with the daemon's reply and have not been read.
         var first: [UInt8]
         var isInputClosed = false
         var isOutputClosed = false
     }
 
     private let core: SocketCore
-    /// Keeps the loop.
+    /// A reference that keeps the loop alive.
     private let application: HandoffApplication
-    /// What has taken the place of the socket, where the daemon shares memory.
+    /// Used in place of the socket if the daemon shares memory.
     private let shared: SharedBytes?
-    /// Not locked while something waits.
+    /// Not locked while blocking.
     private let state: Locked<State>
 
-    /// Takes over a connection.
+    /// Creates a stream that owns a connection.
     /// - Parameters:
-    ///   - first: what came together with the daemon's reply.
-    ///   - memory: what the daemon shares for it; nil for a stream whose bytes go by the socket.
+    ///   - first: the bytes that arrived with the daemon's reply.
+    ///   - memory: the memory that the daemon shares; nil for a stream that uses the socket.
     init(
         _ descriptor: consuming Descriptor, first: [UInt8], memory: SharedMemory?, loop: EventLoop,
         application: HandoffApplication
@@ -53,14 +52,14 @@ final class StreamSocket: Sendable {
         shared?.close()
     }
 
-    /// Its two directions as Foundation's streams, unopened.
+    /// Returns the two directions as Foundation streams, unopened.
     func streams() -> (InputStream, OutputStream) {
         (HandoffInputStream(self), HandoffOutputStream(self))
     }
 
     // MARK: Bytes
 
-    /// Reads what is there, without waiting.
+    /// Reads available bytes, without blocking.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         let early: Outcome? = state.withLock { state in
             if state.isInputClosed { return .ended }
@@ -75,7 +74,7 @@ final class StreamSocket: Sendable {
         return core.outcome { recv($0, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }
     }
 
-    /// Writes as much as there is room for, without waiting. At least one byte.
+    /// Writes as many bytes as fit, without blocking. The buffer must not be empty.
     func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
         if state.withLock({ $0.isOutputClosed }) { return .failed(.brokenPipe) }
         if let shared { return shared.write(buffer) }
@@ -84,19 +83,21 @@ final class StreamSocket: Sendable {
         return outcome == .ended ? .failed(.brokenPipe) : outcome
     }
 
-    /// Whether a read would find something (bytes, the end, a failure), or a write room, without waiting.
+    /// Returns whether a read (of bytes, the end or a failure) or a write would complete without
+    /// blocking.
     func isReady(_ direction: SocketCore.Direction) -> Bool {
         if direction == .reading, state.withLock({ !$0.first.isEmpty }) { return true }
         return shared?.isReady(direction) ?? core.poll(direction, timeout: 0)
     }
 
-    /// Waits until a direction can go on, has ended or has failed.
+    /// Blocks until a direction can continue, has ended or has failed.
     func wait(for direction: SocketCore.Direction) {
         if isReady(direction) { return }
         if let shared { shared.wait(for: direction) } else { _ = core.poll(direction, timeout: -1) }
     }
 
-    /// Wakes a waiter once on the loop's thread, when a direction can continue, has ended or has failed.
+    /// Wakes a waiter once, on the loop's thread, when a direction is ready, has ended or has
+    /// failed.
     func whenReady(_ direction: SocketCore.Direction, _ waiter: StreamWaiter) {
         if let shared {
             shared.whenReady(direction, on: core.loop, waiter)
@@ -105,13 +106,12 @@ final class StreamSocket: Sendable {
         }
     }
 
-    /// Releases the waiters that were cancelled.
     func removeCancelled() {
         core.removeCancelled()
         shared?.removeCancelled()
     }
 
-    /// What the next read would find, without taking it.
+    /// Returns the outcome of the next read, without consuming bytes.
     func peek() -> Outcome {
         if state.withLock({ !$0.first.isEmpty }) { return .moved(1) }
         if let shared { return shared.peek() }
@@ -119,12 +119,11 @@ final class StreamSocket: Sendable {
         return core.outcome { recv($0, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Nothing is read any more.
     func closeInput() { close { $0.isInputClosed = true } }
 
-    /// Our direction ends; bytes still come.
+    /// Ends the outgoing direction. Reading continues to work.
     func closeOutput() {
         let isFirst = state.withLock { !$0.isOutputClosed }
         if isFirst {
@@ -133,7 +132,6 @@ final class StreamSocket: Sendable {
         close { $0.isOutputClosed = true }
     }
 
-    /// Ends both directions.
     func close() {
         closeOutput()
         closeInput()

@@ -41,7 +41,7 @@ struct Reader {
         }
     }
 
-    /// What is entered, read on a thread of its own.
+    /// Returns a sequence of the entered lines, which are read on a separate thread.
     static func lines() -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {

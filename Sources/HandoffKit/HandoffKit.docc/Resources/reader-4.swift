@@ -27,12 +27,12 @@ final class Book: NSUserActivityDelegate {
         userActivity.addUserInfoEntries(from: ["page": page, "version": 1])
     }
 
-    /// Goes on where the user was on the other device.
+    /// Resumes at the page that was open on the other device.
     func resume(_ userActivity: NSUserActivity) {
         guard let version = userActivity.userInfo?["version"] as? Int, version == 1,
             let page = userActivity.userInfo?["page"] as? Int
         else {
-            return print("The other reader is of another version.")
+            return print("The other reader has a different version.")
         }
         turn(to: page)
     }
@@ -54,7 +54,7 @@ struct Reader {
         }
     }
 
-    /// What is entered, read on a thread of its own.
+    /// Returns a sequence of the entered lines, which are read on a separate thread.
     static func lines() -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {

@@ -28,15 +28,15 @@ final class Book: NSUserActivityDelegate {
     }
 
     func userActivityWasContinued(_ userActivity: NSUserActivity) {
-        print("You read on elsewhere.")
+        print("You continued reading on another device.")
     }
 
-    /// Goes on where the user was on the other device.
+    /// Resumes at the page that was open on the other device.
     func resume(_ userActivity: NSUserActivity) {
         guard let version = userActivity.userInfo?["version"] as? Int, version == 1,
             let page = userActivity.userInfo?["page"] as? Int
         else {
-            return print("The other reader is of another version.")
+            return print("The other reader has a different version.")
         }
         turn(to: page)
     }
@@ -54,14 +54,14 @@ struct Reader {
             book.resume(activity)
         }
         HandoffApplication.shared.onFail(Book.reading) { error in
-            print("The book does not come: \(error.localizedDescription)")
+            print("Cannot continue the book: \(error.localizedDescription)")
         }
         for await line in lines() {
             if let page = Int(line) { book.turn(to: page) }
         }
     }
 
-    /// What is entered, read on a thread of its own.
+    /// Returns a sequence of the entered lines, which are read on a separate thread.
     static func lines() -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {
