@@ -31,7 +31,7 @@ import Testing
         #expect(run.test.folder.text(of: "account") == Sample.accountFile)
         #expect(run.test.folder.mode(of: "account") == 0o600)
         #expect(run.output == "exported to \(file)\n")
-        #expect(run.diagnostics.contains("works once, within 24 hours"))
+        #expect(run.diagnostics.contains("can be used only once, within 24 hours"))
     }
 
     @Test func `an existing file is refused before the daemon is asked`() throws {
@@ -65,7 +65,7 @@ import Testing
             #expect(try run.run("account", "export", file, answer: Self.exporting(torn)) == .failed)
             #expect(run.test.folder.mode(of: "account") == nil)
         }
-        #expect(run.diagnostics.contains("no whole account file"))
+        #expect(run.diagnostics.contains("an incomplete account file"))
     }
 
     @Test func `an import sends the file and shows the account`() throws {

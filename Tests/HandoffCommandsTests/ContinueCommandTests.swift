@@ -114,7 +114,7 @@ import Testing
                 ["identifier": "a1", "candidates": ["a1b", "a1c"], "message": "'a1' fits several"])
         }
         #expect(status == .failed)
-        #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it fits: a1b, a1c\n")
+        #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it matches: a1b, a1c\n")
     }
 
     @Test func `an id that two devices offer asks for the device`() throws {
@@ -129,8 +129,8 @@ import Testing
         #expect(
             run.diagnostics == """
                 handoffctl: 2 devices offer it
-                  see whose they are with: handoffctl list
-                  say whose you mean with: --from DEVICE
+                  list their devices with: handoffctl list
+                  choose one with: --from DEVICE
 
                 """)
     }

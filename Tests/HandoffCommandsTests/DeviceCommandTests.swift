@@ -50,9 +50,9 @@ import Testing
         #expect(
             run.output == """
                 NAME           KIND     STATE        ID       NOTE
-                Desk           desktop  this device  3f3f3f3  named like 2b2b2b2
-                Laptop         laptop   online       1a1a1a1  has not heard of the latest key
-                d e\\u{200B}SK  phone    offline      2b2b2b2  pairing not finished: run join there again, or remove it; named like 3f3f3f3
+                Desk           desktop  this device  3f3f3f3  name similar to 2b2b2b2
+                Laptop         laptop   online       1a1a1a1  does not have the latest key
+                d e\\u{200B}SK  phone    offline      2b2b2b2  pairing not finished: run join there again, or remove it; name similar to 3f3f3f3
 
                 """)
     }
@@ -96,9 +96,9 @@ import Testing
         twin.id = try Self.twin()
         let daemon = Self.daemon([Self.desk, Self.laptop, twin])
         #expect(try run.run("device", "rename", "1a1a", "x", answer: daemon) == .failed)
-        #expect(run.diagnostics.contains("  it fits: Laptop (1a1a1a1a), Phone (1a1a1a1b)\n"))
+        #expect(run.diagnostics.contains("  it matches: Laptop (1a1a1a1a), Phone (1a1a1a1b)\n"))
         #expect(try run.run("device", "rename", "Tablet", "x", answer: daemon) == .failed)
-        #expect(run.diagnostics.contains("no device is called 'Tablet'"))
+        #expect(run.diagnostics.contains("no device is named 'Tablet'"))
         #expect(run.daemon.methods == ["ListDevices", "ListDevices"])
     }
 
@@ -109,7 +109,7 @@ import Testing
         let daemon = Self.daemon([Self.desk, other, Self.phone])
         let operands = words + ["Desk"] + (words.last == "rename" ? ["x"] : [])
         #expect(try run.run(operands, answer: daemon) == .failed)
-        #expect(run.diagnostics.contains("  it fits: Desk (1a1a1a1), Desk (3f3f3f3)\n"), "\(run.diagnostics)")
+        #expect(run.diagnostics.contains("  it matches: Desk (1a1a1a1), Desk (3f3f3f3)\n"), "\(run.diagnostics)")
     }
 
     // MARK: account leave
@@ -125,11 +125,11 @@ import Testing
         #expect(
             run.output == """
                 left the account; this device has a new identity
-                told      Laptop (1a1a1a1)
-                waiting   Phone (2b2b2b2)
+                notified  Laptop (1a1a1a1)
+                pending   Phone (2b2b2b2)
 
                 """)
-        #expect(run.diagnostics.contains("until the others hear of it"))
+        #expect(run.diagnostics.contains("until they learn that it left"))
     }
 
     @Test func `leaving is given up by any other answer`() throws {
@@ -143,7 +143,7 @@ import Testing
         run.typing = ["y"]
         let daemon = Self.daemon([Self.desk]) { $0.reply(["told": []]) }
         #expect(try run.run("account", "leave", answer: daemon) == .done)
-        #expect(run.diagnostics.contains("the account ends with it"))
+        #expect(run.diagnostics.contains("the account will be deleted"))
         #expect(run.output == "left the account; this device has a new identity\n")
     }
 
@@ -168,7 +168,7 @@ import Testing
 
     @Test func `a new key is made`() throws {
         #expect(try run.run("account", "rotate") { $0.reply(["epoch": 7]) } == .done)
-        #expect(run.output == "made a new account key: epoch 7\n")
+        #expect(run.output == "created a new account key: epoch 7\n")
         #expect(run.daemon.methods == ["RotateKey"])
         #expect(try run.run("account", "rotate", "--json") { $0.reply(["epoch": 8]) } == .done)
         #expect(run.objects == [["version": 1, "epoch": 8]])
@@ -177,12 +177,12 @@ import Testing
     @Test func `a ticket is revoked`() throws {
         #expect(try run.run("account", "export", "--revoke", "01-AB") { $0.reply() } == .done)
         #expect(run.daemon.parameters(of: "RevokeExport") == ["ticket": "01ab"])
-        #expect(run.output == "revoked 01ab: nobody can join with that file any more\n")
+        #expect(run.output == "revoked 01ab: the file can no longer be used to join\n")
         let status = try run.run("account", "export", "--revoke", "77") {
             $0.fail(ControlErrorName.noSuchTicket.rawValue, ["identifier": "77", "message": "there is none"])
         }
         #expect(status == .failed)
         #expect(
-            run.diagnostics.contains("handoffctl: there is none\n  see the open ones with: handoffctl account show"))
+            run.diagnostics.contains("handoffctl: there is none\n  list the open ones with: handoffctl account show"))
     }
 }

@@ -59,13 +59,13 @@ import Testing
     @Test func `a person is told whom the device let in and is asked`() throws {
         run.typing = ["y"]
         #expect(try run.run("device", "remove", "laptop", answer: Self.all) == .failed)
-        #expect(run.diagnostics.contains("no device is called 'laptop'"))
+        #expect(run.diagnostics.contains("no device is named 'laptop'"))
         #expect(try run.run("device", "remove", "Laptop", answer: Self.all) == .done)
         #expect(
             run.diagnostics.hasSuffix(
-                "Laptop (1a1a1a1) let in: Phone (2b2b2b2), Watch (4c4c4c4)\n"
-                    + "These stay, unless you name them with --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
-                    + "Remove Laptop (1a1a1a1) for ever? [y/N] "))
+                "Laptop (1a1a1a1) admitted: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "They stay unless you add --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "Permanently remove Laptop (1a1a1a1)? [y/N] "))
         #expect(
             run.output == """
                 removed    Laptop (1a1a1a1)
@@ -82,7 +82,7 @@ import Testing
         let words = ["device", "remove", "1a1a1a1", "--drop", "Phone", "--drop=2b2b"]
         #expect(try run.run(words, answer: Self.all) == .done)
         #expect(run.diagnostics.contains("with --drop: Watch (4c4c4c4)\n"))
-        #expect(run.diagnostics.contains("Remove Laptop (1a1a1a1), Phone (2b2b2b2) for ever? [y/N] "))
+        #expect(run.diagnostics.contains("Permanently remove Laptop (1a1a1a1), Phone (2b2b2b2)? [y/N] "))
         let expected: JSONObject = [
             "device": .string(Sample.device(0x1A).hex), "drop": [.string(Sample.device(0x2B).hex)],
         ]
@@ -92,7 +92,7 @@ import Testing
     @Test func `a device that let nobody in is just asked about`() throws {
         run.typing = ["n"]
         #expect(try run.run("device", "remove", "Tablet", answer: Self.all) == .failed)
-        #expect(run.diagnostics.hasPrefix("Remove Tablet (5d5d5d5) for ever? [y/N] "))
+        #expect(run.diagnostics.hasPrefix("Permanently remove Tablet (5d5d5d5)? [y/N] "))
         #expect(run.daemon.methods == ["ListDevices"])
         #expect(run.diagnostics.contains("nothing was changed"))
     }
@@ -115,9 +115,9 @@ import Testing
         }
         let words = ["device", "remove", "Laptop", "--yes", "--timeout", "5"]
         #expect(try run.run(words, answer: Self.some) == .done)
-        #expect(run.output.hasSuffix("confirmed  Tablet (5d5d5d5)\nwaiting    Phone (2b2b2b2)\n"))
+        #expect(run.output.hasSuffix("confirmed  Tablet (5d5d5d5)\npending    Phone (2b2b2b2)\n"))
         #expect(
-            run.diagnostics == "handoffctl: until they hear of it, Laptop can still read what they offer\n")
+            run.diagnostics == "handoffctl: until pending devices confirm, Laptop can still read their offers\n")
     }
 
     @Test(.timeLimit(.minutes(5)))
@@ -138,18 +138,18 @@ import Testing
         }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
         #expect(moved == 10)
-        #expect(run.output.contains("waiting    Phone"))
+        #expect(run.output.contains("pending    Phone"))
     }
 
     @Test func `with no wait it ends at once`() throws {
         #expect(try run.run("device", "remove", "Laptop", "--yes", "--no-wait", answer: Self.some) == .done)
-        #expect(run.output.contains("waiting    Phone (2b2b2b2), Tablet (5d5d5d5)\n"))
+        #expect(run.output.contains("pending    Phone (2b2b2b2), Tablet (5d5d5d5)\n"))
     }
 
     @Test func `an interrupt ends the following and not the removal`() throws {
         run.onOutput = { [run] text in if text.hasPrefix("confirmed  Tablet") { run.interruptSoon() } }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
-        #expect(run.output.contains("waiting    Phone"))
+        #expect(run.output.contains("pending    Phone"))
     }
 
     @Test func `every event is an object`() throws {
@@ -185,6 +185,6 @@ import Testing
         }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: daemon) == .daemonNotReachable)
         #expect(run.output.hasPrefix("removed    Laptop"))
-        #expect(run.output.hasSuffix("waiting    Phone (2b2b2b2)\n"))
+        #expect(run.output.hasSuffix("pending    Phone (2b2b2b2)\n"))
     }
 }

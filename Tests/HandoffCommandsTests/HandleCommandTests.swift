@@ -97,7 +97,7 @@ import Testing
         let answer = daemon([.continue(Sample.continuation, try Self.content())])
         #expect(try run.run("handle", "com.example.editing", "--json", "--exec", script, answer: answer) == .done)
         #expect(run.daemon.parameters(of: "AnswerContinue")?["handled"] == false)
-        #expect(run.errorObjects.first?["note"]?.string?.hasPrefix("the command ended with status ") == true)
+        #expect(run.errorObjects.first?["note"]?.string?.hasPrefix("the command exited with status ") == true)
     }
 
     @Test func `a command that reads nothing still handles`() throws {
@@ -114,6 +114,6 @@ import Testing
             call.fail("dev.handoff1.NoSuchContinuation", ["continuation": "c0"])
         }
         #expect(status == .done)
-        #expect(run.diagnostics.hasPrefix("handoffctl: not accepted: "))
+        #expect(run.diagnostics.hasPrefix("handoffctl: reply not accepted: "))
     }
 }

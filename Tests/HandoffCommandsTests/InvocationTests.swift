@@ -74,21 +74,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "a command is missing"),
+        ([], "no command given"),
         (["contine"], "unknown command 'contine'; did you mean 'continue'?"),
         (["xyzzy"], "unknown command 'xyzzy'"),
         (["account"], "'account' needs one of: create, show, leave, rotate, export, import"),
         (["account", "crate"], "unknown command 'account crate'; did you mean 'account create'?"),
         (["peer", "xyzzy"], "unknown command 'peer xyzzy'"),
         (["--bogus", "status"], "unknown option '--bogus'"),
-        (["--title", "T", "publish"], "option '--title' stands before the command; only --socket and --json may"),
+        (
+            ["--title", "T", "publish"],
+            "option '--title' must follow the command; only --socket and --json can precede it"
+        ),
         (["publish", "a", "--titel", "T"], "unknown option '--titel'; did you mean '--title'?"),
         (["publish", "a", "--title"], "option '--title' needs a value: --title TEXT"),
         (
             ["publish", "a", "--title", "--json"],
-            "option '--title' needs a value, and '--json' is an option; write --title=--json if it is meant"
+            "option '--title' needs a value, but '--json' is an option; to pass it as the value, write --title=--json"
         ),
-        (["publish", "a", "--title", "x", "--title", "y"], "option '--title' is given twice"),
+        (["publish", "a", "--title", "x", "--title", "y"], "option '--title' can be given only once"),
         (["list", "--here=yes"], "option '--here' takes no value"),
         (["publish"], "'publish' needs TYPE|URL|FILE|FOLDER|-"),
         (["publish", "a", "b"], "'publish' does not take 'b'"),
@@ -133,26 +136,26 @@ import Testing
         ),
         (
             ["publish", "file:///tmp/none"],
-            "'file:///tmp/none' is the address of a file; name the file by its path"
+            "'file:///tmp/none' is a file URL; use the path of the file instead"
         ),
-        (["send", "laptop", ""], "what to send is empty"),
+        (["send", "laptop", ""], "item to send is empty"),
         (["publish", "a", "--team", ""], "--team is empty"),
-        (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object: it should begin with {"),
+        (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object (must begin with {)"),
         (["publish", "a", "--user-info", "@"], "the file name after --user-info @ is empty"),
-        (["continue", "xyz"], "id 'xyz' is not the beginning of an id: hexadecimal digits"),
+        (["continue", "xyz"], "id 'xyz' is not an id prefix (hexadecimal digits)"),
         (
             ["continue", "0123456789abcdef0123456789abcdef0"],
-            "id '0123456789abcdef0123456789abcdef0' is not the beginning of an id: hexadecimal digits"
+            "id '0123456789abcdef0123456789abcdef0' is not an id prefix (hexadecimal digits)"
         ),
-        (["continue", "ab", "--latest"], "an ID and --latest exclude each other"),
-        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0, at most a day"),
-        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0, at most a day"),
-        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0, at most a day"),
-        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0, at most a day"),
+        (["continue", "ab", "--latest"], "an ID and --latest cannot be used together"),
+        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0, at most 86400"),
+        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0, at most 86400"),
+        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0, at most 86400"),
+        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0, at most 86400"),
         (["continue", "--from", ""], "--from is empty"),
-        (["peer", "add", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
-        (["peer", "add", "desk:0"], "address 'desk:0' is not of the form HOST:PORT or [ADDRESS]:PORT"),
-        (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "desk"], "address 'desk' is not in the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "desk:0"], "address 'desk:0' is not in the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not in the form HOST:PORT or [ADDRESS]:PORT"),
         (
             ["peer", "add", "[fe80::1]:24863"],
             "address '[fe80::1]:24863' has no interface: a link-local address needs the interface that leads to the device: "
@@ -166,19 +169,19 @@ import Testing
         (["handle", "a", "--exec", ""], "--exec is empty"),
         (["account", "export", ""], "FILE is empty"),
         (["account", "export"], "'account export' needs FILE|-"),
-        (["account", "export", "f", "--revoke", "ab"], "--revoke and FILE exclude each other"),
-        (["account", "export", "--revoke", "ab", "--passphrase"], "--revoke and a passphrase exclude each other"),
-        (["account", "export", "--revoke", "xy"], "id 'xy' is not the beginning of an id: hexadecimal digits"),
+        (["account", "export", "f", "--revoke", "ab"], "--revoke and FILE cannot be used together"),
+        (["account", "export", "--revoke", "ab", "--passphrase"], "--revoke and a passphrase cannot be used together"),
+        (["account", "export", "--revoke", "xy"], "id 'xy' is not an id prefix (hexadecimal digits)"),
         (
             ["account", "export", "f", "--passphrase", "--passphrase-file", "p"],
-            "--passphrase and --passphrase-file exclude each other"
+            "--passphrase and --passphrase-file cannot be used together"
         ),
         (["account", "import", "f", "--passphrase-file", ""], "--passphrase-file is empty"),
-        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0, at most a day"),
-        (["join", "--peer", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0, at most 86400"),
+        (["join", "--peer", "desk"], "address 'desk' is not in the form HOST:PORT or [ADDRESS]:PORT"),
         (["device", "remove", ""], "DEVICE is empty"),
         (["device", "remove", "a", "--drop", ""], "--drop is empty"),
-        (["device", "remove", "a", "--no-wait", "--timeout", "1"], "--no-wait and --timeout exclude each other"),
+        (["device", "remove", "a", "--no-wait", "--timeout", "1"], "--no-wait and --timeout cannot be used together"),
         (["device", "rename", "a", ""], "NAME is empty"),
         (["help", "contine"], "unknown command 'contine'; did you mean 'continue'?"),
     ])

@@ -45,13 +45,13 @@ import Testing
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(
             run.output == """
-                looking  for a device that lets others in
+                looking  for a device with an open pairing window
                 calling  192.168.1.5:40123
                 waiting  for Desk\\u{1B} (3f3f3f3) to confirm
                 joined account \(Sample.account.grouped); 4 devices
 
                 """)
-        #expect(run.diagnostics == "Code that the other device shows: ")
+        #expect(run.diagnostics == "Code shown on the other device: ")
         #expect(run.asked == [.text])
     }
 
@@ -94,7 +94,7 @@ import Testing
     func `the code is never an argument`(_ words: [String]) throws {
         #expect(try run.run(["join"] + words, answer: Self.daemon()) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
-        #expect(run.diagnostics.contains("never an argument: other users of this machine see those"))
+        #expect(run.diagnostics.contains("cannot be an argument: other users of this machine could read it"))
         for word in words { #expect(!run.diagnostics.contains(word)) }
     }
 
@@ -102,9 +102,9 @@ import Testing
         run.typing = ["1111 1111", "11111111", "nonsense", "", "12345678"]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(codes == ["11111111", "12345678"])
-        #expect(run.diagnostics.contains("handoffctl: the code is wrong\nCode that"))
-        #expect(run.diagnostics.contains("handoffctl: that code was wrong before; ask for a new one"))
-        #expect(run.diagnostics.contains("handoffctl: that is no code"))
+        #expect(run.diagnostics.contains("handoffctl: the code is wrong\nCode shown"))
+        #expect(run.diagnostics.contains("handoffctl: that code was already rejected; get a new one"))
+        #expect(run.diagnostics.contains("handoffctl: not a code"))
         #expect(run.asked.count == 5)
     }
 
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("codeUsed", "ask for a new code"), ("windowClosed", "ask for a new code"), ("busy", "in a moment"),
+        ("codeUsed", "get a new code"), ("windowClosed", "get a new code"), ("busy", "in a moment"),
         ("declined", "handoffctl pair"), ("nobodyThere", "--peer HOST:PORT"), ("unreachable", "firewall"),
         ("noNetwork", "network"), ("untrusted", "does not know the code"), ("versionsDiffer", "same version"),
         ("alreadyMember", "handoffctl account leave"), ("removed", "handoffctl account leave"),
@@ -135,7 +135,7 @@ import Testing
             $0.fail(ControlErrorName.accountExists.rawValue, ["account": "ac", "message": "there is one"])
         }
         #expect(status == .failed)
-        #expect(run.diagnostics.hasSuffix("there is one\n  leave that account first, with: handoffctl account leave\n"))
+        #expect(run.diagnostics.hasSuffix("there is one\n  first leave that account with: handoffctl account leave\n"))
     }
 
     @Test(arguments: ["cancelled", "failed", "somethingNew"])

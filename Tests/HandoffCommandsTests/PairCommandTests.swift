@@ -64,11 +64,11 @@ import Testing
                 code     1234 5678
                 address  192.168.1.5:40123
                          [fe80::1%eth0]:40123
-                letting in  Laptop\\u{202E} (1a1a1a1)
-                joined      Laptop\\u{202E} (1a1a1a1) belongs to the account now
+                admitting   Laptop\\u{202E} (1a1a1a1)
+                joined      Laptop\\u{202E} (1a1a1a1) is now in the account
 
                 """)
-        #expect(run.diagnostics.contains("Let Laptop\\u{202E} (1a1a1a1) into this account? [y/N] "))
+        #expect(run.diagnostics.contains("Admit Laptop\\u{202E} (1a1a1a1) to this account? [y/N] "))
         #expect(run.asked == [.answer])
         #expect(run.daemon.log.first?.more == true)
         #expect(run.daemon.parameters(of: "Pair") == [:])
@@ -122,7 +122,7 @@ import Testing
                 call.reply(PairEvent.joined(desk).json)
             })
         #expect(status == .done)
-        #expect(run.output.contains("gone        Laptop\\u{202E} (1a1a1a1) went away before it was let in\n"))
+        #expect(run.output.contains("gone        Laptop\\u{202E} (1a1a1a1) disconnected before it was admitted\n"))
         #expect(run.daemon.parameters(of: "AnswerPairing")?["device"] == .string(desk.id.hex))
     }
 

@@ -81,7 +81,7 @@ import Testing
         #expect(received.bytes == Self.request("correct horse "))
         #expect(run.asked == [.secret, .secret])
         #expect(run.test.folder.text(of: "account") == Self.protectedFile)
-        #expect(run.diagnostics.contains("and knows its passphrase can join"))
+        #expect(run.diagnostics.contains("and its passphrase can join"))
         #expect(!run.diagnostics.contains("horse"))
     }
 
@@ -122,7 +122,7 @@ import Testing
         #expect(try run.run("account", "export", file, answer: Self.exporting(received)) == .done)
         #expect(received.bytes == [0, 0, 0, 0])
         #expect(run.asked.isEmpty)
-        #expect(run.diagnostics.contains("whoever holds this account file can join"))
+        #expect(run.diagnostics.contains("anyone who has this account file can join"))
     }
 
     @Test func `a file that the daemon did not protect is not kept`() throws {

@@ -108,7 +108,7 @@ import Testing
         let (status, asked, run) = try Self.pick(offers, ["continue", "--from", "laptop"], keys: [])
         #expect(status == .done)
         #expect(asked.map { $0["from"] } == ["laptop"], "the daemon judges it")
-        #expect(!run.diagnostics.contains("Which one"))
+        #expect(!run.diagnostics.contains("Continue which"))
     }
 
     @Test func `what another device says moves no cursor and takes one line`() throws {

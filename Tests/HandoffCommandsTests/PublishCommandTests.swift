@@ -126,7 +126,7 @@ import Testing
         #expect(status == .done)
         #expect(
             run.diagnostics.hasPrefix(
-                "handoffctl: offered to nobody: this device is in no account\n  handoffctl join,"))
+                "handoffctl: not offered to any device: this device is not in an account\n  handoffctl join,"))
     }
 
     /// What is offered for an operand.
@@ -162,7 +162,7 @@ import Testing
 
     @Test func `a type without a dot is advised against`() throws {
         #expect(try published("x")["type"]?.string == "x")
-        #expect(run.diagnostics.contains("advice: 'x' is taken for the type of an activity"))
+        #expect(run.diagnostics.contains("advice: 'x' is used as an activity type"))
     }
 
     @Test func `it tells what happens until interrupted`() throws {
@@ -257,7 +257,7 @@ import Testing
         #expect(status == .done)
         #expect(
             run.daemon.parameters(of: "AnswerSave")?["change"] == ["userInfo": ["state": "old"], "needsSave": true])
-        #expect(run.diagnostics.hasSuffix("what it said last is used\n"))
+        #expect(run.diagnostics.hasSuffix("its last content is used\n"))
     }
 
     @Test func `a malformed file is wrong usage and a missing one a failure`() throws {
@@ -315,7 +315,7 @@ import Testing
         }
         #expect(try run.run("publish", "com.example.editing", answer: daemon()) == .done)
         #expect(run.output == "published  a1a1a1a\nsaved      a1a1a1a\npublished  a1a1a1a\nsaved      a1a1a1a\n")
-        #expect(run.diagnostics == "handoffctl: the daemon went away; going on as soon as it is back\n")
+        #expect(run.diagnostics == "handoffctl: the daemon stopped; resuming when it is back\n")
         #expect(second?.methods == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
     }
 

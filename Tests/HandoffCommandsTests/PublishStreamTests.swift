@@ -159,7 +159,7 @@ import Testing
             call.fail(AppErrorName.noSuchStream.rawValue, ["stream": call.parameters["stream"] ?? .null])
         }
         #expect(status == .done)
-        #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot take the stream"))
+        #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot open the stream"))
     }
 
     @Test func `what cannot be read is known before anything is offered`() throws {

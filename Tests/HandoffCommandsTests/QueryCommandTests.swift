@@ -48,8 +48,8 @@ import Timing
                 peers       NAME           ID       ADDRESS            VIA     CONNECTION  OFFERS
                             laptop         1a1a1a1  192.168.1.5:24863  mdns    open        2
                             not yet known           10.0.0.1:24863     static  none        0
-                tickets     0123456, exported by this device, not yet used
-                            fedcba9, exported by this device 5 min ago, not yet used
+                tickets     0123456, exported by this device, not used yet
+                            fedcba9, exported by this device 5 min ago, not used yet
                 warnings    no firewall rule
 
                 """)
@@ -106,13 +106,13 @@ import Timing
             "ListDevices": ["devices": .array(devices.map { .object($0.json) })], "GetStatus": Self.status.json,
         ]
         #expect(try run.run("devices") { $0.reply(answers[$0.member] ?? [:]) } == .done)
-        #expect(run.output.contains("has not heard of the latest key") && run.diagnostics.isEmpty)
+        #expect(run.output.contains("does not have the latest key") && run.diagnostics.isEmpty)
         var status = Self.status
         status.unansweredSince = 1_800_000_000
         answers["GetStatus"] = status.json
         #expect(try run.run("devices") { $0.reply(answers[$0.member] ?? [:]) } == .done)
         #expect(!run.output.hasSuffix("latest key\n"))
-        #expect(run.diagnostics.contains("perhaps this device was removed from the account\n  see on another device"))
+        #expect(run.diagnostics.contains("or this device was removed from the account\n  check on another device"))
     }
 
     @Test func `a device that sleeps says since when`() throws {
@@ -125,7 +125,7 @@ import Timing
         #expect(run.output.contains("desk  desktop  \(since)  3f3f3f3"))
         let answers = ["ListDevices": ["devices": [.object(device.json)]], "GetStatus": Self.status.json]
         #expect(try run.run("list") { $0.reply(answers[$0.member] ?? ["activities": []]) } == .done)
-        #expect(run.diagnostics.hasSuffix("handoffctl: desk (3f3f3f3) is \(since)\n"))
+        #expect(run.diagnostics.hasSuffix("handoffctl: desk (3f3f3f3) has been \(since)\n"))
     }
 
     @Test func `what is published here says whether others see it`() throws {
@@ -208,18 +208,18 @@ import Timing
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: nil, until: nil, message: "Handoff is paused on this device")
         let cases: [(change: (inout ControlStatus) -> Void, said: String)] = [
-            ({ $0.account = nil }, "this device is in no account\n  handoffctl join,"),
+            ({ $0.account = nil }, "this device is not in an account\n  handoffctl join,"),
             ({ $0.standing = .removed }, "this device was removed from its account\n  handoffctl join,"),
-            ({ $0.standing = .joining }, "no member has let this device in yet\n  handoffctl status"),
+            ({ $0.standing = .joining }, "no member has admitted this device yet\n  handoffctl status"),
             ({ $0.holds = [hold] }, "Handoff is paused on this device\n  handoffctl receive on\n"),
-            ({ $0.peers = [] }, "no other device of the account is there\n  handoffctl devices"),
+            ({ $0.peers = [] }, "no other device of the account is online\n  handoffctl devices"),
         ]
         for (change, said) in cases {
             let run = try CommandRun()
             var status = Self.status
             change(&status)
             #expect(try run.run("list", answer: Self.emptyList(status)) == .done)
-            #expect(run.diagnostics.hasPrefix("handoffctl: nothing is on offer here: " + said), "\(run.diagnostics)")
+            #expect(run.diagnostics.hasPrefix("handoffctl: no offers here: " + said), "\(run.diagnostics)")
         }
     }
 
@@ -308,7 +308,7 @@ import Timing
             run.diagnostics == """
                 handoffctl: cannot reach the daemon at \(run.daemon.path): no such file or directory
                   start it with: systemctl --user start handoffd
-                  or run handoffd in another terminal; --socket PATH names another socket
+                  or run handoffd in another terminal; use --socket PATH for another socket
 
                 """)
     }

@@ -171,7 +171,7 @@ import Testing
         #expect(second.offset == 40_000)
         #expect(run.test.folder.bytes(of: "out.bin") == content)
         #expect(run.objects.compactMap { $0["from"]?.integer } == [0, 40_000])
-        #expect(run.errorObjects == [["version": 1, "note": "it was cut; trying again"]])
+        #expect(run.errorObjects == [["version": 1, "note": "it was cut; retrying"]])
         #expect(
             run.daemon.parameters(of: "Continue") == [
                 "activity": .string(Sample.activityID(0xA1).hex), "from": .string(Sample.device(0x1A).hex),
@@ -287,7 +287,7 @@ import Testing
         #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .interrupted)
         #expect(
             run.diagnostics
-                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to continue\n")
+                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to resume\n")
         try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .cancelled)
         let next = try PlayedSender("draft.txt", content)

@@ -115,11 +115,11 @@ import Testing
         let cases: [(DoctorCheck, String, String)] = [
             (try Self.notice(.off), "notifications = off", "systemctl --user reload handoffd"),
             (try Self.notice(.away), "its screen is locked", "unlock the screen"),
-            (try Self.notice(.unavailable), "no notification server answers", "dunst"),
-            (try Self.notice(.on, isMuted: true), "it is muted", "handoffctl app unmute org.example.Editor"),
+            (try Self.notice(.unavailable), "no notification server responds", "dunst"),
+            (try Self.notice(.on, isMuted: true), "the app is muted", "handoffctl app unmute org.example.Editor"),
             (try Self.notice(.on, outcome: .dismissed), "dismissed", "handoffctl continue abababa"),
-            (try Self.notice(.on, outcome: .expired), "left the screen by itself", "handoffctl continue abababa"),
-            (try Self.notice(.on, isNewest: false), "something newer (cdcdcdc)", "handoffctl continue abababa"),
+            (try Self.notice(.on, outcome: .expired), "has expired", "handoffctl continue abababa"),
+            (try Self.notice(.on, isNewest: false), "a newer offer (cdcdcdc)", "handoffctl continue abababa"),
         ]
         for (check, message, remedy) in cases {
             #expect(check.name == "notices" && check.state == .warning, "\(check)")
@@ -168,12 +168,13 @@ import Testing
         let (status, run) = try Self.run("nobody", Self.desk())
         #expect(status == .failed)
         #expect(run.diagnostics.contains("handoffctl list"))
-        var twin = Self.desk()
-        twin.name = "here"
-        let (ambiguous, refused) = try Self.run("here", twin)
+        var namesake = Self.desk()
+        namesake.name = "here"
+        let (ambiguous, refused) = try Self.run("here", namesake)
         #expect(ambiguous == .failed)
         #expect(
-            refused.diagnostics.contains("it fits: here (") && refused.diagnostics.contains("here (\(twin.id.short))"))
+            refused.diagnostics.contains("it matches: here (")
+                && refused.diagnostics.contains("here (\(namesake.id.short))"))
         let (own, other) = try Self.run("here", Self.desk())
         #expect(own == .wrongUsage)
         #expect(other.diagnostics.contains("handoffctl doctor"))
