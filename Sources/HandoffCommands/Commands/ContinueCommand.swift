@@ -12,7 +12,8 @@ package struct ContinueCommand: Command {
             OptionSpecification("--latest", .flag, "continue the most recent match without asking"),
             OptionSpecification("--type", .value("TYPE"), "match only activities of this type"),
             OptionSpecification("--from", .value("DEVICE"), "match only this device (name or id prefix)"),
-            OptionSpecification("--timeout", .value("SECONDS"), "give up after this time"),
+            OptionSpecification(
+                "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
                 "--output", .value("FILE|FOLDER|-"), "like --print, and save the content that the other app streams"),
