@@ -32,14 +32,14 @@ import Testing
         { call in call.member == "ListDevices" ? call.reply(reply(devices)) : other(call) }
     }
 
-    /// An id that begins like the laptop's.
-    private static func twin() throws -> DeviceID {
+    /// Returns an id with the same prefix as the laptop's.
+    private static func similarID() throws -> DeviceID {
         try #require(DeviceID(hex: "1a1a1a1b" + String(repeating: "0", count: 56)))
     }
 
     // MARK: devices
 
-    @Test func `what is special about a device is noted`() throws {
+    @Test func `special states of a device are noted`() throws {
         var stale = Self.laptop
         stale.current = false
         var unfinished = Self.phone
@@ -57,10 +57,10 @@ import Testing
                 """)
     }
 
-    @Test func `ids that begin alike are shown longer`() throws {
-        var twin = Self.phone
-        twin.id = try Self.twin()
-        #expect(try run.run("devices") { $0.reply(Self.reply([Self.laptop, twin])) } == .done)
+    @Test func `ids with a common prefix are shown with more digits`() throws {
+        var similar = Self.phone
+        similar.id = try Self.similarID()
+        #expect(try run.run("devices") { $0.reply(Self.reply([Self.laptop, similar])) } == .done)
         #expect(run.output.contains("  1a1a1a1a\n"))
         #expect(run.output.contains("  1a1a1a1b\n"))
     }
@@ -70,7 +70,9 @@ import Testing
         ("Desk", "\u{202E}Desk", true), ("Caf\u{E9}", "Cafe\u{301}", true), ("Desk", "Desk2", false),
         ("Desk", "D\u{435}sk", false), ("", "  ", true),
     ])
-    func `names are alike up to case spaces and what is not seen`(_ first: String, _ second: String, _ areAlike: Bool) {
+    func `names are similar if they differ only in case, spaces and invisible characters`(
+        _ first: String, _ second: String, _ areAlike: Bool
+    ) {
         let names = [Sample.device(1): first, Sample.device(2): second]
         let expected = [Sample.device(1): [Sample.device(2)], Sample.device(2): [Sample.device(1)]]
         #expect(ConfusableNames.groups(names) == (areAlike ? expected : [:]))
@@ -79,7 +81,7 @@ import Testing
     // MARK: device rename
 
     @Test(arguments: ["Laptop", "1a1a1a1", "1A1A-1a1a"])
-    func `a device is renamed by its whole ID`(_ word: String) throws {
+    func `a rename request has the full id`(_ word: String) throws {
         #expect(try run.run("device", "rename", word, "Old \u{1B}one", answer: Self.daemon()) == .done)
         let expected: JSONObject = ["device": .string(Self.laptop.id.hex), "name": "Old \u{1B}one"]
         #expect(run.daemon.parameters(of: "RenameDevice") == expected)
@@ -91,10 +93,10 @@ import Testing
         #expect(run.objects == [["version": 1, "renamed": .string(Self.phone.id.hex), "name": "P"]])
     }
 
-    @Test func `a word that fits none or several is refused with the choice`() throws {
-        var twin = Self.phone
-        twin.id = try Self.twin()
-        let daemon = Self.daemon([Self.desk, Self.laptop, twin])
+    @Test func `a name or id that matches no device or several is refused with the candidates`() throws {
+        var similar = Self.phone
+        similar.id = try Self.similarID()
+        let daemon = Self.daemon([Self.desk, Self.laptop, similar])
         #expect(try run.run("device", "rename", "1a1a", "x", answer: daemon) == .failed)
         #expect(run.diagnostics.contains("  it matches: Laptop (1a1a1a1a), Phone (1a1a1a1b)\n"))
         #expect(try run.run("device", "rename", "Tablet", "x", answer: daemon) == .failed)
@@ -118,7 +120,7 @@ import Testing
         daemon { $0.reply(["told": .array(told.map { .string($0.hex) })]) }
     }
 
-    @Test func `leaving asks and says who was told`() throws {
+    @Test func `leaving asks first and lists the notified devices`() throws {
         run.typing = ["y"]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [Self.laptop.id])) == .done)
         #expect(run.diagnostics.contains("In it remain: Laptop (1a1a1a1), Phone (2b2b2b2)\nLeave the account? [y/N] "))
@@ -132,14 +134,14 @@ import Testing
         #expect(run.diagnostics.contains("until they learn that it left"))
     }
 
-    @Test func `leaving is given up by any other answer`() throws {
+    @Test func `any answer but yes cancels leaving`() throws {
         run.typing = [""]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [])) == .failed)
         #expect(run.daemon.methods == ["ListDevices"])
         #expect(run.diagnostics.contains("nothing was changed"))
     }
 
-    @Test func `the last device is warned of the end`() throws {
+    @Test func `the last device is warned that the account will be deleted`() throws {
         run.typing = ["y"]
         let daemon = Self.daemon([Self.desk]) { $0.reply(["told": []]) }
         #expect(try run.run("account", "leave", answer: daemon) == .done)
@@ -147,7 +149,7 @@ import Testing
         #expect(run.output == "left the account; this device has a new identity\n")
     }
 
-    @Test func `a leave that cannot be stored is to be asked for again`() throws {
+    @Test func `a leave that cannot be stored must be repeated`() throws {
         let daemon = Self.daemon { $0.fail("dev.handoff1.Control.StorageFailed", ["message": "no space left"]) }
         #expect(try run.run("account", "leave", "--yes", answer: daemon) == .failed)
         #expect(run.diagnostics.contains("handoffctl: no space left\n"))
@@ -161,12 +163,12 @@ import Testing
         let other = try CommandRun()
         #expect(try other.run("account", "leave", "--yes", "--json", answer: Self.leaving(told: told)) == .done)
         #expect(other.objects == [["version": 1, "told": .array(told.map { .string($0.hex) }), "waiting": []]])
-        #expect(other.asked.isEmpty)
+        #expect(other.prompts.isEmpty)
     }
 
     // MARK: account rotate, account export --revoke
 
-    @Test func `a new key is made`() throws {
+    @Test func `a new key is created`() throws {
         #expect(try run.run("account", "rotate") { $0.reply(["epoch": 7]) } == .done)
         #expect(run.output == "created a new account key: epoch 7\n")
         #expect(run.daemon.methods == ["RotateKey"])

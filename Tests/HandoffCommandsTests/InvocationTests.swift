@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `global options stand before or after the command`() throws {
+    @Test func `global options precede or follow the command`() throws {
         for words in [
             ["--json", "--socket", "/s", "status"], ["status", "--json", "--socket=/s"],
             ["--json", "status", "--socket", "/s"],
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `options and operands may mix`() throws {
+    @Test func `options and operands can be mixed`() throws {
         let (name, arguments) = try command(
             "publish", "--title", "T", "com.example.a", "--required", "one", "--required=two")
         #expect(name == "publish")
@@ -42,7 +42,7 @@ import Testing
         #expect(arguments.all("--required") == ["one", "two"])
     }
 
-    @Test func `after two dashes all are operands`() throws {
+    @Test func `after two dashes all words are operands`() throws {
         #expect(try command("handle", "--", "--exec", "-x").arguments.operands == ["--exec", "-x"])
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(try command("account", "import", "-").arguments.operands == ["-"])
     }
 
-    @Test func `a value may begin with a dash or be empty or hold an equals sign`() throws {
+    @Test func `a value may begin with a dash, be empty or contain an equals sign`() throws {
         #expect(try command("publish", "a", "--title", "- milk").arguments.value("--title") == "- milk")
         #expect(try command("publish", "a", "--title=").arguments.value("--title")?.isEmpty == true)
         #expect(try command("publish", "a", "--title=a=b").arguments.value("--title") == "a=b")
@@ -68,7 +68,7 @@ import Testing
         #expect(topic == ["publish"])
     }
 
-    @Test func `version is asked for before a command`() throws {
+    @Test func `version is requested before a command`() throws {
         guard case .version = try Invocation(["--version"]).request else { throw NoCommand() }
         #expect(message("status", "--version") == "unknown option '--version'")
     }
@@ -101,7 +101,7 @@ import Testing
         (["device", "rename", "desk"], "'device rename' needs DEVICE NAME"),
         (["--socket=", "status"], "--socket is empty"),
     ])
-    func `wrong usage is named`(_ words: [String], _ expected: String) {
+    func `usage errors are described`(_ words: [String], _ expected: String) {
         #expect(throws: UsageError.self) { try Invocation(words) }
         do throws(UsageError) { _ = try Invocation(words) } catch { #expect(error.message == expected) }
     }
@@ -185,7 +185,7 @@ import Testing
         (["device", "rename", "a", ""], "NAME is empty"),
         (["help", "contine"], "unknown command 'contine'; did you mean 'continue'?"),
     ])
-    func `wrong values are named`(_ words: [String], _ expected: String) throws {
+    func `invalid values are described`(_ words: [String], _ expected: String) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
         do throws(UsageError) {
             _ = try type.init(validating: arguments)
@@ -203,19 +203,19 @@ import Testing
         ["publish", "com.example.pdf"], ["publish", "org.example.reading"], ["publish", "example.note"],
         ["publish", "a", "--title=\u{301}x"], ["handle", "a", "b", "--exec", "-x"],
     ])
-    func `right values are taken`(_ words: [String]) throws {
+    func `valid values are accepted`(_ words: [String]) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
         _ = try type.init(validating: arguments)
     }
 
-    @Test func `a malformed payload is named with its place`() {
+    @Test func `a malformed payload is reported with its position`() {
         let malformed = message("publish", "a", "--user-info", "{\n  \"a\": x\n}")
         #expect(malformed?.hasPrefix("--user-info: ") == true)
         #expect(malformed?.contains("at line 2, column ") == true)
         #expect(message("publish", "a", "--user-info", #"{"a": {"$new": 1}}"#)?.contains("userInfo.a") == true)
     }
 
-    @Test func `errors are JSON only when the option is no operand`() {
+    @Test func `errors are JSON only if the option is not an operand`() {
         #expect(Invocation.wantsJSON(["status", "--json"]))
         #expect(!Invocation.wantsJSON(["handle", "--", "--json"]))
     }
