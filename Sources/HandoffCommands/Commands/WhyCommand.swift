@@ -6,7 +6,7 @@ import HandoffModel
 package struct WhyCommand: Command {
     package static let specification = CommandSpecification(
         words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
-        summary: "explain why an offer, or the offers of a device, do not open here",
+        summary: "explain why an offer, or any offer of a device, does not open here",
         details: """
             Checks each step of the path of an activity: the account, the other device, the network, the switches of
             this device, the offer, the app that opens it, and its notification. Exit status 0: no problem found. 1: a

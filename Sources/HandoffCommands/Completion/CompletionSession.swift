@@ -88,7 +88,7 @@ extension [ControlActivity] {
         }
     }
 
-    /// Returns each type once, except types that would be parsed as options.
+    /// Each type once, except types that would be parsed as options.
     fileprivate var typeCompletions: [CompletionAnswer.Candidate] {
         var seen: Set<String> = []
         return map(\.type.text).filter {

@@ -42,7 +42,7 @@ struct DeviceText {
         ids.map(label).joined(separator: ", ")
     }
 
-    /// Describes the sleeping devices and since when they sleep, as a fragment; nil if there are
+    /// The sleeping devices, and since when they sleep, as a fragment; nil if there are
     /// none.
     var asleep: String? {
         let words = devices.compactMap { device in

@@ -364,7 +364,7 @@ final class ReceiveSession {
         transfer.cancel()
     }
 
-    /// Describes the part that is kept for the next attempt, if any.
+    /// A description of the part that is kept for the next attempt, if any.
     private var kept: String? {
         guard let header, header.id != nil, destination.route == .passed, position > 0 else { return nil }
         let all = header.size.map { " of \(ByteText.text($0))" } ?? ""
