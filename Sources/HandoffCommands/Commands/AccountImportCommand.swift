@@ -60,7 +60,7 @@ package struct AccountImportCommand: Command {
                 context.fail(error)
             }
         } else if isProtected {
-            ask(secret, attemptsLeft: Self.attempts, context)
+            prompt(secret, attemptsLeft: Self.attempts, context)
         } else {
             send(secret, nil, attemptsLeft: 0, context)
         }
@@ -68,7 +68,7 @@ package struct AccountImportCommand: Command {
 
     private var sourceName: String { source == "-" ? "standard input" : source }
 
-    private func ask(_ secret: SecretBuffer, attemptsLeft: Int, _ context: CommandContext) {
+    private func prompt(_ secret: SecretBuffer, attemptsLeft: Int, _ context: CommandContext) {
         context.askSecret("Passphrase of the account file: ", orElse: { .passphraseNeeded(why: $0) }) { passphrase in
             guard let passphrase, !passphrase.bytes.isEmpty else { return context.fail(.emptyPassphrase()) }
             send(secret, passphrase, attemptsLeft: attemptsLeft - 1, context)
@@ -85,7 +85,7 @@ package struct AccountImportCommand: Command {
                 case .success(.waiting(let account, let missing)): showWaiting(account, missing, context)
                 case .success(.refused("WrongPassphrase", let message)) where attemptsLeft > 0:
                     context.note(VisibleText.escape(message))
-                    ask(secret, attemptsLeft: attemptsLeft, context)
+                    prompt(secret, attemptsLeft: attemptsLeft, context)
                 case .success(.refused(let name, let message)):
                     context.leaveFormerAccount(after: .importRefused(name: name, message: message)) {
                         send(secret, passphrase, attemptsLeft: attemptsLeft, context)

@@ -23,7 +23,7 @@ package struct AccountLeaveCommand: Command {
 
     package func run(in context: CommandContext) {
         guard isConfirmed || context.keyboard.isTerminal else {
-            return context.fail(.nobodyToAsk("whether to leave the account"))
+            return context.fail(.confirmationImpossible("whether to leave the account"))
         }
         // Fetch the device list first: the names are no longer available afterwards.
         context.withDevices { client, devices throws(CommandFailure) in

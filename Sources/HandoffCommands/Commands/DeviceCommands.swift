@@ -22,14 +22,14 @@ package struct DevicesCommand: Command {
                 // The status only adds a hint: show the devices even without it.
                 client.getStatus { then(.success((devices, (try? $0.get()).flatMap(Obstacle.unanswered)))) }
             }
-        } present: { (devices: [ControlDevice], silence: Obstacle?) in
+        } present: { (devices: [ControlDevice], obstacle: Obstacle?) in
             if context.json {
                 context.console.lines(devices.map(\.json))
             } else if devices.isEmpty {
                 context.note("this device has no account yet; create one with: handoffctl account create")
             } else {
-                context.console.write(DeviceText(devices, areUnanswered: silence != nil).table)
-                if let silence { context.note(silence.message, remedy: silence.remedy) }
+                context.console.write(DeviceText(devices, areUnanswered: obstacle != nil).table)
+                if let obstacle { context.note(obstacle.message, remedy: obstacle.remedy) }
             }
         }
     }
@@ -111,7 +111,7 @@ package struct DeviceRemoveCommand: Command {
 
     package func run(in context: CommandContext) {
         guard request.isConfirmed || context.keyboard.isTerminal else {
-            return context.fail(.nobodyToAsk("whether to remove the device"))
+            return context.fail(.confirmationImpossible("whether to remove the device"))
         }
         let session = RemovalSession(request, context)
         context.keep(session)

@@ -34,7 +34,7 @@ package struct PairCommand: Command {
 
     package func run(in context: CommandContext) {
         guard request.automatic || context.keyboard.isTerminal else {
-            return context.fail(.nobodyToAsk("whether to admit a device"))
+            return context.fail(.confirmationImpossible("whether to admit a device"))
         }
         let session = PairSession(request, context)
         context.keep(session)

@@ -56,7 +56,7 @@ package struct PublishCommand: Command {
             type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
             webpageURL: webURL, team: team,
             requiredKeys: arguments.all("--required"), stream: stream.map { .path($0) },
-            recipient: recipient, endsWhenTaken: false)
+            recipient: recipient, endsWhenAccepted: false)
     }
 
     package func run(in context: CommandContext) { request.run(in: context) }
@@ -164,7 +164,7 @@ struct PublishRequest {
     /// The only device that the activity is offered to; nil for all.
     let recipient: String?
     /// True to end once a device has accepted the activity and received all of its content.
-    let endsWhenTaken: Bool
+    let endsWhenAccepted: Bool
 
     /// Returns the activity as sent to the daemon. It requests saves, so that its current state is
     /// sent when it is continued.

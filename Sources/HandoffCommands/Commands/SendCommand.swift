@@ -42,7 +42,7 @@ package struct SendCommand: Command {
             requests.append(
                 PublishRequest(
                     type: .content, title: title ?? Self.beginning(of: text), userInfo: nil, webpageURL: nil, team: nil,
-                    requiredKeys: [], stream: .text(text), recipient: device, endsWhenTaken: true))
+                    requiredKeys: [], stream: .text(text), recipient: device, endsWhenAccepted: true))
         }
         for text in texts {
             let subject = try PublishSubject(
@@ -52,7 +52,7 @@ package struct SendCommand: Command {
                     type: subject.type, title: title ?? subject.title, userInfo: nil, webpageURL: subject.page,
                     team: nil,
                     requiredKeys: [], stream: subject.content.map { .path($0) }, recipient: device,
-                    endsWhenTaken: true))
+                    endsWhenAccepted: true))
         }
         self.requests = requests
     }

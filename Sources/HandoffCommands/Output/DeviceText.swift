@@ -81,8 +81,8 @@ struct DeviceText {
         _ device: ControlDevice, now: Double = Double(SystemWallClock().unixSeconds)
     ) -> String {
         if let since = device.asleepSince { return "asleep since \(LocalTime.short(since, now: now))" }
-        guard let heard = device.heard else { return "offline" }
-        return "offline, seen \(RelativeAge.text(seconds: heard))" + (heard < 60 ? "" : " ago")
+        guard let age = device.heard else { return "offline" }
+        return "offline, seen \(RelativeAge.text(seconds: age))" + (age < 60 ? "" : " ago")
     }
 
     private func notes(_ device: ControlDevice, like others: [DeviceID]) -> [String] {

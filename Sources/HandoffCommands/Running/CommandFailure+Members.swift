@@ -74,7 +74,7 @@ extension CommandFailure {
     }
 
     /// A confirmation is needed, but there is no terminal.
-    static func nobodyToAsk(_ question: String) -> CommandFailure {
+    static func confirmationImpossible(_ question: String) -> CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage", "cannot ask \(question): standard input is not a terminal",
             advice: ["confirm with --yes"])

@@ -69,7 +69,7 @@ final class PublishSession {
         }
         streams?.onEvent = { [unowned self] activity, text, fields in
             show("stream", activity, text, fields: fields)
-            if request.endsWhenTaken, fields["state"] == "finished" { end() }
+            if request.endsWhenAccepted, fields["state"] == "finished" { end() }
         }
     }
 
@@ -167,7 +167,7 @@ final class PublishSession {
             ]
             show("continued", offer.activity, text, fields: fields)
             // Streamed content is accepted once its last byte has arrived.
-            if request.endsWhenTaken, streams == nil { end() }
+            if request.endsWhenAccepted, streams == nil { end() }
         case .declined(offer.activity, let device):
             let fields: JSONObject = [
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
@@ -175,7 +175,7 @@ final class PublishSession {
             ]
             let name = DeviceText.label(device.deviceName, device.device)
             show("declined", offer.activity, "by \(name)", fields: fields)
-            if request.endsWhenTaken {
+            if request.endsWhenAccepted {
                 refusal = .declined(Describe.title(request.title, type: request.type), by: name)
                 end()
             }

@@ -13,7 +13,7 @@ final class ReceiveSession {
     private enum State {
         /// A request to the daemon is pending: to continue the activity, to find it again, or to
         /// open a stream.
-        case asking(ControlClient)
+        case requesting(ControlClient)
         /// Content is arriving.
         case receiving(ReceiverTransfer)
         /// Waiting between two attempts.
@@ -130,7 +130,7 @@ final class ReceiveSession {
     private func request(_ call: (ControlClient) -> Void) {
         do throws(ClientError) {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)
-            state = .asking(client)
+            state = .requesting(client)
             call(client)
         } catch {
             failed(error)
