@@ -45,7 +45,7 @@ extension Doctor {
         return DoctorCheck("discovery", .ok, "devices are found by multicast DNS (\(name))")
     }
 
-    /// Reports what prevents every device from being found or reached: no network, or no configured
+    /// Reports what prevents every device from being found or reached: no network, or not the configured
     /// one.
     static func network(_ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
         guard let diagnosis else { return [] }
@@ -202,10 +202,10 @@ extension Doctor {
     }
 
     /// - Parameters:
-    /// - isOpen: whether the firewall allows incoming packets; nil if this user cannot tell.
-    /// - ports: the daemon's port, then that of a pairing window if it is known.
-    /// - remedy: the change that opens the ports.
-    /// - look: the administrator's command to inspect the firewall.
+    ///   - isOpen: whether the firewall allows incoming packets; nil if this user cannot tell.
+    ///   - ports: the daemon's port, then that of a pairing window if it is known.
+    ///   - remedy: the change that opens the ports.
+    ///   - look: the administrator's command to inspect the firewall.
     private static func firewall(
         _ name: String, lets isOpen: Bool?, _ ports: [UInt16], _ remedy: String, look: String
     ) -> DoctorCheck {

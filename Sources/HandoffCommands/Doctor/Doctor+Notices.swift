@@ -27,8 +27,8 @@ extension Doctor {
     /// Checks whether an offer that opens here is shown as a notification; nil if the daemon does
     /// not report it.
     /// - Parameters:
-    /// - offers: all offers here, most recent first.
-    /// - apps: the apps here; nil if the daemon does not report them.
+    ///   - offers: all offers here, most recent first.
+    ///   - apps: the apps here; nil if the daemon does not report them.
     static func notice(
         of activity: ControlActivity, among offers: [ControlActivity], _ apps: [ControlApp]?,
         _ diagnosis: ControlDiagnosis?

@@ -7,9 +7,9 @@ import Timing
 extension Doctor {
     /// Checks the path from a device, in the order in which an offer takes it.
     /// - Parameters:
-    /// - activity: the activity to check; nil for all offers of the device.
-    /// - apps: the apps here; nil if the daemon does not report them.
-    /// - diagnosis: facts that only the daemon knows; nil if it does not report them.
+    ///   - activity: the activity to check; nil for all offers of the device.
+    ///   - apps: the apps here; nil if the daemon does not report them.
+    ///   - diagnosis: facts that only the daemon knows; nil if it does not report them.
     package static func way(
         from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity],
         apps: [ControlApp]? = nil, _ status: ControlStatus, _ diagnosis: ControlDiagnosis?

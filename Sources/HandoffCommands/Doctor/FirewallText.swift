@@ -13,8 +13,8 @@ package enum FirewallText {
     /// Returns whether ufw allows a port for both protocols: by itself, in a range, or by our
     /// profile. The default rules of ufw allow multicast DNS.
     /// - Parameters:
-    /// - rules: the text of `user.rules`.
-    /// - defaults: the text of `/etc/default/ufw`.
+    ///   - rules: the text of `user.rules`.
+    ///   - defaults: the text of `/etc/default/ufw`.
     /// - Returns: nil if another rule blocks the port, because the result depends on their order.
     static func ufwAllows(_ port: UInt16, _ rules: String, defaults: String) -> Bool? {
         var open: Set<String> = []

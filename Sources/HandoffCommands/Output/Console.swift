@@ -77,7 +77,8 @@ package struct Console {
 
 extension Console {
     /// Returns the process's standard output and standard error.
-    /// ¶ A pipe without a reader ends the program by SIGPIPE without a message, as in other
+    ///
+    /// A pipe without a reader ends the program by SIGPIPE without a message, as in other
     /// programs.
     /// - Parameter outputFailed: called if standard output cannot be written for another reason,
     ///   after that was reported.

@@ -9,7 +9,8 @@ package enum JSONLine {
 
     /// Returns the object on one line, without a line terminator, with `version` as its first
     /// member.
-    /// ¶ Characters that control a terminal or the direction of text are escaped. The value stays
+    ///
+    /// Characters that control a terminal or the direction of text are escaped. The value stays
     /// exact, and a line with text from a peer cannot disguise itself.
     package static func text(_ object: JSONObject) -> String {
         var versioned: JSONObject = ["version": .integer(version)]

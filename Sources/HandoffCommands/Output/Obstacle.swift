@@ -47,7 +47,8 @@ struct Obstacle: Equatable {
     }
 
     /// Returns the first reason why no activities pass in this direction, if any.
-    /// ¶ - Parameter recipient: the only recipient, online or not; nil for all devices.
+    ///
+    /// - Parameter recipient: the only recipient, online or not; nil for all devices.
     static func first(
         _ direction: SwitchDirection, _ status: ControlStatus, to recipient: String? = nil
     ) -> Obstacle? {

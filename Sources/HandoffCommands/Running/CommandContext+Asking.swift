@@ -21,8 +21,8 @@ extension CommandContext {
 
     /// Prompts for a secret without echo.
     /// - Parameters:
-    /// - failure: creates the command's failure if there is no terminal, from the reason.
-    /// - then: receives the typed bytes; nil at the end of input.
+    ///   - failure: creates the command's failure if there is no terminal, from the reason.
+    ///   - then: receives the typed bytes; nil at the end of input.
     func askSecret(
         _ prompt: String, orElse failure: @escaping (String) -> CommandFailure = { .noAnswer(why: $0) },
         _ then: @escaping (SecretBuffer?) -> Void

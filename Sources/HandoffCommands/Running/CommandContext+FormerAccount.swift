@@ -6,9 +6,10 @@ extension CommandContext {
     /// Handles the daemon's refusal to create or join an account. If the reason is that this device
     /// was removed from its former account, leaves that account first: its keys are useless, and a
     /// new identity is needed anyway.
-    /// ¶ - Parameters:
-    /// - failure: the refusal, which ends the command if leaving does not help.
-    /// - again: repeats the refused request under the new identity.
+    ///
+    /// - Parameters:
+    ///   - failure: the refusal, which ends the command if leaving does not help.
+    ///   - again: repeats the refused request under the new identity.
     func leaveFormerAccount(after failure: CommandFailure, _ again: @escaping () -> Void) {
         guard failure.name == "AccountRefused" else { return fail(failure) }
         connect { client in

@@ -32,8 +32,8 @@ package final class CommandContext {
     private var watchesSignals = false
 
     /// - Parameters:
-    /// - ownsProcess: true if the process runs only this command.
-    /// - onFinish: called once when the command has ended; the program then stops the loop.
+    ///   - ownsProcess: true if the process runs only this command.
+    ///   - onFinish: called once when the command has ended; the program then stops the loop.
     package init(
         console: Console, keyboard: Keyboard, json: Bool, socketPath: String, loop: EventLoop,
         ownsProcess: Bool = false, onFinish: @escaping () -> Void

@@ -157,9 +157,10 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// The user of the receiving device declined.
-    /// ¶ - Parameters:
-    /// - title: the title of the item, in quotes.
-    /// - device: the device, as labeled by `DeviceText`.
+    ///
+    /// - Parameters:
+    ///   - title: the title of the item, in quotes.
+    ///   - device: the device, as labeled by `DeviceText`.
     static func declined(_ title: String, by device: String) -> CommandFailure {
         CommandFailure(.failed, "Declined", "\(device) declined \(title)")
     }

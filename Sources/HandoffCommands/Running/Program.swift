@@ -63,9 +63,9 @@ package enum Program {
 
     /// Starts a command line on the caller's loop.
     /// - Parameters:
-    /// - ownsProcess: true if the process does nothing else, so that the command may drop
-    ///   privileges permanently.
-    /// - onFinish: called when a running command has ended.
+    ///   - ownsProcess: true if the process does nothing else, so that the command may drop
+    ///     privileges permanently.
+    ///   - onFinish: called when a running command has ended.
     package static func start(
         _ arguments: [String], _ environment: Environment, _ console: Console, _ keyboard: Keyboard,
         on loop: EventLoop, ownsProcess: Bool = false, onFinish: @escaping () -> Void

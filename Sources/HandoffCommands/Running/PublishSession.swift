@@ -37,10 +37,10 @@ final class PublishSession {
     private var hasReportedReach = false
 
     /// - Parameters:
-    /// - attachment: the attachment, whose reports the caller forwards to `received`.
-    /// - reportsObstacles: true to print why no device is offered the activity.
-    /// - onEnd: called once when the offer has ended, with a failure if the other device lacks
-    ///   something.
+    ///   - attachment: the attachment, whose reports the caller forwards to `received`.
+    ///   - reportsObstacles: true to print why no device is offered the activity.
+    ///   - onEnd: called once when the offer has ended, with a failure if the other device lacks
+    ///     something.
     /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
     init(
         _ request: PublishRequest, _ context: CommandContext, attachment: AppAttachment, reportsObstacles: Bool,

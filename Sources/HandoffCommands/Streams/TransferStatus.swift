@@ -35,9 +35,9 @@ package final class TransferStatus {
     private var timer: LoopTimer?
 
     /// - Parameters:
-    /// - verb: the first word of the line: `sending`.
-    /// - tick: called about once a second during a transfer, instead of showing a line on a
-    ///   terminal.
+    ///   - verb: the first word of the line: `sending`.
+    ///   - tick: called about once a second during a transfer, instead of showing a line on a
+    ///     terminal.
     init(_ context: CommandContext, verb: String, tick: (() -> Void)? = nil) {
         self.context = context
         self.verb = verb
