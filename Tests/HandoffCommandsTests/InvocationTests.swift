@@ -148,10 +148,10 @@ import Testing
             "id '0123456789abcdef0123456789abcdef0' is not an id prefix (hexadecimal digits)"
         ),
         (["continue", "ab", "--latest"], "an ID and --latest cannot be used together"),
-        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0, at most 86400"),
-        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0, at most 86400"),
-        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0, at most 86400"),
-        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0, at most 86400"),
+        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0 and at most 86400"),
+        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0 and at most 86400"),
+        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0 and at most 86400"),
+        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0 and at most 86400"),
         (["continue", "--from", ""], "--from is empty"),
         (["peer", "add", "desk"], "address 'desk' is not in the form HOST:PORT or [ADDRESS]:PORT"),
         (["peer", "add", "desk:0"], "address 'desk:0' is not in the form HOST:PORT or [ADDRESS]:PORT"),
@@ -177,7 +177,7 @@ import Testing
             "--passphrase and --passphrase-file cannot be used together"
         ),
         (["account", "import", "f", "--passphrase-file", ""], "--passphrase-file is empty"),
-        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0, at most 86400"),
+        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0 and at most 86400"),
         (["join", "--peer", "desk"], "address 'desk' is not in the form HOST:PORT or [ADDRESS]:PORT"),
         (["device", "remove", ""], "DEVICE is empty"),
         (["device", "remove", "a", "--drop", ""], "--drop is empty"),

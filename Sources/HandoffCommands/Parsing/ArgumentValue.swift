@@ -10,7 +10,8 @@ enum ArgumentValue {
     static func seconds(_ text: String, option: String, command: String) throws(UsageError) -> Double {
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
         guard digits, let value = Double(text), value > 0, value <= maxTimeout else {
-            throw .badValue(text, of: option, expected: "a number of seconds above 0, at most 86400", command: command)
+            throw .badValue(
+                text, of: option, expected: "a number of seconds above 0 and at most 86400", command: command)
         }
         return value
     }

@@ -95,7 +95,7 @@ package struct UsageError: Error, Equatable, Sendable {
 
     /// An option that has no effect without another one.
     package static func missing(_ needed: String, for option: String, command: String) -> UsageError {
-        UsageError("\(option) requires \(needed)", command: command)
+        UsageError("\(option) needs \(needed)", command: command)
     }
 
     /// An invalid value, with the location and reason.
