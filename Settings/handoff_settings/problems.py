@@ -27,7 +27,7 @@ _PAGES = {
 
 _PAUSE = "pause"
 # How the remedy begins that is to add a device.
-_PAIRING = "let another one in with: handoffctl pair"
+_PAIRING = "add another device with: handoffctl pair"
 
 
 def paused(model: Model) -> Optional[str]:

@@ -2,7 +2,7 @@ import Glibc
 import HandoffBrowser
 import LoopIO
 
-/// The entry point: everything else is in `HandoffBrowser`, so that tests can reach it.
+/// The entry point. Everything else is in `HandoffBrowser`, where tests can import it.
 @main
 struct Main {
     static func main() {

@@ -2,7 +2,7 @@ import Glibc
 import HandoffDesktopService
 import LoopIO
 
-/// The entry point: everything else is in `HandoffDesktopService`, so that tests can reach it.
+/// The entry point. Everything else is in `HandoffDesktopService`, where tests can import it.
 @main
 struct Main {
     static func main() {

@@ -1,16 +1,17 @@
 import Foundation
 
-/// Reads the Info.plist of a program, and writes a copy and a handler file. The tool of the plugin `HandoffInfo`.
+/// Reads the Info.plist of a program and writes a copy and a handler file. Used by the plugin
+/// `HandoffInfo`.
 ///
 ///     handoff-info INFO PROGRAM COPY HANDLER
 @main
 enum HandoffInfo {
-    /// What is wrong with an Info.plist.
+    /// An invalid Info.plist.
     private struct Problem: Error {
         let text: String
     }
 
-    /// A handler file, as `docs/control-protocol.md` describes it.
+    /// A handler file, as described in `docs/control-protocol.md`.
     private struct Handler: Encodable {
         let id: String
         let name: String
@@ -23,7 +24,7 @@ enum HandoffInfo {
     static func main() {
         let words = CommandLine.arguments.dropFirst()
         guard words.count == 4, let info = words.first else {
-            fail("handoff-info: INFO PROGRAM COPY HANDLER")
+            fail("usage: handoff-info INFO PROGRAM COPY HANDLER")
         }
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: info))
@@ -33,7 +34,7 @@ enum HandoffInfo {
             try data.write(to: URL(fileURLWithPath: words[3]))
             try (handler + Data("\n".utf8)).write(to: URL(fileURLWithPath: words[4]))
         } catch let problem as Problem {
-            // As a compiler says it, so that tools show the place.
+            // In the format of compiler errors, so that tools link to the file.
             fail("\(info):1: error: \(problem.text)")
         } catch {
             fail("\(info):1: error: \(error.localizedDescription)")
@@ -42,13 +43,13 @@ enum HandoffInfo {
 
     private static func handler(of data: Data, program: String) throws -> Handler {
         guard let info = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
-            throw Problem(text: "it is no dictionary")
+            throw Problem(text: "the property list is not a dictionary")
         }
         guard let types = info["NSUserActivityTypes"] as? [String], !types.isEmpty else {
-            throw Problem(text: "there are no NSUserActivityTypes")
+            throw Problem(text: "NSUserActivityTypes is missing or empty")
         }
         for type in types where !isType(type) {
-            throw Problem(text: "'\(type)' is no activity type: 1 to 255 visible ASCII characters")
+            throw Problem(text: "'\(type)' is not an activity type (1 to 255 visible ASCII characters)")
         }
         let ranges = info["HandoffActivityVersions"] as? [String: [String: String]] ?? [:]
         let versions = ranges.sorted { $0.key < $1.key }.map { type, ends in

@@ -2,7 +2,7 @@ import Glibc
 import HandoffCommands
 import LoopIO
 
-/// The entry point: everything else is in `HandoffCommands`, so that tests can reach it.
+/// The entry point. Everything else is in `HandoffCommands`, where tests can import it.
 @main
 struct Main {
     static func main() {
@@ -12,7 +12,7 @@ struct Main {
         do throws(Errno) {
             try StandardStream.output.finish()
         } catch {
-            console.writeDiagnostics("handoffctl: cannot store what was written to standard output: \(error)\n")
+            console.writeDiagnostics("handoffctl: cannot write to standard output: \(error)\n")
             exit(ExitStatus.failed.rawValue)
         }
         exit(status.rawValue)

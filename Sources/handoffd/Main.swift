@@ -3,8 +3,8 @@ import HandoffDaemon
 import HandoffEmbeddedDiscovery
 import LoopIO
 
-/// The entry point: everything else is in `HandoffDaemon`, so that tests can reach it. Only the embedded discovery is
-/// named here, so that nothing else links it.
+/// The entry point. Everything else is in `HandoffDaemon`, where tests can import it. The embedded
+/// discovery is only referenced here, so that no other target links it.
 @main
 struct Main {
     static func main() {

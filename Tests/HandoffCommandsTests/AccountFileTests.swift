@@ -15,7 +15,7 @@ import Testing
         file = run.test.folder.file("account")
     }
 
-    /// A daemon that exports these bytes once it got the length of a passphrase.
+    /// Returns a daemon that exports these bytes after it has received the length of a passphrase.
     private static func exporting(_ bytes: [UInt8]) -> (FakeDaemon.Call) -> Void {
         { call in
             call.upgrade(
@@ -26,15 +26,15 @@ import Testing
         }
     }
 
-    @Test func `an export is a new file that only the user may read`() throws {
+    @Test func `an export creates a new file that only the user can read`() throws {
         #expect(try run.run("account", "export", file, answer: Self.exporting(Array(Sample.accountFile.utf8))) == .done)
         #expect(run.test.folder.text(of: "account") == Sample.accountFile)
         #expect(run.test.folder.mode(of: "account") == 0o600)
         #expect(run.output == "exported to \(file)\n")
-        #expect(run.diagnostics.contains("works once, within 24 hours"))
+        #expect(run.diagnostics.contains("can be used only once, within 24 hours"))
     }
 
-    @Test func `an existing file is refused before the daemon is asked`() throws {
+    @Test func `an existing file is refused before any request`() throws {
         try run.test.folder.write("mine", to: "account")
         #expect(try run.run("account", "export", file, answer: Self.exporting([1])) == .failed)
         #expect(run.test.folder.text(of: "account") == "mine")
@@ -59,13 +59,13 @@ import Testing
         #expect(run.test.folder.mode(of: "account") == nil)
     }
 
-    @Test func `a part of a file is no export`() throws {
+    @Test func `an incomplete file is not accepted as an export`() throws {
         for part in [1, 12, 47, 49] {
             let torn = Array(Sample.accountFile.utf8.prefix(part))
             #expect(try run.run("account", "export", file, answer: Self.exporting(torn)) == .failed)
             #expect(run.test.folder.mode(of: "account") == nil)
         }
-        #expect(run.diagnostics.contains("no whole account file"))
+        #expect(run.diagnostics.contains("an incomplete account file"))
     }
 
     @Test func `an import sends the file and shows the account`() throws {
@@ -84,7 +84,7 @@ import Testing
         #expect(run.objects == [["version": 1, "account": .string(Sample.account.hex), "joined": true]])
     }
 
-    @Test func `an import that no member has confirmed is not called joined`() throws {
+    @Test func `an import that no member has confirmed is not reported as joined`() throws {
         try run.test.folder.write("secret", to: "account")
         let status = try run.run("account", "import", file) { call in
             call.upgrade(
@@ -115,7 +115,7 @@ import Testing
         #expect(run.errorObjects.last == ["version": 1, "error": "InvalidAccountFile", "message": "it was used"])
     }
 
-    @Test func `a file that is missing is a failure before the daemon is asked`() throws {
+    @Test func `a missing file fails before any request`() throws {
         #expect(try run.run("account", "import", file) == .failed)
         #expect(run.daemon.log.isEmpty)
         #expect(run.diagnostics.contains("cannot read \(file): no such file or directory"))

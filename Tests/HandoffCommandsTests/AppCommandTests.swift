@@ -27,7 +27,7 @@ import Testing
 
     private static let reply: JSONObject = ["apps": .array(apps.map { .object($0.json) })]
 
-    @Test func `apps are a table of what they are and continue`() throws {
+    @Test func `apps are listed in a table with their state and types`() throws {
         #expect(try run.run("apps") { $0.reply(Self.reply) } == .done)
         #expect(
             run.output == #"""
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(arguments: [("enable", true), ("disable", false)])
-    func `a switch is turned, and the whole id is told`(word: String, enabled: Bool) throws {
+    func `an app is switched, and its full id is printed`(word: String, enabled: Bool) throws {
         #expect(try run.run("app", word, "org.ex", "--json") { $0.reply(["app": "org.example.Editor"]) } == .done)
         #expect(run.daemon.parameters(of: "SetAppEnabled") == ["app": "org.ex", "enabled": .bool(enabled)])
         #expect(run.objects.first?["\(word)d"] == "org.example.Editor")
     }
 
-    @Test func `an id that no app can have is wrong usage`() throws {
+    @Test func `an invalid app id is a usage error`() throws {
         #expect(try run.run("app", "enable", "a b") { $0.reply() } == .wrongUsage)
         #expect(try run.run("app", "enable") { $0.reply() } == .wrongUsage)
     }

@@ -3,29 +3,29 @@ import HandoffJSON
 import HandoffTestSupport
 import LoopIO
 
-/// A command line that runs against a fake daemon, and what it wrote.
+/// Runs a command line against a fake daemon and collects its output.
 final class CommandRun {
     let test: LoopTest
     let daemon: FakeDaemon
     private(set) var output = ""
     private(set) var diagnostics = ""
     private(set) var context: CommandContext?
-    /// What a person types: taken line by line; with the last one taken the person is silent. Nil for no terminal.
+    /// The lines that the user types, one per prompt. Later prompts get no input. Nil for no terminal.
     var typing: [String]?
-    /// The keys that a person presses, one after the other.
+    /// The keys that the user presses, in order.
     var pressing: [TerminalKey] = []
-    /// What a program writes to standard input, line by line, when it is no terminal.
+    /// The lines on standard input if it is not a terminal.
     var piped: [String] = []
-    /// What a program writes to standard input, piece by piece, for commands that read bytes.
+    /// The chunks on standard input, for commands that read bytes.
     let input = Locked<[[UInt8]]>([])
-    /// Bytes that were written to standard output.
+    /// The bytes written to standard output.
     let written = Locked<[UInt8]>([])
-    /// How wide a terminal is that shows graphics; nil for one that does not.
+    /// The width of a terminal that shows graphics; nil for one that does not.
     var graphicColumns: Int?
-    /// What was asked for, in its order.
-    private(set) var asked: [TerminalLine.Form] = []
-    /// Questions that were asked and are neither answered nor given up.
-    private(set) var openQuestions = 0
+    /// The forms of the prompts, in order.
+    private(set) var prompts: [TerminalLine.Form] = []
+    /// The number of prompts that are neither answered nor cancelled.
+    private(set) var openPrompts = 0
     /// Called after each line of output.
     var onOutput: (String) -> Void = { _ in }
     /// Called after each line on standard error.
@@ -38,16 +38,16 @@ final class CommandRun {
 
     /// Runs a command line to its end.
     /// - Parameters:
-    ///   - onTerminal: whether it writes to a terminal.
-    ///   - answer: what the daemon does with each call.
+    ///   - onTerminal: true if it writes to a terminal.
+    ///   - answer: handles each call to the daemon.
     func run(
         _ words: String..., onTerminal: Bool = false, answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
     ) throws -> ExitStatus {
         try run(words, onTerminal: onTerminal, answer: answer)
     }
 
-    /// The same for a command line that is put together.
-    /// - Parameter ownsProcess: whether the command may give up rights of its thread for ever.
+    /// Runs a command line given as an array.
+    /// - Parameter ownsProcess: true if the command may permanently drop privileges of its thread.
     func run(
         _ words: [String], onTerminal: Bool = false, ownsProcess: Bool = false,
         answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
@@ -78,54 +78,54 @@ final class CommandRun {
         }
     }
 
-    /// Somebody or nobody at a terminal; counts what is asked.
+    /// A keyboard that types the configured lines and counts prompts.
     private var keyboard: Keyboard {
         Keyboard(
             isTerminal: typing != nil,
             ask: { [unowned self] form, loop, reply throws(Errno) in
                 guard typing != nil else { throw Errno(rawValue: 6) }  // ENXIO
-                asked.append(form)
-                let question = Question { [weak self] in self?.openQuestions -= 1 }
-                openQuestions += 1
+                prompts.append(form)
+                let prompt = Prompt { [weak self] in self?.openPrompts -= 1 }
+                openPrompts += 1
                 if typing?.isEmpty == false, let line = typing?.removeFirst() {
-                    loop.later { [weak question] in
-                        // Given up meanwhile: the line goes nowhere.
-                        if question != nil { reply(.success(line == Self.endOfInput ? nil : Array(line.utf8))) }
+                    loop.later { [weak prompt] in
+                        // Drop the line if the prompt was cancelled meanwhile.
+                        if prompt != nil { reply(.success(line == Self.endOfInput ? nil : Array(line.utf8))) }
                     }
                 }
-                return question
+                return prompt
             },
             keys: { [unowned self] loop, report throws(Errno) in
                 guard typing != nil else { throw Errno(rawValue: 6) }  // ENXIO
-                openQuestions += 1
-                let question = Question { [weak self] in self?.openQuestions -= 1 }
-                press(loop, question, report)
-                return question
+                openPrompts += 1
+                let prompt = Prompt { [weak self] in self?.openPrompts -= 1 }
+                press(loop, prompt, report)
+                return prompt
             },
             readLine: { [unowned self] () throws(Errno) in piped.isEmpty ? nil : Array(piped.removeFirst().utf8) },
             readSome: { [input] _ in input.withLock { $0.isEmpty ? [] : $0.removeFirst() } })
     }
 
-    private func press(_ loop: EventLoop, _ question: Question, _ report: @escaping Keyboard.KeyReport) {
+    private func press(_ loop: EventLoop, _ prompt: Prompt, _ report: @escaping Keyboard.KeyReport) {
         guard !pressing.isEmpty else { return }
         let key = pressing.removeFirst()
-        loop.later { [weak self, weak question] in
-            guard let self, let question else { return }
+        loop.later { [weak self, weak prompt] in
+            guard let self, let prompt else { return }
             report(.success(key))
-            press(loop, question, report)
+            press(loop, prompt, report)
         }
     }
 
-    /// What a person types for Ctrl-D at the beginning of a line.
+    /// The input for Ctrl-D at the beginning of a line.
     static let endOfInput = "\u{4}"
 
-    /// Does what Ctrl-C does, once the daemon's answers that are on their way have come.
+    /// Acts like Ctrl-C once pending replies of the daemon have arrived.
     func interruptSoon() {
         afterReplies { [weak self] in self?.context?.interrupt() }
     }
 
-    /// Does something once the daemon's answers that are on their way have come: after turns of the loop, so that no
-    /// clock decides.
+    /// Runs work once pending replies of the daemon have arrived. Waits for turns of the loop, which do
+    /// not depend on a clock.
     func afterReplies(_ work: @escaping () -> Void) { later(50, work) }
 
     private func later(_ turns: Int, _ work: @escaping () -> Void) {
@@ -133,13 +133,13 @@ final class CommandRun {
         test.loop.later { [weak self] in self?.later(turns - 1, work) }
     }
 
-    /// Does something in a later turn of the loop.
+    /// Runs work in a later turn of the loop.
     func later(_ work: @escaping () -> Void) { test.loop.later(work) }
 
-    /// What was written to standard output, line by line, as JSON.
+    /// The lines of standard output, parsed as JSON.
     var objects: [JSONObject] { Self.objects(output) }
 
-    /// What was written to standard error, line by line, as JSON.
+    /// The lines of standard error, parsed as JSON.
     var errorObjects: [JSONObject] { Self.objects(diagnostics) }
 
     private static func objects(_ text: String) -> [JSONObject] {
@@ -149,8 +149,8 @@ final class CommandRun {
     }
 }
 
-/// A question that was asked; counted out when it is let go.
-private final class Question {
+/// An open prompt. Reports when it is released.
+private final class Prompt {
     private let end: () -> Void
 
     init(_ end: @escaping () -> Void) {

@@ -5,7 +5,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// What may stand where the cursor is.
+/// The completions at the cursor.
 @Suite struct CompletionQueryTests {
     private func words(_ line: String...) -> [String] { CompletionQuery(line).answer.candidates.map(\.word) }
     private func kind(_ line: String...) -> CompletionAnswer.Kind { CompletionQuery(line).answer.kind }
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: CommandTable.standard.commands.map { $0.specification.name })
-    func `every command is offered word by word and then its options`(_ name: String) throws {
+    func `every command is completed word by word, then its options`(_ name: String) throws {
         let command = try #require(CommandTable.standard.commands.first { $0.specification.name == name }).specification
         for length in command.words.indices {
             let before = Array(command.words[..<length])
@@ -36,7 +36,7 @@ import Testing
         #expect(words("publish", "com.example.a", "--required", "page", "--r") == ["--required"])
     }
 
-    @Test func `words before the cursor are understood as they will be`() {
+    @Test func `words before the cursor are parsed as in the final command`() {
         #expect(words("--json", "--socket", "account", "st") == ["status"])
         #expect(CompletionQuery(["--socket", "/tmp/a", "st"]).socket == "/tmp/a")
         #expect(CompletionQuery(["--socket=/tmp/a", "st"]).socket == "/tmp/a")
@@ -45,7 +45,7 @@ import Testing
         #expect(words("handle", "com.example.a", "--", "--t") == [])
     }
 
-    @Test func `files are for the shell`() {
+    @Test func `file names are left to the shell`() {
         #expect(kind("account", "export", "") == .files(after: ""))
         #expect(kind("continue", "--output", "Do") == .files(after: ""))
         #expect(kind("continue", "--output=Do") == .files(after: "--output="))
@@ -56,7 +56,7 @@ import Testing
         #expect(kind("publish", "com.example.a", "--user-info", "{") == .words)
     }
 
-    @Test func `what only the daemon knows is asked for`() {
+    @Test func `candidates known only to the daemon are requested`() {
         #expect(kind("continue", "3f") == .asked(.activity, before: "", begun: "3f"))
         #expect(kind("continue", "--from=La") == .asked(.otherDevice, before: "--from=", begun: "La"))
         #expect(kind("device", "rename", "") == .asked(.device, before: "", begun: ""))
@@ -67,13 +67,13 @@ import Testing
         #expect(kind("status", "") == .words)
     }
 
-    @Test func `words that are typed as they stand are offered`() {
+    @Test func `literal operands are offered`() {
         #expect(words("completion", "") == ["bash", "zsh", "fish"])
         #expect(words("completion", "z") == ["zsh"])
         #expect(words("help", "pub") == ["publish"])
     }
 
-    @Test func `the answer has a line for each candidate and none for what would break it`() {
+    @Test func `the reply has a line for each candidate except those with control characters`() {
         let answer = CompletionAnswer(
             .words, [.init("a b", "one"), .init("c\nd", "two"), .init("\u{1b}[2J"), .init("e")])
         #expect(answer.text == "words\na b\tone\ne\t\n")
@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-/// The command that the shells' scripts run.
+/// The command that the shell scripts run.
 @Suite struct CompletionCommandTests {
     @Test func `a script is printed for each shell`() throws {
         for script in CompletionScript.allCases {
@@ -92,21 +92,21 @@ import Testing
         }
     }
 
-    @Test func `an unknown shell is wrong usage`() throws {
+    @Test func `an unknown shell is a usage error`() throws {
         let run = try CommandRun()
         #expect(try run.run("completion", "csh") == .wrongUsage)
         #expect(run.diagnostics.contains("bash, zsh or fish"))
         #expect(try CommandRun().run("completion", "bash", "zsh") == .wrongUsage)
     }
 
-    @Test func `where no daemon answers there is silence`() throws {
+    @Test func `without a daemon nothing is completed and nothing is reported`() throws {
         let run = try CommandRun()
         #expect(try run.run("completion", "words", "--", "--socket", "/no/such/socket", "continue", "") == .done)
         #expect(run.output == "words\n")
         #expect(run.diagnostics == "")
     }
 
-    @Test func `a daemon that refuses is no reason for a message`() throws {
+    @Test func `a refusal by the daemon is not reported`() throws {
         let run = try CommandRun()
         let status = try run.run("completion", "words", "--", "continue", "") { call in
             call.fail("dev.handoff1.Control.NoAccount")
@@ -120,7 +120,7 @@ import Testing
         ["send", ""], ["why", ""], ["device", "remove", ""], ["device", "remove", "Desk", "--drop", ""],
         ["publish", "com.example.a", "--to", ""], ["continue", "--from", ""], ["pause", "--device", ""],
     ])
-    func `this device is not offered where another one is meant`(_ line: [String]) throws {
+    func `this device is not offered where another device is required`(_ line: [String]) throws {
         let run = try CommandRun()
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "Desk", kind: .desktop, isSelf: true, online: true),
@@ -133,7 +133,7 @@ import Testing
         #expect(run.output == "words\nlaptop\t1a1a1a1, online\n")
     }
 
-    @Test func `devices are offered by name where that says which one is meant`() throws {
+    @Test func `devices are offered by name if the name is unambiguous`() throws {
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "Desk", kind: .desktop, isSelf: true, online: true),
             ControlDevice(id: Sample.device(0x1A), name: "Old laptop", kind: .laptop, isSelf: false, online: true),

@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func `without print it says what opened`() throws {
+    @Test func `without print it reports what opened`() throws {
         let run = try CommandRun()
         let opens = ControlOpens(kind: .app, name: "Editor")
         #expect(try run.run("continue") { Self.answer($0, nil, opens) } == .done)
@@ -74,7 +74,7 @@ import Testing
         #expect(run.output.hasSuffix(": opened on the web, at shop.example:8443\n"), "\(run.output)")
     }
 
-    @Test func `without print JSON says what opened`() throws {
+    @Test func `without print the JSON output includes what opened`() throws {
         let run = try CommandRun()
         #expect(try run.run("continue", "--json") { Self.answer($0, nil, ControlOpens(kind: .web)) } == .done)
         #expect(
@@ -106,7 +106,7 @@ import Testing
         #expect(run.errorObjects.first?["reason"] == "timedOut")
     }
 
-    @Test func `an id that fits several lists them`() throws {
+    @Test func `an ambiguous id lists the matches`() throws {
         let run = try CommandRun()
         let status = try run.run("continue", "a1") {
             $0.fail(
@@ -114,10 +114,10 @@ import Testing
                 ["identifier": "a1", "candidates": ["a1b", "a1c"], "message": "'a1' fits several"])
         }
         #expect(status == .failed)
-        #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it fits: a1b, a1c\n")
+        #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it matches: a1b, a1c\n")
     }
 
-    @Test func `an id that two devices offer asks for the device`() throws {
+    @Test func `an id that two devices offer requires the device`() throws {
         let run = try CommandRun()
         let id = Sample.activityID(0xA1).hex
         let status = try run.run("continue", id) {
@@ -129,20 +129,20 @@ import Testing
         #expect(
             run.diagnostics == """
                 handoffctl: 2 devices offer it
-                  see whose they are with: handoffctl list
-                  say whose you mean with: --from DEVICE
+                  list their devices with: handoffctl list
+                  choose one with: --from DEVICE
 
                 """)
     }
 
-    @Test func `a last reply that promises more is refused`() throws {
+    @Test func `a final reply that promises more is refused`() throws {
         let run = try CommandRun()
         let status = try run.run("continue", "--json") { $0.reply(ContinueEvent.willContinue(.browsingWeb).json) }
         #expect(status == .failed)
         #expect(run.errorObjects.first?["error"] == "BadAnswer")
     }
 
-    @Test func `a terminal is told who is waited for`() throws {
+    @Test func `a terminal shows which device is waited for`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let activity = try Self.activity()
@@ -163,7 +163,7 @@ import Testing
         #expect(run.diagnostics == "handoffctl: waiting for desk\\u{7}…\n")
     }
 
-    @Test func `a file is told nothing while waiting`() throws {
+    @Test func `nothing is written to a file while waiting`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let activity = try Self.activity()

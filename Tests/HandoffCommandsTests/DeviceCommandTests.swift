@@ -32,14 +32,14 @@ import Testing
         { call in call.member == "ListDevices" ? call.reply(reply(devices)) : other(call) }
     }
 
-    /// An id that begins like the laptop's.
-    private static func twin() throws -> DeviceID {
+    /// Returns an id with the same prefix as the laptop's.
+    private static func similarID() throws -> DeviceID {
         try #require(DeviceID(hex: "1a1a1a1b" + String(repeating: "0", count: 56)))
     }
 
     // MARK: devices
 
-    @Test func `what is special about a device is noted`() throws {
+    @Test func `special states of a device are noted`() throws {
         var stale = Self.laptop
         stale.current = false
         var unfinished = Self.phone
@@ -50,17 +50,17 @@ import Testing
         #expect(
             run.output == """
                 NAME           KIND     STATE        ID       NOTE
-                Desk           desktop  this device  3f3f3f3  named like 2b2b2b2
-                Laptop         laptop   online       1a1a1a1  has not heard of the latest key
-                d e\\u{200B}SK  phone    offline      2b2b2b2  pairing not finished: run join there again, or remove it; named like 3f3f3f3
+                Desk           desktop  this device  3f3f3f3  name similar to 2b2b2b2
+                Laptop         laptop   online       1a1a1a1  does not have the latest key
+                d e\\u{200B}SK  phone    offline      2b2b2b2  pairing not finished: run join there again, or remove it; name similar to 3f3f3f3
 
                 """)
     }
 
-    @Test func `ids that begin alike are shown longer`() throws {
-        var twin = Self.phone
-        twin.id = try Self.twin()
-        #expect(try run.run("devices") { $0.reply(Self.reply([Self.laptop, twin])) } == .done)
+    @Test func `ids with a common prefix are shown with more digits`() throws {
+        var similar = Self.phone
+        similar.id = try Self.similarID()
+        #expect(try run.run("devices") { $0.reply(Self.reply([Self.laptop, similar])) } == .done)
         #expect(run.output.contains("  1a1a1a1a\n"))
         #expect(run.output.contains("  1a1a1a1b\n"))
     }
@@ -70,7 +70,9 @@ import Testing
         ("Desk", "\u{202E}Desk", true), ("Caf\u{E9}", "Cafe\u{301}", true), ("Desk", "Desk2", false),
         ("Desk", "D\u{435}sk", false), ("", "  ", true),
     ])
-    func `names are alike up to case spaces and what is not seen`(_ first: String, _ second: String, _ areAlike: Bool) {
+    func `names are similar if they differ only in case, spaces and invisible characters`(
+        _ first: String, _ second: String, _ areAlike: Bool
+    ) {
         let names = [Sample.device(1): first, Sample.device(2): second]
         let expected = [Sample.device(1): [Sample.device(2)], Sample.device(2): [Sample.device(1)]]
         #expect(ConfusableNames.groups(names) == (areAlike ? expected : [:]))
@@ -79,7 +81,7 @@ import Testing
     // MARK: device rename
 
     @Test(arguments: ["Laptop", "1a1a1a1", "1A1A-1a1a"])
-    func `a device is renamed by its whole ID`(_ word: String) throws {
+    func `a rename request has the full id`(_ word: String) throws {
         #expect(try run.run("device", "rename", word, "Old \u{1B}one", answer: Self.daemon()) == .done)
         let expected: JSONObject = ["device": .string(Self.laptop.id.hex), "name": "Old \u{1B}one"]
         #expect(run.daemon.parameters(of: "RenameDevice") == expected)
@@ -91,14 +93,14 @@ import Testing
         #expect(run.objects == [["version": 1, "renamed": .string(Self.phone.id.hex), "name": "P"]])
     }
 
-    @Test func `a word that fits none or several is refused with the choice`() throws {
-        var twin = Self.phone
-        twin.id = try Self.twin()
-        let daemon = Self.daemon([Self.desk, Self.laptop, twin])
+    @Test func `a name or id that matches no device or several is refused with the candidates`() throws {
+        var similar = Self.phone
+        similar.id = try Self.similarID()
+        let daemon = Self.daemon([Self.desk, Self.laptop, similar])
         #expect(try run.run("device", "rename", "1a1a", "x", answer: daemon) == .failed)
-        #expect(run.diagnostics.contains("  it fits: Laptop (1a1a1a1a), Phone (1a1a1a1b)\n"))
+        #expect(run.diagnostics.contains("  it matches: Laptop (1a1a1a1a), Phone (1a1a1a1b)\n"))
         #expect(try run.run("device", "rename", "Tablet", "x", answer: daemon) == .failed)
-        #expect(run.diagnostics.contains("no device is called 'Tablet'"))
+        #expect(run.diagnostics.contains("no device is named 'Tablet'"))
         #expect(run.daemon.methods == ["ListDevices", "ListDevices"])
     }
 
@@ -109,7 +111,7 @@ import Testing
         let daemon = Self.daemon([Self.desk, other, Self.phone])
         let operands = words + ["Desk"] + (words.last == "rename" ? ["x"] : [])
         #expect(try run.run(operands, answer: daemon) == .failed)
-        #expect(run.diagnostics.contains("  it fits: Desk (1a1a1a1), Desk (3f3f3f3)\n"), "\(run.diagnostics)")
+        #expect(run.diagnostics.contains("  it matches: Desk (1a1a1a1), Desk (3f3f3f3)\n"), "\(run.diagnostics)")
     }
 
     // MARK: account leave
@@ -118,36 +120,36 @@ import Testing
         daemon { $0.reply(["told": .array(told.map { .string($0.hex) })]) }
     }
 
-    @Test func `leaving asks and says who was told`() throws {
+    @Test func `leaving asks first and lists the notified devices`() throws {
         run.typing = ["y"]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [Self.laptop.id])) == .done)
         #expect(run.diagnostics.contains("In it remain: Laptop (1a1a1a1), Phone (2b2b2b2)\nLeave the account? [y/N] "))
         #expect(
             run.output == """
                 left the account; this device has a new identity
-                told      Laptop (1a1a1a1)
-                waiting   Phone (2b2b2b2)
+                notified  Laptop (1a1a1a1)
+                pending   Phone (2b2b2b2)
 
                 """)
-        #expect(run.diagnostics.contains("until the others hear of it"))
+        #expect(run.diagnostics.contains("until they learn that it left"))
     }
 
-    @Test func `leaving is given up by any other answer`() throws {
+    @Test func `any answer but yes cancels leaving`() throws {
         run.typing = [""]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [])) == .failed)
         #expect(run.daemon.methods == ["ListDevices"])
         #expect(run.diagnostics.contains("nothing was changed"))
     }
 
-    @Test func `the last device is warned of the end`() throws {
+    @Test func `the last device is warned that the account will be deleted`() throws {
         run.typing = ["y"]
         let daemon = Self.daemon([Self.desk]) { $0.reply(["told": []]) }
         #expect(try run.run("account", "leave", answer: daemon) == .done)
-        #expect(run.diagnostics.contains("the account ends with it"))
+        #expect(run.diagnostics.contains("the account will be deleted"))
         #expect(run.output == "left the account; this device has a new identity\n")
     }
 
-    @Test func `a leave that cannot be stored is to be asked for again`() throws {
+    @Test func `a leave that cannot be stored must be repeated`() throws {
         let daemon = Self.daemon { $0.fail("dev.handoff1.Control.StorageFailed", ["message": "no space left"]) }
         #expect(try run.run("account", "leave", "--yes", answer: daemon) == .failed)
         #expect(run.diagnostics.contains("handoffctl: no space left\n"))
@@ -161,14 +163,14 @@ import Testing
         let other = try CommandRun()
         #expect(try other.run("account", "leave", "--yes", "--json", answer: Self.leaving(told: told)) == .done)
         #expect(other.objects == [["version": 1, "told": .array(told.map { .string($0.hex) }), "waiting": []]])
-        #expect(other.asked.isEmpty)
+        #expect(other.prompts.isEmpty)
     }
 
     // MARK: account rotate, account export --revoke
 
-    @Test func `a new key is made`() throws {
+    @Test func `a new key is created`() throws {
         #expect(try run.run("account", "rotate") { $0.reply(["epoch": 7]) } == .done)
-        #expect(run.output == "made a new account key: epoch 7\n")
+        #expect(run.output == "created a new account key: epoch 7\n")
         #expect(run.daemon.methods == ["RotateKey"])
         #expect(try run.run("account", "rotate", "--json") { $0.reply(["epoch": 8]) } == .done)
         #expect(run.objects == [["version": 1, "epoch": 8]])
@@ -177,12 +179,12 @@ import Testing
     @Test func `a ticket is revoked`() throws {
         #expect(try run.run("account", "export", "--revoke", "01-AB") { $0.reply() } == .done)
         #expect(run.daemon.parameters(of: "RevokeExport") == ["ticket": "01ab"])
-        #expect(run.output == "revoked 01ab: nobody can join with that file any more\n")
+        #expect(run.output == "revoked 01ab: the file can no longer be used to join\n")
         let status = try run.run("account", "export", "--revoke", "77") {
             $0.fail(ControlErrorName.noSuchTicket.rawValue, ["identifier": "77", "message": "there is none"])
         }
         #expect(status == .failed)
         #expect(
-            run.diagnostics.contains("handoffctl: there is none\n  see the open ones with: handoffctl account show"))
+            run.diagnostics.contains("handoffctl: there is none\n  list the open ones with: handoffctl account show"))
     }
 }

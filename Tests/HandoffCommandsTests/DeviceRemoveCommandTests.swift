@@ -19,7 +19,7 @@ import Testing
             admittedBy: admitter.map { Sample.device($0) })
     }
 
-    /// Desk is this device; Laptop let Phone in, which let Watch in; Tablet came by Desk.
+    /// Desk is this device. Laptop admitted Phone, which admitted Watch. Desk admitted Tablet.
     private static let devices = [
         device(0x3F, "Desk", by: nil), device(0x1A, "Laptop", by: 0x3F), device(0x2B, "Phone", by: 0x1A),
         device(0x4C, "Watch", by: 0x2B), device(0x5D, "Tablet", by: 0x3F),
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Everybody hears of it.
+    /// All devices confirm the removal.
     private static var all: (FakeDaemon.Call) -> Void {
         daemon { call in
             call.reply(event(.removed, [0x3F], [0x2B, 0x5D]), continues: true)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// One does not.
+    /// One device does not confirm.
     private static var some: (FakeDaemon.Call) -> Void {
         daemon { call in
             call.reply(event(.removed, [0x3F], [0x2B, 0x5D]), continues: true)
@@ -56,16 +56,16 @@ import Testing
         }
     }
 
-    @Test func `a person is told whom the device let in and is asked`() throws {
+    @Test func `the question lists the devices that the device admitted`() throws {
         run.typing = ["y"]
         #expect(try run.run("device", "remove", "laptop", answer: Self.all) == .failed)
-        #expect(run.diagnostics.contains("no device is called 'laptop'"))
+        #expect(run.diagnostics.contains("no device is named 'laptop'"))
         #expect(try run.run("device", "remove", "Laptop", answer: Self.all) == .done)
         #expect(
             run.diagnostics.hasSuffix(
-                "Laptop (1a1a1a1) let in: Phone (2b2b2b2), Watch (4c4c4c4)\n"
-                    + "These stay, unless you name them with --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
-                    + "Remove Laptop (1a1a1a1) for ever? [y/N] "))
+                "Laptop (1a1a1a1) admitted: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "They stay unless you add --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "Permanently remove Laptop (1a1a1a1)? [y/N] "))
         #expect(
             run.output == """
                 removed    Laptop (1a1a1a1)
@@ -74,25 +74,25 @@ import Testing
 
                 """)
         #expect(run.daemon.parameters(of: "RemoveDevice") == ["device": .string(Sample.device(0x1A).hex)])
-        #expect(run.asked == [.answer])
+        #expect(run.prompts == [.answer])
     }
 
-    @Test func `dropped ones go with it and are named in the question`() throws {
+    @Test func `dropped devices are named in the question and removed as well`() throws {
         run.typing = ["y"]
         let words = ["device", "remove", "1a1a1a1", "--drop", "Phone", "--drop=2b2b"]
         #expect(try run.run(words, answer: Self.all) == .done)
         #expect(run.diagnostics.contains("with --drop: Watch (4c4c4c4)\n"))
-        #expect(run.diagnostics.contains("Remove Laptop (1a1a1a1), Phone (2b2b2b2) for ever? [y/N] "))
+        #expect(run.diagnostics.contains("Permanently remove Laptop (1a1a1a1), Phone (2b2b2b2)? [y/N] "))
         let expected: JSONObject = [
             "device": .string(Sample.device(0x1A).hex), "drop": [.string(Sample.device(0x2B).hex)],
         ]
         #expect(run.daemon.parameters(of: "RemoveDevice") == expected)
     }
 
-    @Test func `a device that let nobody in is just asked about`() throws {
+    @Test func `for a device that admitted no other only the question is shown`() throws {
         run.typing = ["n"]
         #expect(try run.run("device", "remove", "Tablet", answer: Self.all) == .failed)
-        #expect(run.diagnostics.hasPrefix("Remove Tablet (5d5d5d5) for ever? [y/N] "))
+        #expect(run.diagnostics.hasPrefix("Permanently remove Tablet (5d5d5d5)? [y/N] "))
         #expect(run.daemon.methods == ["ListDevices"])
         #expect(run.diagnostics.contains("nothing was changed"))
     }
@@ -103,11 +103,11 @@ import Testing
         #expect(run.diagnostics.contains("with --yes"))
         let other = try CommandRun()
         #expect(try other.run("device", "remove", "Laptop", "--yes", answer: Self.all) == .done)
-        #expect(other.asked.isEmpty)
+        #expect(other.prompts.isEmpty)
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `who has yet to hear is said after a while and what that means`() throws {
+    func `after the timeout the unconfirmed devices and the consequence are shown`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         run.onOutput = { text in
@@ -115,13 +115,13 @@ import Testing
         }
         let words = ["device", "remove", "Laptop", "--yes", "--timeout", "5"]
         #expect(try run.run(words, answer: Self.some) == .done)
-        #expect(run.output.hasSuffix("confirmed  Tablet (5d5d5d5)\nwaiting    Phone (2b2b2b2)\n"))
+        #expect(run.output.hasSuffix("confirmed  Tablet (5d5d5d5)\npending    Phone (2b2b2b2)\n"))
         #expect(
-            run.diagnostics == "handoffctl: until they hear of it, Laptop can still read what they offer\n")
+            run.diagnostics == "handoffctl: until pending devices confirm, Laptop can still read their offers\n")
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `without an option it follows for ten seconds`() throws {
+    func `by default it follows the removal for ten seconds`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         var moved = 0
@@ -138,18 +138,18 @@ import Testing
         }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
         #expect(moved == 10)
-        #expect(run.output.contains("waiting    Phone"))
+        #expect(run.output.contains("pending    Phone"))
     }
 
-    @Test func `with no wait it ends at once`() throws {
+    @Test func `with no wait it ends immediately`() throws {
         #expect(try run.run("device", "remove", "Laptop", "--yes", "--no-wait", answer: Self.some) == .done)
-        #expect(run.output.contains("waiting    Phone (2b2b2b2), Tablet (5d5d5d5)\n"))
+        #expect(run.output.contains("pending    Phone (2b2b2b2), Tablet (5d5d5d5)\n"))
     }
 
-    @Test func `an interrupt ends the following and not the removal`() throws {
+    @Test func `an interrupt ends the wait but not the removal`() throws {
         run.onOutput = { [run] text in if text.hasPrefix("confirmed  Tablet") { run.interruptSoon() } }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
-        #expect(run.output.contains("waiting    Phone"))
+        #expect(run.output.contains("pending    Phone"))
     }
 
     @Test func `every event is an object`() throws {
@@ -160,7 +160,7 @@ import Testing
         #expect(run.diagnostics.isEmpty)
     }
 
-    @Test func `a device does not remove itself`() throws {
+    @Test func `a device cannot remove itself`() throws {
         for words in [["Desk"], ["Laptop", "--drop", "Desk"]] {
             let run = try CommandRun()
             #expect(try run.run(["device", "remove", "--yes"] + words, answer: Self.all) == .failed)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a refusal is said`() throws {
+    @Test func `a refusal is reported`() throws {
         let daemon = Self.daemon {
             $0.fail(ControlErrorName.accountRefused.rawValue, ["message": "Watch was not let in by it"])
         }
@@ -178,13 +178,13 @@ import Testing
         #expect(run.diagnostics == "handoffctl: Watch was not let in by it\n")
     }
 
-    @Test func `a daemon that goes away leaves the last word on who waits`() throws {
+    @Test func `when the daemon stops, the last known unconfirmed devices are shown`() throws {
         let daemon = Self.daemon { call in
             call.reply(Self.event(.removed, [0x3F], [0x2B]), continues: true)
             call.crash()
         }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: daemon) == .daemonNotReachable)
         #expect(run.output.hasPrefix("removed    Laptop"))
-        #expect(run.output.hasSuffix("waiting    Phone (2b2b2b2)\n"))
+        #expect(run.output.hasSuffix("pending    Phone (2b2b2b2)\n"))
     }
 }

@@ -5,7 +5,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// What `doctor` makes of a daemon that does not answer everything. The machine is the real one.
+/// Tests `doctor` with a daemon that does not answer all requests. The machine is the real one.
 @Suite struct DoctorCommandTests {
     private let run: CommandRun
 
@@ -18,7 +18,7 @@ import Testing
         account: Sample.account, epoch: 1, discovery: "avahi", discoveryState: "running", port: 24_863, peers: [],
         published: 0, offered: 0, tickets: [], warnings: [])
 
-    /// What is said of the daemon when it says its status, and treats one other question so.
+    /// Returns the check of a daemon that reports its status and handles one other request as given.
     private func daemon(_ treatment: (method: String, how: (FakeDaemon.Call) -> Void)) throws -> JSONObject {
         let ended = try run.run("--json", "doctor") { call in
             switch call.member {
@@ -33,7 +33,7 @@ import Testing
         return check
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func `a daemon that ends while it is asked is a problem`(
+    @Test(arguments: ["Diagnose", "ListApps"]) func `a daemon that exits during a request is a problem`(
         _ method: String
     ) throws {
         let check = try daemon((method, { $0.crash() }))
@@ -41,17 +41,18 @@ import Testing
         #expect(check["message"]?.string?.contains("closed the connection") == true)
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func `a daemon that refuses to say is a problem`(_ method: String) throws
-    {
+    @Test(arguments: ["Diagnose", "ListApps"])
+    func `a daemon that refuses a request is a problem`(_ method: String) throws {
         let check = try daemon((method, { $0.fail("dev.handoff1.Failed", ["message": "no memory"]) }))
         #expect(check["state"] == "problem" && check["message"]?.string?.contains("no memory") == true)
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func `an answer without sense is a problem`(_ method: String) throws {
+    @Test(arguments: ["Diagnose", "ListApps"]) func `an invalid reply is a problem`(_ method: String) throws {
         #expect(try daemon((method, { $0.reply(["apps": "none"]) }))["state"] == "problem")
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func `an older daemon is not judged`(_ method: String) throws {
+    @Test(arguments: ["Diagnose", "ListApps"])
+    func `an older daemon without a method is not a problem`(_ method: String) throws {
         for error in ["MethodNotFound", "MethodNotImplemented", "InterfaceNotFound"] {
             let check = try DoctorCommandTests().daemon((method, { $0.fail("org.varlink.service.\(error)") }))
             #expect(check["state"] == "ok")

@@ -5,9 +5,9 @@ import HandoffTestSupport
 import HandoffTransfer
 import Testing
 
-/// What `doctor` makes of what it finds.
+/// Tests the checks of `doctor` for given facts.
 @Suite struct DoctorTests {
-    /// A machine and a daemon with nothing wrong.
+    /// The facts of a machine and a daemon without problems.
     private static var well: DoctorFacts {
         var machine = MachineFacts()
         machine.tcp = [.text(table(state: "0A"))]
@@ -30,7 +30,7 @@ import Testing
             apps: [app], machine: machine)
     }
 
-    /// A table of sockets in which one of this state has port 24863.
+    /// Returns a socket table with a socket in this state on port 24863.
     private static func table(state: String) -> String {
         """
           sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid
@@ -51,16 +51,16 @@ import Testing
         return try #require(checks.first)
     }
 
-    @Test func `what keeps notifications off the screen is a warning with what to do`() throws {
+    @Test func `suppressed notifications are a warning with a remedy`() throws {
         let dismissed = ControlNotifications.Offer(
             device: Sample.device(0x1A), activity: Sample.activityID(0xAB), outcome: .dismissed)
-        let silences: [(ControlNotifications, String)] = [
+        let suppressions: [(ControlNotifications, String)] = [
             (ControlNotifications(state: .off), "systemctl --user reload handoffd"),
             (ControlNotifications(state: .away), "unlock the screen"),
             (ControlNotifications(state: .unavailable), "dunst"),
             (ControlNotifications(state: .on, offers: [dismissed]), "handoffctl continue abababa"),
         ]
-        for (notifications, remedy) in silences {
+        for (notifications, remedy) in suppressions {
             let check = try only("notices") { $0.diagnosis?.notifications = notifications }
             #expect(check.state == .warning && check.remedy?.contains(remedy) == true, "\(check)")
         }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a device that was removed is told so once with what to do`() throws {
+    @Test func `the removal of this device is reported once, with a remedy`() throws {
         let words = try #require(Standing.removed.problem)
         let remove: (inout DoctorFacts) -> Void = {
             $0.status?.standing = .removed
@@ -88,7 +88,7 @@ import Testing
         #expect(found("warning", remove).map(\.message) == ["something else"])
     }
 
-    @Test func `where nothing is wrong everything is fine`() {
+    @Test func `without problems every check is ok`() {
         let checks = Doctor.checks(Self.well)
         #expect(checks.allSatisfy { $0.state == .ok && $0.remedy == nil })
         let names = [
@@ -98,7 +98,7 @@ import Testing
         #expect(checks.map(\.name) == names)
     }
 
-    @Test func `browsers are looked at where the extension is installed`() throws {
+    @Test func `browsers are checked if the extension is installed`() throws {
         #expect(found("browsers") { $0.machine.sandboxedBrowsers = ["firefox (Snap)"] }.isEmpty)
         let none = try only("browsers") { $0.machine.hasBrowserExtension = true }
         #expect(none.state == .warning)
@@ -117,14 +117,14 @@ import Testing
         #expect(sandboxed.remedy?.contains("snap.firefox yes") == true)
     }
 
-    @Test func `what keeps all pages from being offered is a problem, with file and line`() throws {
+    @Test func `invalid page exclusions are a problem, with file and line`() throws {
         let check = try only("browsers") {
             $0.machine.pageExclusionProblems = ["/home/a/.config/handoff/browser.conf, line 3: 'x y' is not a site"]
         }
         #expect(check.state == .problem && check.message.contains("/home/a/.config/handoff/browser.conf, line 3"))
     }
 
-    @Test func `without a daemon the machine is still looked at`() {
+    @Test func `without a daemon the machine is still checked`() {
         var facts = Self.well
         facts.status = nil
         facts.unreachable = "cannot reach the daemon at /run/x: no such file"
@@ -137,7 +137,7 @@ import Testing
         #expect(sandbox?.state == .problem && sandbox?.remedy?.contains("50-sandbox.conf") == true)
     }
 
-    @Test func `a daemon that answers no more is a problem`() throws {
+    @Test func `a daemon that stops answering is a problem`() throws {
         let check = try only("daemon") { facts in
             facts.interruption = .silence
             facts.diagnosis = nil
@@ -146,7 +146,7 @@ import Testing
         #expect(check.state == .problem && check.message.contains("did not answer"))
     }
 
-    @Test func `a daemon of another version is told`() throws {
+    @Test func `a daemon of another version is reported`() throws {
         #expect(try only("daemon") { $0.status?.daemon = "handoffd/0.0.1" }.state == .warning)
     }
 
@@ -155,7 +155,7 @@ import Testing
         #expect(check.state == .problem && check.remedy?.contains("handoffctl join") == true)
     }
 
-    @Test func `each switch that is off is told`() {
+    @Test func `each switch that is off is reported`() {
         let checks = found("switches") { facts in
             facts.status?.advertising = false
             facts.status?.receiving = false
@@ -173,7 +173,7 @@ import Testing
         #expect(checks[0].remedy?.contains("/etc/handoff/policy.d") == true)
     }
 
-    @Test func `avahi that lets nobody else in is a problem of the responder inside`() throws {
+    @Test func `an exclusive Avahi is a problem for the embedded responder`() throws {
         let check = try only("discovery") { facts in
             facts.status?.discovery = "embedded"
             facts.machine.avahiRuns = true
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `discovery that does not run is a problem`() throws {
+    @Test func `discovery that is not running is a problem`() throws {
         let check = try only("discovery") { $0.status?.discoveryState = "unavailable: the Avahi daemon does not run" }
         #expect(check.state == .problem && check.remedy?.contains("avahi-daemon") == true)
         #expect(try only("discovery") { $0.status?.discovery = "static" }.state == .warning)
@@ -210,7 +210,7 @@ import Testing
                 + "/etc/avahi/avahi-daemon.conf and restart avahi-daemon")
     }
 
-    @Test func `without a network nothing says that devices are found`() throws {
+    @Test func `without a network discovery is not reported as ok`() throws {
         let check = try only("network") { $0.diagnosis?.network = false }
         #expect(check.state == .problem && check.message.hasPrefix("no network: "))
         #expect(found("discovery", { $0.diagnosis?.network = false }).count == 0)
@@ -219,35 +219,35 @@ import Testing
             $0.diagnosis?.network = false
             $0.diagnosis?.missingInterfaces = ["nope0"]
         }
-        #expect(absent.state == .problem && absent.message.hasSuffix("of the configured name: nope0"))
+        #expect(absent.state == .problem && absent.message.hasSuffix("with the configured name: nope0"))
         let away = try only("network") {
             $0.diagnosis?.network = false
             $0.diagnosis?.missingAddress = "192.0.2.9"
         }
-        #expect(away.state == .problem && away.message.contains("listens on 192.0.2.9 alone"))
+        #expect(away.state == .problem && away.message.contains("listens on 192.0.2.9 only"))
         let other = try only("network") {
             $0.diagnosis?.network = true
             $0.diagnosis?.missingInterfaces = ["nope0"]
         }
-        #expect(other.state == .warning && other.message.hasSuffix("of a configured name: nope0"))
+        #expect(other.state == .warning && other.message.hasSuffix("with a configured name: nope0"))
         #expect(found("discovery", { $0.diagnosis?.missingInterfaces = ["nope0"] }).count == 1)
     }
 
-    @Test func `that nobody answers for long may be a removal`() throws {
+    @Test func `a long time without any answer may be a removal`() throws {
         let checks = found("devices") { $0.status?.unansweredSince = 1_800_000_000 }
         let check = try #require(checks.first)
         #expect(checks.count == 2 && check.state == .warning)
-        #expect(check.message.contains("perhaps this device was removed"))
+        #expect(check.message.contains("or this device was removed"))
         #expect(check.remedy?.contains("lists 3f3f3f3") ?? false)
     }
 
-    @Test func `a port on which nobody listens is a problem`() throws {
+    @Test func `a port without a listener is a problem`() throws {
         let check = try only("port") { $0.machine.udp = [.text("header\n")] }
         #expect(check.state == .problem && check.message.contains("UDP") && !check.message.contains("TCP"))
         #expect(found("port") { $0.machine.tcp = [.unreadable, .missing] }.isEmpty)
     }
 
-    @Test func `ufw is read where it can be`() throws {
+    @Test func `ufw rules are evaluated if readable`() throws {
         func check(_ rules: FileFact) throws -> DoctorCheck {
             try only("firewall") { facts in
                 facts.machine.ufw = .text("ENABLED=yes\n")
@@ -279,7 +279,7 @@ import Testing
         #expect(found("firewall") { $0.machine.ufw = .text("# ENABLED=yes\nENABLED=no") }.first?.state == .ok)
     }
 
-    @Test func `firewalld is read where it can be`() throws {
+    @Test func `firewalld zones are evaluated if readable`() throws {
         func check(_ zone: FileFact, port: UInt16 = 24_863) throws -> DoctorCheck {
             try only("firewall") { facts in
                 facts.status?.port = port
@@ -311,7 +311,7 @@ import Testing
         #expect(hidden.state == .warning && hidden.message.contains("cannot tell"))
     }
 
-    /// What binds a zone that lets nothing in, and the state that this makes: where the interfaces in use are known, and not.
+    /// Bindings of a zone that allows nothing, and the resulting state if the interfaces in use are known and if not.
     private static let bindings: [(String, known: DoctorCheck.State, unknown: DoctorCheck.State)] = [
         ("<interface name=\"eth0\"/>", .problem, .warning), ("<interface name='wlan0'/>", .problem, .warning),
         ("<interface name=\"eth1\"/>", .ok, .warning), ("<interface name=\"lo\"/>", .ok, .warning),
@@ -319,7 +319,7 @@ import Testing
         ("<interface/><interface name=/><interface name=\"\"", .ok, .ok),
     ]
 
-    @Test(arguments: bindings) func `zones that interfaces are bound to are asked`(
+    @Test(arguments: bindings) func `zones with bound interfaces are evaluated`(
         _ binding: String, _ known: DoctorCheck.State, _ unknown: DoctorCheck.State
     ) throws {
         let open = FileFact.text("<zone><service name=\"handoff\"/></zone>")
@@ -344,7 +344,7 @@ import Testing
         #expect(blind.state == unknown)
     }
 
-    @Test func `the default zone is not asked where all interfaces are bound to others`() throws {
+    @Test func `the default zone is skipped if all interfaces are bound to others`() throws {
         let binding = "<interface name=\"eth0\"/><interface name=\"eth1\"/>"
         func check(_ more: String, _ zones: [String: FileFact]? = nil) throws -> DoctorCheck {
             try only("firewall") { facts in
@@ -355,13 +355,13 @@ import Testing
             }
         }
         let open = "<service name=\"handoff\"/>"
-        #expect(try check(open).message.hasPrefix("firewalld (zone home) lets in"))
+        #expect(try check(open).message.hasPrefix("firewalld (zone home) allows"))
         #expect(try check("").state == .problem)
         #expect(try check("", ["home": .unreadable]).message.contains("default zone public"))
         #expect(try check("", ["public": .text("<zone>\(binding)\(open)</zone>")]).state == .problem)
     }
 
-    @Test func `rules that were saved for iptables are not guessed at`() throws {
+    @Test func `saved iptables rules are not interpreted`() throws {
         let check = try only("firewall") { $0.machine.iptables = .text("*filter\n") }
         #expect(check.state == .warning && check.message.contains("cannot tell"))
         #expect(check.remedy?.contains("-p udp -m multiport --dports 5353,24863:24872 -j ACCEPT") == true)
@@ -372,7 +372,7 @@ import Testing
         #expect(other.remedy?.contains("-p tcp -m multiport --dports 4000,24863:24872 -j ACCEPT") == true)
     }
 
-    /// Lines of a chain that drops what nothing lets in, and whether they let the port and multicast DNS in.
+    /// Rules of a chain with policy drop, and whether they allow the port and multicast DNS.
     private static let rules: [(String, Bool?)] = [
         ("", false),
         ("tcp dport 24863 accept\nudp dport { 5353, 24863 } accept", true),
@@ -392,7 +392,7 @@ import Testing
         ("tcp dport 9-1 accept", nil), ("tcp dport - accept", nil), ("{{{{", nil), ("accept", true),
     ]
 
-    @Test(arguments: rules) func `nftables is read where it can be`(_ rules: String, _ expected: Bool?) {
+    @Test(arguments: rules) func `nftables rules are evaluated if readable`(_ rules: String, _ expected: Bool?) {
         let text = """
             table inet filter {
               chain input {
@@ -407,7 +407,7 @@ import Testing
         #expect(NftablesText.allows(24_863, text) == expected)
     }
 
-    /// What `nft list ruleset` lists, and whether it lets the port and multicast DNS in.
+    /// Rules in the output of `nft list ruleset`, and the resulting state.
     private static let live: [(String, DoctorCheck.State)] = [
         ("", .ok), ("tcp dport 22 drop", .ok),
         ("tcp dport 24863 counter packets 12 bytes 720 drop", .problem),
@@ -419,7 +419,7 @@ import Testing
     ]
 
     @Test(arguments: live)
-    func `rules in the kernel count though nothing is saved`(_ rule: String, _ expected: DoctorCheck.State) throws {
+    func `rules in the kernel count even if none are saved`(_ rule: String, _ expected: DoctorCheck.State) throws {
         let text = """
             table ip nat {
                 chain PREROUTING {
@@ -443,8 +443,8 @@ import Testing
         #expect(expected == .ok || check.message.contains("the kernel (nftables)"))
     }
 
-    @Test func `rules in the kernel that were not read are no proof that there are none`() throws {
-        let hidden = try only("firewall") { $0.machine.liveRules = .hidden("only the administrator may see them") }
+    @Test func `unread kernel rules are not taken as absent`() throws {
+        let hidden = try only("firewall") { $0.machine.liveRules = .hidden("only the administrator can read them") }
         #expect(hidden.state == .warning && hidden.message.contains("not read: only the administrator"))
         #expect(hidden.remedy?.contains("sudo nft list ruleset") == true)
         #expect(try only("firewall") { $0.machine.liveRules = .text("") }.state == .ok)
@@ -456,14 +456,14 @@ import Testing
         #expect(saved.message.contains("ufw"))
     }
 
-    @Test func `packets that are too small for the record are told`() throws {
+    @Test func `an MTU too small for the record is reported`() throws {
         let checks = found("network") { $0.machine.packetSizes = ["eth0": 1500, "ppp0": 576, "wg0": 1280] }
         #expect(checks.map(\.state) == [.warning])
-        #expect(checks.first?.message.contains("ppp0 have at most 576 bytes") == true)
+        #expect(checks.first?.message.contains("the MTU of interface ppp0 is 576 bytes") == true)
         #expect(checks.first?.remedy?.contains("mtu 1280") == true)
     }
 
-    @Test func `nftables without a chain for input lets all in`() throws {
+    @Test func `nftables without an input chain allows everything`() throws {
         func check(_ rules: FileFact) throws -> DoctorCheck { try only("firewall") { $0.machine.nftables = rules } }
         #expect(try check(.unreadable).message.contains("cannot tell"))
         #expect(try check(.text("table inet filter {\n}\n")).state == .ok)
@@ -479,26 +479,26 @@ import Testing
         #expect(try check(.text("include \"/etc/nftables.d/*\"\n")).message.contains("cannot tell"))
     }
 
-    @Test func `a clock that nobody keeps is told`() throws {
+    @Test func `an unsynchronized clock is reported`() throws {
         #expect(try only("clock") { $0.machine.clockIsSynchronized = false }.state == .warning)
         #expect(try only("clock") { $0.machine.clockIsSynchronized = nil }.message.contains("cannot tell"))
         let check = try only("clock") { $0.diagnosis?.members[0].clockAhead = 1e300 }
         #expect(check.state == .warning && check.message.contains("laptop"))
     }
 
-    @Test func `a machine without apps is told`() throws {
+    @Test func `a machine without apps is reported`() throws {
         #expect(try only("apps") { $0.apps = [] }.state == .warning)
         let off = try only("apps") { $0.apps?[0].enabled = false }
         #expect(off.state == .warning && off.remedy?.contains("handoffctl app enable") == true)
         #expect(found("apps") { $0.apps = nil }.isEmpty)
     }
 
-    @Test func `a file of an app that cannot be used is told`() throws {
+    @Test func `an unusable app file is reported`() throws {
         let checks = found("apps") { $0.diagnosis?.appProblems = ["cannot use /x.json: line 1: no name"] }
         #expect(checks.map(\.state) == [.warning, .ok] && checks[0].message.contains("/x.json"))
     }
 
-    @Test func `what keeps namespaces from being made is named`() throws {
+    @Test func `the setting that prevents namespaces is named`() throws {
         let obstacles: [(inout DoctorFacts) -> Void] = [
             { $0.machine.namespaceLimit = .text("0\n") }, { $0.machine.namespaceClone = .text("0\n") },
             { $0.machine.namespaceAppArmor = .text("1\n") },
@@ -514,13 +514,13 @@ import Testing
         }
     }
 
-    @Test func `limits that are too tight are told`() throws {
+    @Test func `limits that are too low are reported`() throws {
         #expect(try only("files") { $0.diagnosis?.openFiles = 256 }.state == .warning)
         #expect(try only("files") { $0.diagnosis?.openFiles = nil }.state == .ok)
         #expect(try only("memory") { $0.diagnosis?.lockedMemory = 4096 }.state == .warning)
     }
 
-    @Test func `devices that are not there are told`() throws {
+    @Test func `offline devices are reported`() throws {
         #expect(try only("devices") { $0.diagnosis?.members = [] }.remedy?.contains("handoffctl pair") == true)
         let gone = try only("devices") { facts in
             facts.diagnosis?.members[0].online = false
@@ -531,13 +531,13 @@ import Testing
         #expect(try only("devices") { $0.diagnosis?.members[0].trouble = "timed out" }.state == .warning)
     }
 
-    @Test func `a state folder that others may enter is a problem`() throws {
+    @Test func `a state folder that other users can access is a problem`() throws {
         let check = try only("state") { $0.diagnosis?.stateMode = 0o755 }
         #expect(check.state == .problem && check.remedy == "chmod 700 '/home/a/.local/state/handoff'")
         #expect(try only("state") { $0.diagnosis?.stateMode = nil }.state == .problem)
     }
 
-    @Test func `what transfers and apps have left is counted, with the command that deletes it`() throws {
+    @Test func `leftovers of transfers and apps are counted, with the command that deletes them`() throws {
         #expect(!Doctor.checks(Self.well).contains { $0.name == "parts" })
         let parts = try only("parts") {
             $0.machine.leftovers.parts = 2
@@ -552,7 +552,7 @@ import Testing
         #expect(documents.message.contains("documents of 1 app that ended") && documents.remedy == nil)
     }
 
-    @Test func `warnings of the daemon are passed on`() throws {
+    @Test func `warnings of the daemon are included`() throws {
         #expect(try only("warning") { $0.status?.warnings = ["no key"] }.message == "no key")
     }
 }

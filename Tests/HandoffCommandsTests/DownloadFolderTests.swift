@@ -3,7 +3,7 @@ import Testing
 
 @testable import HandoffCommands
 
-/// Where the user's desktop keeps downloads.
+/// Tests the downloads folder of the user's desktop.
 @Suite struct DownloadFolderTests {
     @Test(
         arguments: [
@@ -19,7 +19,7 @@ import Testing
             ("XDG_DOWNLOAD_DIR=\"relative\"", "/home/a/Downloads"),
             ("XDG_DOWNLOAD_DIR=\"/one\"\nXDG_DOWNLOAD_DIR=\"/two\"", "/two"),
         ] as [(String?, String)])
-    func `it is that of the desktop, or the usual one`(text: String?, path: String) {
+    func `the folder is the desktop's, or the default`(text: String?, path: String) {
         #expect(DownloadFolder.path(home: "/home/a", userFolders: text) == path)
     }
 }

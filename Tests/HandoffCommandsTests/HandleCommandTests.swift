@@ -18,7 +18,7 @@ import Testing
         return Sample.continued(type: type, title: "x; touch bad $(false)", userInfo: ["page": 3])
     }
 
-    /// A daemon that attaches, sends these events, and ends the command once it got an answer.
+    /// Returns a daemon that attaches, sends these events, and ends the command after the reply.
     private func daemon(_ events: [AppEvent]) -> (FakeDaemon.Call) -> Void {
         { [run] call in
             switch call.member {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `without a command every activity is taken over and shown`() throws {
+    @Test func `without a command every activity is accepted and shown`() throws {
         let content = try Self.content()
         let events: [AppEvent] = [
             .willContinue(Sample.continuation, content.type, Sample.origin), .continue(Sample.continuation, content),
@@ -75,7 +75,7 @@ import Testing
         #expect(run.objects.last?["origin"]?.object?["app"] == "editor")
     }
 
-    @Test func `the command gets JSON on its input and nothing else of the peer`() throws {
+    @Test func `the command gets JSON on standard input and no other data from the peer`() throws {
         let content = try Self.content()
         let folder = run.test.folder
         let script =
@@ -93,11 +93,11 @@ import Testing
     }
 
     @Test(arguments: ["exit 7", "kill -9 $$", "-no-such-command", "cat; false"])
-    func `a command that fails handled nothing`(_ script: String) throws {
+    func `a failed command does not handle the activity`(_ script: String) throws {
         let answer = daemon([.continue(Sample.continuation, try Self.content())])
         #expect(try run.run("handle", "com.example.editing", "--json", "--exec", script, answer: answer) == .done)
         #expect(run.daemon.parameters(of: "AnswerContinue")?["handled"] == false)
-        #expect(run.errorObjects.first?["note"]?.string?.hasPrefix("the command ended with status ") == true)
+        #expect(run.errorObjects.first?["note"]?.string?.hasPrefix("the command exited with status ") == true)
     }
 
     @Test func `a command that reads nothing still handles`() throws {
@@ -106,7 +106,7 @@ import Testing
         #expect(run.daemon.parameters(of: "AnswerContinue")?["handled"] == true)
     }
 
-    @Test func `an answer that comes too late is said and forgotten`() throws {
+    @Test func `a late reply is reported and otherwise ignored`() throws {
         let plain = daemon([.continue(Sample.continuation, try Self.content())])
         run.onDiagnostics = { [run] _ in run.context?.interrupt() }
         let status = try run.run("handle", "com.example.editing") { call in
@@ -114,6 +114,6 @@ import Testing
             call.fail("dev.handoff1.NoSuchContinuation", ["continuation": "c0"])
         }
         #expect(status == .done)
-        #expect(run.diagnostics.hasPrefix("handoffctl: not accepted: "))
+        #expect(run.diagnostics.hasPrefix("handoffctl: reply not accepted: "))
     }
 }

@@ -2,7 +2,7 @@ import HandoffCommands
 import LoopIO
 import Testing
 
-/// Walks all commands: what they say of themselves must be right, whatever is added later.
+/// Tests the help of all commands, including those added later.
 @Suite struct HelpTests {
     private static let specifications = CommandTable.standard.commands.map { $0.specification }
 
@@ -28,9 +28,9 @@ import Testing
     }
 
     @Test(arguments: specifications.map(\.name))
-    func `every example is a command line that is taken`(_ name: String) throws {
+    func `every example is a valid command line`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
-        // The part that is ours: up to a pipe.
+        // Only the part before a pipe is a command line of handoffctl.
         let line = command.example.split(separator: "|").first.map(String.init) ?? ""
         var words = Self.words(line)
         #expect(words.removeFirst() == "handoffctl")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// Splits a line as a shell does, as far as our examples need it: single quotes and spaces.
+    /// Splits a line like a shell, as far as our examples need: single quotes and spaces.
     private static func words(_ line: String) -> [String] {
         var words: [String] = []
         var word: String?

@@ -5,7 +5,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// What other devices may send to steer a terminal, or to forge a line: `docs/hostile-activities.md` has the same rows.
+/// Texts by which other devices could control a terminal or forge a line. `docs/hostile-activities.md` has the same rows.
 @Suite struct HostileOutputTests {
     private static let texts = [
         "\u{1B}[2J\u{1B}]0;title\u{7}", "\u{1B}]8;;http://evil/\u{1B}\\link", "\u{9B}31m\u{90}q\u{9C}",
@@ -36,13 +36,13 @@ import Testing
         origin = ControlOrigin(
             device: origin.device, deviceName: all, deviceKind: origin.deviceKind, app: all, appVersion: all)
         let content = ActivityContent(
-            // A key of JSON has no NUL, and a team 255 bytes.
+            // A JSON key cannot contain NUL, and a team has at most 255 bytes.
             type: try type(), title: all, userInfo: [texts[4] + texts[6]: .array([.string(all)])],
             team: texts.prefix(8).joined(), requiredUserInfoKeys: [all])
         return ContinuedActivity(id: Sample.activityID(0xA1), content: content, origin: origin)
     }
 
-    /// Nothing but what has a place on the line and stands where it is written.
+    /// Checks that the output has only visible characters in logical order.
     private func expectPlain(lines: Int?, _ sourceLocation: SourceLocation = #_sourceLocation) {
         for text in [run.output, run.diagnostics] {
             let hidden = text.unicodeScalars.filter { $0 != "\n" && (VisibleText.isHidden($0) || $0 == "\u{200D}") }
@@ -69,7 +69,7 @@ import Testing
         #expect(back["title"] == .string(Self.all) && back["forged"] == nil)
     }
 
-    @Test func `watch says a line for each event`() throws {
+    @Test func `watch prints a line for each event`() throws {
         let offer = try Self.offer()
         _ = try run.run("watch") {
             $0.reply(WatchEvent.added(offer).json, continues: true)
@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: [
         ["continue", "--print"], ["continue", "--print", "--json"], ["continue"], ["continue", "--json"],
     ])
-    func `continue shows what came as text`(words: [String]) throws {
+    func `continue shows the received activity as text`(words: [String]) throws {
         let activity = try Self.activity()
         let opens = words.contains("--print") ? nil : ControlOpens(kind: .app, name: Self.all)
         let event = ContinueEvent.continued(activity.type, activity, opens, continuation: nil)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [["continue"], ["continue", "--json"]])
-    func `a failure is told in plain words`(words: [String]) throws {
+    func `a failure is reported in plain text`(words: [String]) throws {
         let failure = HandoffFailure(code: 4608, reason: Self.all, message: Self.all)
         #expect(try run.run(words) { $0.fail("dev.handoff1.Control.ContinuationFailed", failure.json) } == .failed)
         expectPlain(lines: 0)
@@ -108,7 +108,7 @@ import Testing
         expectPlain(lines: 1)
     }
 
-    @Test func `apps shows what files and processes say`() throws {
+    @Test func `apps shows the texts of files and processes`() throws {
         let app = ControlApp(
             id: Self.all, name: Self.all, source: .attached, file: nil, types: [Self.all], team: Self.all,
             domains: [Self.all], running: true, verified: false, enabled: true)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `global options stand before or after the command`() throws {
+    @Test func `global options precede or follow the command`() throws {
         for words in [
             ["--json", "--socket", "/s", "status"], ["status", "--json", "--socket=/s"],
             ["--json", "status", "--socket", "/s"],
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `options and operands may mix`() throws {
+    @Test func `options and operands can be mixed`() throws {
         let (name, arguments) = try command(
             "publish", "--title", "T", "com.example.a", "--required", "one", "--required=two")
         #expect(name == "publish")
@@ -42,7 +42,7 @@ import Testing
         #expect(arguments.all("--required") == ["one", "two"])
     }
 
-    @Test func `after two dashes all are operands`() throws {
+    @Test func `after two dashes all words are operands`() throws {
         #expect(try command("handle", "--", "--exec", "-x").arguments.operands == ["--exec", "-x"])
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(try command("account", "import", "-").arguments.operands == ["-"])
     }
 
-    @Test func `a value may begin with a dash or be empty or hold an equals sign`() throws {
+    @Test func `a value may begin with a dash, be empty or contain an equals sign`() throws {
         #expect(try command("publish", "a", "--title", "- milk").arguments.value("--title") == "- milk")
         #expect(try command("publish", "a", "--title=").arguments.value("--title")?.isEmpty == true)
         #expect(try command("publish", "a", "--title=a=b").arguments.value("--title") == "a=b")
@@ -68,27 +68,30 @@ import Testing
         #expect(topic == ["publish"])
     }
 
-    @Test func `version is asked for before a command`() throws {
+    @Test func `version is requested before a command`() throws {
         guard case .version = try Invocation(["--version"]).request else { throw NoCommand() }
         #expect(message("status", "--version") == "unknown option '--version'")
     }
 
     @Test(arguments: [
-        ([], "a command is missing"),
+        ([], "no command given"),
         (["contine"], "unknown command 'contine'; did you mean 'continue'?"),
         (["xyzzy"], "unknown command 'xyzzy'"),
         (["account"], "'account' needs one of: create, show, leave, rotate, export, import"),
         (["account", "crate"], "unknown command 'account crate'; did you mean 'account create'?"),
         (["peer", "xyzzy"], "unknown command 'peer xyzzy'"),
         (["--bogus", "status"], "unknown option '--bogus'"),
-        (["--title", "T", "publish"], "option '--title' stands before the command; only --socket and --json may"),
+        (
+            ["--title", "T", "publish"],
+            "option '--title' must follow the command; only --socket and --json can precede it"
+        ),
         (["publish", "a", "--titel", "T"], "unknown option '--titel'; did you mean '--title'?"),
         (["publish", "a", "--title"], "option '--title' needs a value: --title TEXT"),
         (
             ["publish", "a", "--title", "--json"],
-            "option '--title' needs a value, and '--json' is an option; write --title=--json if it is meant"
+            "option '--title' needs a value, but '--json' is an option; to pass it as the value, write --title=--json"
         ),
-        (["publish", "a", "--title", "x", "--title", "y"], "option '--title' is given twice"),
+        (["publish", "a", "--title", "x", "--title", "y"], "option '--title' can be given only once"),
         (["list", "--here=yes"], "option '--here' takes no value"),
         (["publish"], "'publish' needs TYPE|URL|FILE|FOLDER|-"),
         (["publish", "a", "b"], "'publish' does not take 'b'"),
@@ -98,7 +101,7 @@ import Testing
         (["device", "rename", "desk"], "'device rename' needs DEVICE NAME"),
         (["--socket=", "status"], "--socket is empty"),
     ])
-    func `wrong usage is named`(_ words: [String], _ expected: String) {
+    func `usage errors are described`(_ words: [String], _ expected: String) {
         #expect(throws: UsageError.self) { try Invocation(words) }
         do throws(UsageError) { _ = try Invocation(words) } catch { #expect(error.message == expected) }
     }
@@ -133,26 +136,26 @@ import Testing
         ),
         (
             ["publish", "file:///tmp/none"],
-            "'file:///tmp/none' is the address of a file; name the file by its path"
+            "'file:///tmp/none' is a file URL; use the path of the file instead"
         ),
-        (["send", "laptop", ""], "what to send is empty"),
+        (["send", "laptop", ""], "item to send is empty"),
         (["publish", "a", "--team", ""], "--team is empty"),
-        (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object: it should begin with {"),
+        (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object (must begin with {)"),
         (["publish", "a", "--user-info", "@"], "the file name after --user-info @ is empty"),
-        (["continue", "xyz"], "id 'xyz' is not the beginning of an id: hexadecimal digits"),
+        (["continue", "xyz"], "id 'xyz' is not an id prefix (hexadecimal digits)"),
         (
             ["continue", "0123456789abcdef0123456789abcdef0"],
-            "id '0123456789abcdef0123456789abcdef0' is not the beginning of an id: hexadecimal digits"
+            "id '0123456789abcdef0123456789abcdef0' is not an id prefix (hexadecimal digits)"
         ),
-        (["continue", "ab", "--latest"], "an ID and --latest exclude each other"),
-        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0, at most a day"),
-        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0, at most a day"),
-        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0, at most a day"),
-        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0, at most a day"),
+        (["continue", "ab", "--latest"], "an ID and --latest cannot be used together"),
+        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0 and at most 86400"),
+        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0 and at most 86400"),
+        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0 and at most 86400"),
+        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0 and at most 86400"),
         (["continue", "--from", ""], "--from is empty"),
-        (["peer", "add", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
-        (["peer", "add", "desk:0"], "address 'desk:0' is not of the form HOST:PORT or [ADDRESS]:PORT"),
-        (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "desk"], "address 'desk' is not in the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "desk:0"], "address 'desk:0' is not in the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not in the form HOST:PORT or [ADDRESS]:PORT"),
         (
             ["peer", "add", "[fe80::1]:24863"],
             "address '[fe80::1]:24863' has no interface: a link-local address needs the interface that leads to the device: "
@@ -166,23 +169,23 @@ import Testing
         (["handle", "a", "--exec", ""], "--exec is empty"),
         (["account", "export", ""], "FILE is empty"),
         (["account", "export"], "'account export' needs FILE|-"),
-        (["account", "export", "f", "--revoke", "ab"], "--revoke and FILE exclude each other"),
-        (["account", "export", "--revoke", "ab", "--passphrase"], "--revoke and a passphrase exclude each other"),
-        (["account", "export", "--revoke", "xy"], "id 'xy' is not the beginning of an id: hexadecimal digits"),
+        (["account", "export", "f", "--revoke", "ab"], "--revoke and FILE cannot be used together"),
+        (["account", "export", "--revoke", "ab", "--passphrase"], "--revoke and a passphrase cannot be used together"),
+        (["account", "export", "--revoke", "xy"], "id 'xy' is not an id prefix (hexadecimal digits)"),
         (
             ["account", "export", "f", "--passphrase", "--passphrase-file", "p"],
-            "--passphrase and --passphrase-file exclude each other"
+            "--passphrase and --passphrase-file cannot be used together"
         ),
         (["account", "import", "f", "--passphrase-file", ""], "--passphrase-file is empty"),
-        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0, at most a day"),
-        (["join", "--peer", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0 and at most 86400"),
+        (["join", "--peer", "desk"], "address 'desk' is not in the form HOST:PORT or [ADDRESS]:PORT"),
         (["device", "remove", ""], "DEVICE is empty"),
         (["device", "remove", "a", "--drop", ""], "--drop is empty"),
-        (["device", "remove", "a", "--no-wait", "--timeout", "1"], "--no-wait and --timeout exclude each other"),
+        (["device", "remove", "a", "--no-wait", "--timeout", "1"], "--no-wait and --timeout cannot be used together"),
         (["device", "rename", "a", ""], "NAME is empty"),
         (["help", "contine"], "unknown command 'contine'; did you mean 'continue'?"),
     ])
-    func `wrong values are named`(_ words: [String], _ expected: String) throws {
+    func `invalid values are described`(_ words: [String], _ expected: String) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
         do throws(UsageError) {
             _ = try type.init(validating: arguments)
@@ -200,19 +203,19 @@ import Testing
         ["publish", "com.example.pdf"], ["publish", "org.example.reading"], ["publish", "example.note"],
         ["publish", "a", "--title=\u{301}x"], ["handle", "a", "b", "--exec", "-x"],
     ])
-    func `right values are taken`(_ words: [String]) throws {
+    func `valid values are accepted`(_ words: [String]) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
         _ = try type.init(validating: arguments)
     }
 
-    @Test func `a malformed payload is named with its place`() {
+    @Test func `a malformed payload is reported with its position`() {
         let malformed = message("publish", "a", "--user-info", "{\n  \"a\": x\n}")
         #expect(malformed?.hasPrefix("--user-info: ") == true)
         #expect(malformed?.contains("at line 2, column ") == true)
         #expect(message("publish", "a", "--user-info", #"{"a": {"$new": 1}}"#)?.contains("userInfo.a") == true)
     }
 
-    @Test func `errors are JSON only when the option is no operand`() {
+    @Test func `errors are JSON only if the option is not an operand`() {
         #expect(Invocation.wantsJSON(["status", "--json"]))
         #expect(!Invocation.wantsJSON(["handle", "--", "--json"]))
     }

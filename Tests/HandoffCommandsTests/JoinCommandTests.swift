@@ -15,7 +15,7 @@ import Testing
 
     private static let desk = PairingDevice(id: Sample.device(0x3F), name: "Desk\u{1B}")
 
-    /// A daemon that knows one code or link, and refuses others.
+    /// Returns a daemon that accepts one code or link and refuses others.
     private static func daemon(_ right: String = "12345678") -> (FakeDaemon.Call) -> Void {
         { call in
             if call.member == "GetAccount" {
@@ -40,19 +40,19 @@ import Testing
         run.daemon.log.filter { $0.method.hasSuffix(".Join") }.map { $0.parameters["code"]?.string }
     }
 
-    @Test func `a person is asked and told how it goes`() throws {
+    @Test func `a terminal prompts and shows the progress`() throws {
         run.typing = ["1234 5678"]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(
             run.output == """
-                looking  for a device that lets others in
+                looking  for a device with an open pairing window
                 calling  192.168.1.5:40123
                 waiting  for Desk\\u{1B} (3f3f3f3) to confirm
                 joined account \(Sample.account.grouped); 4 devices
 
                 """)
-        #expect(run.diagnostics == "Code that the other device shows: ")
-        #expect(run.asked == [.text])
+        #expect(run.diagnostics == "Code shown on the other device: ")
+        #expect(run.prompts == [.text])
     }
 
     @Test(arguments: [
@@ -62,11 +62,11 @@ import Testing
         run.piped = [typed]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(run.daemon.parameters(of: "Join") == ["code": "12345678"])
-        #expect(run.asked.isEmpty)
+        #expect(run.prompts.isEmpty)
     }
 
     @Test(arguments: ["handoff:pair/1/abc/192.168.1.5:1", "HANDOFF:pair/1/abc/192.168.1.5:1"])
-    func `a link is told by its beginning`(_ typed: String) throws {
+    func `a link is recognized by its scheme`(_ typed: String) throws {
         let link = "handoff:pair/1/abc/192.168.1.5:1"
         run.piped = ["  \(typed)\r"]
         #expect(try run.run("join", answer: Self.daemon(link)) == .done)
@@ -77,7 +77,7 @@ import Testing
         "1234567", "123456789", "1234567a", "\u{661}2345678", "handoff:pair/1/a b", "https://example.org", "1234_5678",
         "handoff:" + String(repeating: "x", count: 505),
     ])
-    func `what is no code is refused before the daemon is asked and not repeated`(_ line: String) throws {
+    func `an invalid code is refused before any request and not repeated`(_ line: String) throws {
         run.piped = [line]
         #expect(try run.run("join", answer: Self.daemon()) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
@@ -85,7 +85,7 @@ import Testing
         #expect(run.diagnostics.contains("8 digits"))
     }
 
-    @Test func `nothing on standard input is no code`() throws {
+    @Test func `empty standard input is not a code`() throws {
         #expect(try run.run("join", answer: Self.daemon()) == .wrongUsage)
         #expect(run.diagnostics.contains("no code on standard input"))
     }
@@ -94,18 +94,18 @@ import Testing
     func `the code is never an argument`(_ words: [String]) throws {
         #expect(try run.run(["join"] + words, answer: Self.daemon()) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
-        #expect(run.diagnostics.contains("never an argument: other users of this machine see those"))
+        #expect(run.diagnostics.contains("cannot be an argument: other users of this machine could read it"))
         for word in words { #expect(!run.diagnostics.contains(word)) }
     }
 
-    @Test func `a person may correct a wrong code but not repeat it`() throws {
+    @Test func `a wrong code can be corrected but not repeated`() throws {
         run.typing = ["1111 1111", "11111111", "nonsense", "", "12345678"]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(codes == ["11111111", "12345678"])
-        #expect(run.diagnostics.contains("handoffctl: the code is wrong\nCode that"))
-        #expect(run.diagnostics.contains("handoffctl: that code was wrong before; ask for a new one"))
-        #expect(run.diagnostics.contains("handoffctl: that is no code"))
-        #expect(run.asked.count == 5)
+        #expect(run.diagnostics.contains("handoffctl: the code is wrong\nCode shown"))
+        #expect(run.diagnostics.contains("handoffctl: that code was already rejected; get a new one"))
+        #expect(run.diagnostics.contains("handoffctl: not a code"))
+        #expect(run.prompts.count == 5)
     }
 
     @Test func `a program gets one attempt`() throws {
@@ -115,13 +115,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("codeUsed", "ask for a new code"), ("windowClosed", "ask for a new code"), ("busy", "in a moment"),
+        ("codeUsed", "get a new code"), ("windowClosed", "get a new code"), ("busy", "in a moment"),
         ("declined", "handoffctl pair"), ("nobodyThere", "--peer HOST:PORT"), ("unreachable", "firewall"),
         ("noNetwork", "network"), ("untrusted", "does not know the code"), ("versionsDiffer", "same version"),
         ("alreadyMember", "handoffctl account leave"), ("removed", "handoffctl account leave"),
         ("accountFull", "handoffctl device remove"),
     ])
-    func `other failures end it with what to do`(_ reason: String, _ advice: String) throws {
+    func `other failures end it with advice`(_ reason: String, _ advice: String) throws {
         run.typing = ["12345678"]
         #expect(try run.run("join") { Self.refuse($0, reason, "it failed") } == .failed)
         let lines = run.diagnostics.split(separator: "\n")
@@ -129,17 +129,17 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("  ") && $0.contains(advice) })
     }
 
-    @Test func `a device that has an account is told to leave it`() throws {
+    @Test func `a device with an account is advised to leave it`() throws {
         run.piped = ["12345678"]
         let status = try run.run("join") {
             $0.fail(ControlErrorName.accountExists.rawValue, ["account": "ac", "message": "there is one"])
         }
         #expect(status == .failed)
-        #expect(run.diagnostics.hasSuffix("there is one\n  leave that account first, with: handoffctl account leave\n"))
+        #expect(run.diagnostics.hasSuffix("there is one\n  first leave that account with: handoffctl account leave\n"))
     }
 
     @Test(arguments: ["cancelled", "failed", "somethingNew"])
-    func `a reason without advice is said as it is`(_ reason: String) throws {
+    func `a reason without advice is shown unchanged`(_ reason: String) throws {
         run.piped = ["12345678"]
         #expect(try run.run("join", "--json") { Self.refuse($0, reason, "it failed") } == .failed)
         #expect(
@@ -170,7 +170,7 @@ import Testing
             ])
     }
 
-    @Test func `a count that cannot be had is left out`() throws {
+    @Test func `an unavailable count is omitted`() throws {
         run.piped = ["12345678"]
         let daemon = Self.daemon()
         let status = try run.run("join") { call in
@@ -180,18 +180,18 @@ import Testing
         #expect(run.output.hasSuffix("joined account \(Sample.account.grouped)\n"))
     }
 
-    @Test func `an interrupt or the end of input gives up`() throws {
+    @Test func `an interrupt or the end of input cancels`() throws {
         run.typing = []
         run.onDiagnostics = { [run] _ in run.interruptSoon() }
         #expect(try run.run("join", answer: Self.daemon()) == .interrupted)
-        #expect(run.openQuestions == 0)
+        #expect(run.openPrompts == 0)
         let other = try CommandRun()
         other.typing = [CommandRun.endOfInput]
         #expect(try other.run("join", answer: Self.daemon()) == .interrupted)
         #expect(other.daemon.log.isEmpty)
     }
 
-    @Test func `an interrupt while the other user is asked gives up`() throws {
+    @Test func `an interrupt while waiting for the other user cancels`() throws {
         run.piped = ["12345678"]
         run.onOutput = { [run] text in if text.hasPrefix("waiting") { run.interruptSoon() } }
         let status = try run.run("join") { $0.reply(JoinEvent.waiting(Self.desk).json, continues: true) }

@@ -5,9 +5,9 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// The networks of a machine, as people see them.
+/// Tests the text output of the network commands.
 @Suite struct NetworkCommandTests {
-    @Test func `the transcript of the reference is what is printed`() throws {
+    @Test func `the output matches the transcript in the reference`() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let content = try LocalFile.read("/\(root)/docs/command-reference.md", limit: 1_048_576)
         let reference = String(decoding: content.bytes, as: UTF8.self)

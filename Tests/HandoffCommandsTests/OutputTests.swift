@@ -7,7 +7,7 @@ import Testing
         (-1.0, "just now"), (0, "just now"), (59.9, "just now"), (60, "1 min"), (150, "2 min"), (3599, "59 min"),
         (3600, "1 h"), (172_799, "47 h"), (172_800, "2 days"), (.nan, "just now"), (.infinity, "11574 days"),
     ])
-    func `ages are words`(_ seconds: Double, _ expected: String) {
+    func `ages are formatted as words`(_ seconds: Double, _ expected: String) {
         #expect(RelativeAge.text(seconds: seconds) == expected)
     }
 
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [("short", 5, "short"), ("longer", 5, "long…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"), ("", 3, "")])
-    func `texts are cut to columns`(_ text: String, _ columns: Int, _ expected: String) {
+    func `texts are truncated to columns`(_ text: String, _ columns: Int, _ expected: String) {
         let cut = DisplayWidth.truncate(text, to: columns)
         #expect(cut == expected)
         #expect(DisplayWidth.of(cut) <= columns)
@@ -32,17 +32,17 @@ import Testing
         #expect(table.lines() == ["ID  TITLE  AGE", "1   日本   2 min", "22  Draft  just now"])
     }
 
-    @Test(arguments: [10, 24, 30, 40, 80]) func `a table is cut where it is widest`(_ columns: Int) {
+    @Test(arguments: [10, 24, 30, 40, 80]) func `a table is truncated in its widest columns`(_ columns: Int) {
         var table = ColumnTable(["ID", "TITLE", "OPENS IN"])
         table.add(["a1b2c3d", "A letter to Ada", "nothing: no app continues com.example.editing"])
         let lines = table.lines(fitting: columns)
-        // 7, 8, 8 and two gaps are kept, however narrow the terminal is.
+        // The minimum widths 7, 8, 8 and two gaps are kept on any terminal.
         #expect(lines.allSatisfy { DisplayWidth.of($0) <= max(columns, 27) }, "\(lines)")
         #expect(lines.last?.hasPrefix("a1b2c3d  A ") == true)
         #expect(table.lines(fitting: 200) == table.lines())
     }
 
-    @Test func `a line that is written again fits the terminal`() {
+    @Test func `a rewritten line fits the terminal`() {
         var written = ""
         let console = Console(
             outputIsTerminal: true, diagnosticsAreTerminal: true, statusColumns: { 20 }, output: { _ in },
@@ -52,7 +52,7 @@ import Testing
         #expect(written == "\r\u{1B}[Kreceiving  8%  116…")
     }
 
-    @Test func `fields are aligned also over several lines`() {
+    @Test func `fields are aligned across several lines`() {
         #expect(ColumnTable.fields([("a", "1"), ("long", "2\n3")]) == "a     1\nlong  2\n      3\n")
     }
 
@@ -86,7 +86,7 @@ import Testing
     }
 }
 
-/// What `--json` prints of commands that need no daemon.
+/// Tests the `--json` output of commands that need no daemon.
 @Suite struct PlainCommandJSONTests {
     @Test(arguments: [
         (["--version"], "release"), (["help"], "help"), (["help", "send"], "help"), (["send", "--help"], "help"),

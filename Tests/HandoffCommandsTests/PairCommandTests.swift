@@ -22,7 +22,7 @@ import Testing
                 code: code, link: link, addresses: ["192.168.1.5:40123", "[fe80::1%eth0]:40123"], seconds: 180))
     }
 
-    /// A daemon whose window goes like this; the last event of `before` is followed by `after` once it was answered.
+    /// Returns a daemon that sends the events `before`, then `after` once the last one was answered.
     private static func daemon(
         _ before: [PairEvent], answered after: @escaping (Bool, FakeDaemon.Call) -> Void = { _, _ in }
     ) -> (FakeDaemon.Call) -> Void {
@@ -54,7 +54,7 @@ import Testing
             ControlErrorName.pairingFailed.rawValue, ["reason": .string(reason), "message": .string(message)])
     }
 
-    @Test func `the window is shown and who knows the code is let in after a question`() throws {
+    @Test func `the window is shown and a device that knows the code is admitted after a question`() throws {
         run.typing = ["y"]
         let status = try run.run(
             "pair", answer: Self.daemon([Self.window(), .confirm(Self.laptop)], answered: Self.letIn))
@@ -64,12 +64,12 @@ import Testing
                 code     1234 5678
                 address  192.168.1.5:40123
                          [fe80::1%eth0]:40123
-                letting in  Laptop\\u{202E} (1a1a1a1)
-                joined      Laptop\\u{202E} (1a1a1a1) belongs to the account now
+                admitting   Laptop\\u{202E} (1a1a1a1)
+                joined      Laptop\\u{202E} (1a1a1a1) is now in the account
 
                 """)
-        #expect(run.diagnostics.contains("Let Laptop\\u{202E} (1a1a1a1) into this account? [y/N] "))
-        #expect(run.asked == [.answer])
+        #expect(run.diagnostics.contains("Admit Laptop\\u{202E} (1a1a1a1) to this account? [y/N] "))
+        #expect(run.prompts == [.answer])
         #expect(run.daemon.log.first?.more == true)
         #expect(run.daemon.parameters(of: "Pair") == [:])
         let answer: JSONObject = ["device": .string(Self.laptop.id.hex), "accept": true]
@@ -86,10 +86,10 @@ import Testing
         #expect(run.diagnostics.contains("handoffctl: you said no\n"))
     }
 
-    @Test func `with yes nobody is asked`() throws {
+    @Test func `with yes no question is asked`() throws {
         let status = try run.run("pair", "--yes", answer: Self.daemon([Self.window(), .joined(Self.laptop)]))
         #expect(status == .done)
-        #expect(run.asked.isEmpty)
+        #expect(run.prompts.isEmpty)
         #expect(run.daemon.parameters(of: "Pair") == ["automatic": true])
         #expect(run.daemon.methods == ["Pair"])
     }
@@ -100,7 +100,7 @@ import Testing
         #expect(run.diagnostics.contains("with --yes"))
     }
 
-    @Test func `wrong guesses are said`() throws {
+    @Test func `wrong guesses are reported`() throws {
         let events: [PairEvent] = [
             Self.window(), .wrongCode(guessesLeft: 2), .wrongCode(guessesLeft: 1), .codeEnded, .joined(Self.laptop),
         ]
@@ -108,12 +108,12 @@ import Testing
         #expect(run.output.contains("wrong code  2 guesses left\nwrong code  1 guess left\ncode ended  "))
     }
 
-    @Test func `a question about a device that went away is given up and the next one is asked`() throws {
+    @Test func `a question about a disconnected device is withdrawn and the next one is asked`() throws {
         run.typing = []
         let desk = PairingDevice(id: Sample.device(0x3F), name: "Desk")
         run.onOutput = { [run] text in
             guard text.hasPrefix("gone") else { return }
-            #expect(run.openQuestions == 0)
+            #expect(run.openPrompts == 0)
             run.typing = ["yes"]
         }
         let status = try run.run(
@@ -122,11 +122,11 @@ import Testing
                 call.reply(PairEvent.joined(desk).json)
             })
         #expect(status == .done)
-        #expect(run.output.contains("gone        Laptop\\u{202E} (1a1a1a1) went away before it was let in\n"))
+        #expect(run.output.contains("gone        Laptop\\u{202E} (1a1a1a1) disconnected before it was admitted\n"))
         #expect(run.daemon.parameters(of: "AnswerPairing")?["device"] == .string(desk.id.hex))
     }
 
-    @Test func `an answer that comes too late is no failure`() throws {
+    @Test func `a late answer is not a failure`() throws {
         run.typing = ["y"]
         var window: FakeDaemon.Call?
         let status = try run.run("pair") { call in
@@ -147,11 +147,11 @@ import Testing
         run.typing = []
         run.onDiagnostics = { [run] text in if text.contains("[y/N]") { run.interruptSoon() } }
         #expect(try run.run("pair", answer: Self.daemon([Self.window(), .confirm(Self.laptop)])) == .interrupted)
-        #expect(run.openQuestions == 0)
+        #expect(run.openPrompts == 0)
         #expect(run.daemon.methods == ["Pair"])
     }
 
-    @Test func `the end of the window is a failure with what to do`() throws {
+    @Test func `the end of the window is a failure with advice`() throws {
         let status = try run.run("pair", "--yes") { call in
             call.reply(Self.window().json, continues: true)
             Self.fail(call, "windowClosed", "the three minutes are over")
@@ -162,7 +162,7 @@ import Testing
                 "handoffctl: the three minutes are over\n  open a new window with: handoffctl pair\n"))
     }
 
-    @Test func `events that end too early are no success`() throws {
+    @Test func `events that end too early are not a success`() throws {
         #expect(try run.run("pair", "--yes") { $0.reply(Self.window().json) } == .failed)
         #expect(try run.run("pair", "--yes") { $0.crash() } == .daemonNotReachable)
     }
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `with the timeout the window is closed`() throws {
+    func `the window is closed after the timeout`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         run.onDiagnostics = { text in
@@ -195,13 +195,13 @@ import Testing
         }
         let status = try run.run("pair", "--yes", "--timeout", "20", answer: Self.daemon([Self.window()]))
         #expect(status == .failed)
-        #expect(run.diagnostics.contains("waiting for 20 s"), "it waits as long as the user said")
+        #expect(run.diagnostics.contains("waiting for 20 s"), "it waits as long as requested")
         #expect(run.diagnostics.contains("no device joined in time"))
     }
 
     // MARK: The link
 
-    @Test func `the link is never in a file or a pipe`() throws {
+    @Test func `the link is never written to a file or a pipe`() throws {
         for words in [["pair", "--yes"], ["pair", "--yes", "--qr"]] {
             let run = try CommandRun()
             run.graphicColumns = 100
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `a terminal gets a QR code instead of the text when asked for`() throws {
+    @Test func `a terminal gets a QR code instead of the text if requested`() throws {
         run.graphicColumns = 100
         let answer = Self.daemon([Self.window(), .joined(Self.laptop)])
         #expect(try run.run("pair", "--yes", "--qr", onTerminal: true, answer: answer) == .done)
@@ -230,7 +230,7 @@ import Testing
         #expect(!run.output.contains("█"))
     }
 
-    @Test func `without digits there is the link or nothing`() throws {
+    @Test func `without digits only the link is shown, or it fails`() throws {
         let answer = Self.daemon([Self.window(code: nil), .joined(Self.laptop)])
         #expect(try run.run("pair", "--yes", onTerminal: true, answer: answer) == .done)
         #expect(run.output.contains("link     handoff:"))
@@ -245,7 +245,7 @@ import Testing
         #expect(json.objects.first?["link"] == .string(Self.link))
     }
 
-    // MARK: The time that is left
+    // MARK: Countdown
 
     @Test(.timeLimit(.minutes(5)))
     func `the time is counted down on a terminal`() throws {
@@ -261,7 +261,7 @@ import Testing
         }
         #expect(try run.run("pair", "--yes", onTerminal: true, answer: Self.daemon([Self.window()])) == .interrupted)
         #expect(Array(shown.prefix(4)) == ["3:00", "2:59", "2:58", "2:57"])
-        // Nothing of it remains below the output.
+        // The countdown is cleared at the end.
         #expect(run.diagnostics.hasSuffix("\r\u{1B}[K"))
     }
 }

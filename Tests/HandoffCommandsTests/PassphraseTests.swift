@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Account files that are protected by a passphrase.
+/// Tests account files that are protected by a passphrase.
 @Suite struct PassphraseTests {
     private let run: CommandRun
     private let file: String
@@ -18,7 +18,7 @@ import Testing
         secret = run.test.folder.file("secret")
     }
 
-    /// What the daemon was sent after an upgrade.
+    /// The bytes sent to the daemon after an upgrade.
     private final class Received {
         var bytes: [UInt8] = []
         var requests: [[UInt8]] = []
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// A daemon that takes a file with this passphrase only.
+    /// Returns a daemon that accepts a file only with this passphrase.
     private static func importing(_ received: Received, passphrase: String) -> (FakeDaemon.Call) -> Void {
         { call in
             received.bytes = []
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A passphrase as it is sent.
+    /// Encodes a passphrase as it is sent.
     private static func request(_ passphrase: String) -> [UInt8] {
         [0, 0, 0, UInt8(passphrase.utf8.count)] + Array(passphrase.utf8)
     }
@@ -73,15 +73,15 @@ import Testing
 
     // MARK: Export
 
-    @Test func `a passphrase is asked for twice without an echo`() throws {
+    @Test func `a passphrase is prompted for twice without echo`() throws {
         run.typing = ["correct horse ", "correct horse "]
         let received = Received()
         #expect(try run.run("account", "export", "--passphrase", file, answer: Self.exporting(received)) == .done)
-        // As it was typed: spaces belong to it.
+        // The passphrase is sent as typed, including spaces.
         #expect(received.bytes == Self.request("correct horse "))
-        #expect(run.asked == [.secret, .secret])
+        #expect(run.prompts == [.secret, .secret])
         #expect(run.test.folder.text(of: "account") == Self.protectedFile)
-        #expect(run.diagnostics.contains("and knows its passphrase can join"))
+        #expect(run.diagnostics.contains("and its passphrase can join"))
         #expect(!run.diagnostics.contains("horse"))
     }
 
@@ -99,16 +99,16 @@ import Testing
     }
 
     @Test(arguments: ["from a file\n", "from a file\r\nsecond line\n", "from a file"])
-    func `a passphrase may be the first line of a file`(_ content: String) throws {
+    func `a passphrase can be the first line of a file`(_ content: String) throws {
         try run.test.folder.write(content, to: "secret")
         let received = Received()
         let words = ["account", "export", file, "--passphrase-file", secret]
         #expect(try run.run(words, answer: Self.exporting(received)) == .done)
         #expect(received.bytes == Self.request("from a file"))
-        #expect(run.asked.isEmpty)
+        #expect(run.prompts.isEmpty)
     }
 
-    @Test func `a file that is missing or empty is no passphrase`() throws {
+    @Test func `a missing or empty file is not a passphrase`() throws {
         #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .failed)
         try run.test.folder.write("\nsecond", to: "secret")
         #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .wrongUsage)
@@ -117,15 +117,15 @@ import Testing
         #expect(run.test.folder.mode(of: "account") == nil)
     }
 
-    @Test func `without one the length is zero`() throws {
+    @Test func `without a passphrase the length is zero`() throws {
         let received = Received()
         #expect(try run.run("account", "export", file, answer: Self.exporting(received)) == .done)
         #expect(received.bytes == [0, 0, 0, 0])
-        #expect(run.asked.isEmpty)
-        #expect(run.diagnostics.contains("whoever holds this account file can join"))
+        #expect(run.prompts.isEmpty)
+        #expect(run.diagnostics.contains("anyone who has this account file can join"))
     }
 
-    @Test func `a file that the daemon did not protect is not kept`() throws {
+    @Test func `a file that the daemon did not protect is discarded`() throws {
         run.typing = ["p", "p"]
         let status = try run.run("account", "export", "--passphrase", file) { call in
             call.upgrade(
@@ -139,21 +139,21 @@ import Testing
         #expect(run.diagnostics.contains("--revoke TICKET"))
     }
 
-    @Test func `a passphrase that no file has is refused`() throws {
+    @Test func `a passphrase that is too long is refused`() throws {
         try run.test.folder.write(String(repeating: "x", count: 1025), to: "secret")
         #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
     }
 
-    @Test func `an interrupt gives the question up and leaves no file`() throws {
+    @Test func `an interrupt cancels the prompt and leaves no file`() throws {
         run.typing = []
         run.onDiagnostics = { [run] _ in run.interruptSoon() }
         #expect(try run.run("account", "export", "--passphrase", file) == .interrupted)
-        #expect(run.openQuestions == 0)
+        #expect(run.openPrompts == 0)
         #expect(run.test.folder.mode(of: "account") == nil)
     }
 
-    @Test func `an interrupt amid an export leaves no file`() throws {
+    @Test func `an interrupt during an export leaves no file`() throws {
         let status = try run.run("account", "export", file) { [run] call in
             call.upgrade(received: { _, _ in run.interruptSoon() }, ended: { _ in })
         }
@@ -163,18 +163,18 @@ import Testing
 
     // MARK: Import
 
-    @Test func `a protected file is asked about up to three times`() throws {
+    @Test func `the passphrase of a protected file is prompted for up to three times`() throws {
         try writeProtectedFile()
         run.typing = ["one", "two", "three"]
         let received = Received()
         #expect(try run.run("account", "import", file, answer: Self.importing(received, passphrase: "three")) == .done)
         #expect(received.requests == ["one", "two", "three"].map { Self.request($0) + Array(Self.protectedFile.utf8) })
-        #expect(run.asked == [.secret, .secret, .secret])
+        #expect(run.prompts == [.secret, .secret, .secret])
         #expect(run.diagnostics.contains("handoffctl: the passphrase is wrong\nPassphrase of"))
         #expect(run.output == "joined account \(Sample.account.grouped)\n")
     }
 
-    @Test func `after three times it is a failure`() throws {
+    @Test func `after three wrong passphrases it fails`() throws {
         try writeProtectedFile()
         run.typing = ["one", "two", "three", "four"]
         let received = Received()
@@ -192,7 +192,7 @@ import Testing
         #expect(try run.run(words, answer: Self.importing(received, passphrase: "right")) == .failed)
         #expect(received.requests.count == 1)
         #expect(try run.run(words, answer: Self.importing(received, passphrase: "wrong")) == .done)
-        #expect(run.asked.isEmpty)
+        #expect(run.prompts.isEmpty)
     }
 
     @Test func `without a terminal the option is named`() throws {
@@ -204,14 +204,14 @@ import Testing
         #expect(run.daemon.log.isEmpty)
     }
 
-    @Test func `a file in the clear is not asked about and takes no passphrase`() throws {
+    @Test func `an unprotected file needs no passphrase and accepts none`() throws {
         let content = Self.clearFile
         try run.test.folder.write(bytes: Array(content.utf8), to: "account")
         run.typing = []
         let received = Received()
         #expect(try run.run("account", "import", file, answer: Self.importing(received, passphrase: "")) == .done)
         #expect(received.requests == [[0, 0, 0, 0] + Array(content.utf8)])
-        #expect(run.asked.isEmpty)
+        #expect(run.prompts.isEmpty)
         try run.test.folder.write("p\n", to: "secret")
         #expect(try run.run("account", "import", file, "--passphrase-file", secret) == .failed)
         #expect(run.diagnostics.contains("\(file) is not protected by a passphrase"))
@@ -219,12 +219,12 @@ import Testing
     }
 
     @Test(arguments: ["", "hndf", "hndf-exp\0\u{1}", "hndf-exp\0\u{1}\0", "hndf-acc\0\u{1}\0\u{1}"])
-    func `what is no account file is left to the daemon`(_ content: String) throws {
+    func `an invalid account file is left to the daemon`(_ content: String) throws {
         try run.test.folder.write(bytes: Array(content.utf8), to: "account")
         run.typing = []
         let received = Received()
         #expect(try run.run("account", "import", file, answer: Self.importing(received, passphrase: "")) == .done)
         #expect(received.requests.count == 1)
-        #expect(run.asked.isEmpty)
+        #expect(run.prompts.isEmpty)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HandoffCommands
 
-/// Picking one of several offers, in plain values and at a terminal.
+/// Tests picking one of several offers, with plain values and at a terminal.
 @Suite struct PickTests {
     private static func press(_ keys: [TerminalKey], of count: Int) -> (PickList, PickList.Outcome) {
         var list = PickList(count: count)
@@ -25,7 +25,7 @@ import Testing
         #expect(Self.press([.down, .leave], of: 3).1 == .left)
     }
 
-    @Test func `a number picks as soon as it can mean one line alone`() {
+    @Test func `a number picks a line once it is unambiguous`() {
         #expect(Self.press([.digit(2)], of: 9).1 == .picked(1))
         #expect(Self.press([.digit(1)], of: 12).1 == .none, "the first is selected already; it may become 10, 11 or 12")
         #expect(Self.press([.digit(1), .digit(2)], of: 12).1 == .picked(11))
@@ -53,7 +53,7 @@ import Testing
             opens: ControlOpens(kind: .app, name: "Editor"))
     }
 
-    /// A person at a terminal with these keys; answers what the daemon was asked to continue.
+    /// Presses these keys at a terminal. Returns the requests to continue.
     private static func pick(
         _ offers: [ControlActivity], _ words: [String], keys: [TerminalKey], columns: Int? = 80
     ) throws -> (status: HandoffCommands.ExitStatus, asked: [JSONObject], run: CommandRun) {
@@ -83,35 +83,35 @@ import Testing
         #expect(asked.map { $0["activity"] } == [.string(offers[1].id.hex)])
         #expect(asked.map { $0["from"] } == [.string(offers[1].device.hex)])
         #expect(run.diagnostics.contains("> 2"))
-        #expect(run.diagnostics.hasSuffix("\u{1B}[J"), "the list is taken away")
-        #expect(run.openQuestions == 0, "the terminal is given back")
+        #expect(run.diagnostics.hasSuffix("\u{1B}[J"), "the list is erased")
+        #expect(run.openPrompts == 0, "the terminal is released")
     }
 
-    @Test func `who leaves continues nothing`() throws {
+    @Test func `leaving the list continues nothing`() throws {
         let (status, asked, run) = try Self.pick(
             [try Self.offer(1, "First"), try Self.offer(2, "Second")], ["continue"], keys: [.leave])
         #expect(status == .interrupted)
         #expect(asked.isEmpty)
-        #expect(run.openQuestions == 0)
+        #expect(run.openPrompts == 0)
     }
 
     @Test(arguments: [["continue", "--latest"], ["continue", "01010101"], ["continue", "--json"]])
-    func `nobody is asked who has said what is meant`(_ words: [String]) throws {
+    func `an explicit choice is not prompted for`(_ words: [String]) throws {
         let (status, asked, _) = try Self.pick(
             [try Self.offer(1, "First"), try Self.offer(2, "Second")], words, keys: [])
         #expect(status == .done)
         #expect(asked.count == 1)
     }
 
-    @Test func `only what fits is shown, and one that fits is not asked about`() throws {
+    @Test func `only matching offers are shown, and a single match is not prompted for`() throws {
         let offers = try [Self.offer(1, "First"), Self.offer(2, "Second", device: "laptop")]
         let (status, asked, run) = try Self.pick(offers, ["continue", "--from", "laptop"], keys: [])
         #expect(status == .done)
-        #expect(asked.map { $0["from"] } == ["laptop"], "the daemon judges it")
-        #expect(!run.diagnostics.contains("Which one"))
+        #expect(asked.map { $0["from"] } == ["laptop"], "the daemon decides")
+        #expect(!run.diagnostics.contains("Continue which"))
     }
 
-    @Test func `what another device says moves no cursor and takes one line`() throws {
+    @Test func `text from another device moves no cursor and takes one line`() throws {
         let hostile = "\u{1B}[2J\n" + String(repeating: "wide ", count: 200)
         let (_, _, run) = try Self.pick(
             [try Self.offer(1, hostile), try Self.offer(2, "Second", device: "\u{1B}[1A")], ["continue"],
@@ -122,7 +122,7 @@ import Testing
         #expect(run.diagnostics.split(separator: "\n").allSatisfy { $0.count < 70 })
     }
 
-    @Test func `keys of terminals are understood`() {
+    @Test func `terminal keys are parsed`() {
         #expect(TerminalKey.parse(Array("\u{1B}[A\u{1B}OB\r".utf8)) == [.up, .down, .enter])
         #expect(TerminalKey.parse(Array("\u{1B}[1~\u{1B}[4~\u{1B}[H\u{1B}[F".utf8)) == [.home, .end, .home, .end])
         #expect(TerminalKey.parse(Array("\u{1B}[1;5A7qj k".utf8)) == [.up, .digit(7), .leave, .down, .up])

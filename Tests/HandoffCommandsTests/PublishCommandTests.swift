@@ -14,7 +14,7 @@ import Testing
         run = try CommandRun()
     }
 
-    /// A daemon that attaches and publishes, and then asks to save once.
+    /// Returns a daemon that attaches, publishes, and then requests one save.
     private func daemon(
         advice: String? = nil, saved: @escaping (FakeDaemon.Call) -> Void = { _ in }
     ) -> (FakeDaemon.Call) -> Void {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `what is sent goes to one device, and is over when that has taken it`() throws {
+    @Test func `a sent item goes to one device and ends when it is accepted`() throws {
         var published: JSONObject?
         let publishing = daemon {
             $0.reply(AppEvent.continued(Sample.activityID(0xA1), by: Sample.origin).json, continues: true)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [["laptop"], ["laptop", "--text", ""], ["laptop", "./a", "--text", "b", "--title", "c"]])
-    func `nothing cannot be sent, and one title is not for two things`(words: [String]) throws {
+    func `an empty send and one title for two items are refused`(words: [String]) throws {
         #expect(try run.run(["send"] + words) { _ in } == .wrongUsage)
     }
 
@@ -81,7 +81,7 @@ import Testing
         ["publish", "no-file.txt"], ["publish", "/no-file"], ["publish", "com.example.editing", "--stream", "no-file"],
         ["publish", "com.example.editing", "--user-info", "@no-file"],
     ])
-    func `a file that does not exist has one status, whatever it is called`(_ words: [String]) throws {
+    func `a missing file has one status, whatever its name`(_ words: [String]) throws {
         #expect(try run.run(words) { _ in } == .failed)
         #expect(run.diagnostics.contains("no such file"), "\(run.diagnostics)")
     }
@@ -103,15 +103,15 @@ import Testing
         (#"{"at": {"deep": [{"$url": "FILE:///home/me/a"}]}}"#, true), (#"{"at": {"$url": "https://a/"}}"#, false),
         (#"{"at": "file:///home/me/a"}"#, false),
     ])
-    func `it says that the path of a file means nothing elsewhere`(userInfo: String, isTold: Bool) throws {
+    func `a file URL in the payload is advised against`(userInfo: String, isAdvised: Bool) throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("published") { run.context?.interrupt() }
         }
         #expect(try run.run("publish", "com.example.editing", "--user-info", userInfo, answer: daemon()) == .done)
-        #expect(run.diagnostics.contains("send the file itself with --stream") == isTold, "\(run.diagnostics)")
+        #expect(run.diagnostics.contains("send the file itself with --stream") == isAdvised, "\(run.diagnostics)")
     }
 
-    @Test func `it says when nobody is offered the activity`() throws {
+    @Test func `it reports that no device is offered the activity`() throws {
         let publishing = daemon()
         run.onDiagnostics = { [run] _ in run.context?.interrupt() }
         let status = try run.run("publish", "com.example.editing") { call in
@@ -126,10 +126,10 @@ import Testing
         #expect(status == .done)
         #expect(
             run.diagnostics.hasPrefix(
-                "handoffctl: offered to nobody: this device is in no account\n  handoffctl join,"))
+                "handoffctl: not offered to any device: this device is not in an account\n  handoffctl join,"))
     }
 
-    /// What is offered for an operand.
+    /// Returns the activity published for an operand.
     private func published(_ operand: String) throws -> JSONObject {
         run.onOutput = { [run] line in
             if line.hasPrefix("published") { run.context?.interrupt() }
@@ -138,7 +138,7 @@ import Testing
         return try #require(run.daemon.parameters(of: "Publish")?["activity"]?.object)
     }
 
-    @Test func `an address is offered as a page`() throws {
+    @Test func `a URL is offered as a page`() throws {
         let activity = try published("https://news.example/today")
         #expect(activity["type"]?.string == "NSUserActivityTypeBrowsingWeb")
         #expect(activity["webpageURL"]?.string == "https://news.example/today")
@@ -154,7 +154,7 @@ import Testing
         #expect(activity["supportsContinuationStreams"] == true)
     }
 
-    @Test func `a path that leads nowhere is no type`() throws {
+    @Test func `a path that does not exist is not a type`() throws {
         #expect(try run.run("publish", run.test.folder.file("missing.odt")) == .failed)
         #expect(run.diagnostics.contains("missing.odt"))
         #expect(run.daemon.methods.isEmpty)
@@ -162,10 +162,10 @@ import Testing
 
     @Test func `a type without a dot is advised against`() throws {
         #expect(try published("x")["type"]?.string == "x")
-        #expect(run.diagnostics.contains("advice: 'x' is taken for the type of an activity"))
+        #expect(run.diagnostics.contains("advice: 'x' is used as an activity type"))
     }
 
-    @Test func `it tells what happens until interrupted`() throws {
+    @Test func `it prints events until interrupted`() throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("continued") { run.context?.interrupt() }
         }
@@ -225,7 +225,7 @@ import Testing
             ])
     }
 
-    @Test func `a file is read again when the daemon asks`() throws {
+    @Test func `a file is re-read when the daemon requests a save`() throws {
         try run.test.folder.write(#"{"state": "old"}"#, to: "info.json")
         var answer = daemon()
         let plain = answer
@@ -243,7 +243,7 @@ import Testing
             run.daemon.parameters(of: "AnswerSave")?["change"] == ["userInfo": ["state": "new"], "needsSave": true])
     }
 
-    @Test func `a file that became useless keeps what it said last`() throws {
+    @Test func `a file that became invalid keeps its last content`() throws {
         try run.test.folder.write(#"{"state": "old"}"#, to: "info.json")
         let plain = daemon()
         run.onOutput = { [run] line in
@@ -257,10 +257,10 @@ import Testing
         #expect(status == .done)
         #expect(
             run.daemon.parameters(of: "AnswerSave")?["change"] == ["userInfo": ["state": "old"], "needsSave": true])
-        #expect(run.diagnostics.hasSuffix("what it said last is used\n"))
+        #expect(run.diagnostics.hasSuffix("its last content is used\n"))
     }
 
-    @Test func `a malformed file is wrong usage and a missing one a failure`() throws {
+    @Test func `a malformed file is a usage error and a missing one a failure`() throws {
         try run.test.folder.write("[]", to: "info.json")
         let file = run.test.folder.file("info.json")
         #expect(try run.run("publish", "a", "--user-info", "@\(file)") == .wrongUsage)
@@ -270,7 +270,7 @@ import Testing
         #expect(run.daemon.log.isEmpty)
     }
 
-    @Test func `advice is said once on standard error`() throws {
+    @Test func `advice is printed once on standard error`() throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("saved") { run.context?.interrupt() }
         }
@@ -297,7 +297,7 @@ import Testing
         #expect(run.diagnostics == "handoffctl: the daemon withdrew the activity\n")
     }
 
-    @Test func `a daemon that is away at the start is not waited for`() throws {
+    @Test func `a daemon that is not running at the start is not waited for`() throws {
         run.daemon.stop()
         #expect(try run.run("publish", "com.example.editing") == .daemonNotReachable)
     }
@@ -315,7 +315,7 @@ import Testing
         }
         #expect(try run.run("publish", "com.example.editing", answer: daemon()) == .done)
         #expect(run.output == "published  a1a1a1a\nsaved      a1a1a1a\npublished  a1a1a1a\nsaved      a1a1a1a\n")
-        #expect(run.diagnostics == "handoffctl: the daemon went away; going on as soon as it is back\n")
+        #expect(run.diagnostics == "handoffctl: the daemon stopped; resuming when it is back\n")
         #expect(second?.methods == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
     }
 

@@ -7,7 +7,7 @@ import HandoffTransfer
 import LoopIO
 import Testing
 
-/// `publish --stream` with a played daemon and played receivers.
+/// Tests `publish --stream` with a fake daemon and fake receivers.
 @Suite(.timeLimit(.minutes(5))) struct PublishStreamTests {
     private let run: CommandRun
     private let activity = Sample.activityID(0xA1)
@@ -20,7 +20,7 @@ import Testing
 
     private func id(_ number: Int) -> StreamID { StreamID(checked: [UInt8](repeating: UInt8(number), count: 16)) }
 
-    /// A daemon that announces a stream for each receiver, and ends the command once all have ended.
+    /// Returns a daemon that announces a stream for each receiver, and ends the command once all have ended.
     private func daemon(_ receivers: [PlayedReceiver], oneByOne: Bool = false) -> (FakeDaemon.Call) -> Void {
         var events: FakeDaemon.Call?
         var left = receivers.count
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `one device cannot have the file read many times at once`() throws {
+    @Test func `one device cannot have the file read many times concurrently`() throws {
         let receivers = (0..<20).map { _ in PlayedReceiver() }
         let file = run.test.folder.file("file")
         _ = try run.run("publish", "com.example.editing", "--stream", file, "--json", answer: daemon(receivers))
@@ -62,7 +62,7 @@ import Testing
         #expect(receivers.contains { $0.succeeded } && receivers.contains { !$0.succeeded })
     }
 
-    @Test func `a file is sent to everybody who asks`() throws {
+    @Test func `a file is sent to every device that requests it`() throws {
         let receivers = (0..<3).map { _ in PlayedReceiver() }
         let file = run.test.folder.file("file")
         let status = try run.run(
@@ -87,7 +87,7 @@ import Testing
             ])
     }
 
-    @Test func `a text is a file in memory, which nobody may run`() throws {
+    @Test func `a text is a file in memory that is not executable`() throws {
         let receiver = PlayedReceiver()
         let status = try run.run("send", "laptop", "--text", "words, ü", "--json", answer: daemon([receiver]))
         #expect(status == .done && receiver.succeeded)
@@ -96,7 +96,7 @@ import Testing
         #expect(receiver.header?.mode == 0o644)
     }
 
-    @Test func `people are told who gets what`() throws {
+    @Test func `the output shows which device receives what`() throws {
         let answer = daemon([PlayedReceiver()])
         let file = run.test.folder.file("file")
         #expect(try run.run("publish", "com.example.editing", "--stream", file, answer: answer) == .done)
@@ -110,7 +110,7 @@ import Testing
         #expect(run.diagnostics.isEmpty)
     }
 
-    @Test func `a file that is changed meanwhile is refused`() throws {
+    @Test func `a file that changes during the transfer is refused`() throws {
         let receiver = PlayedReceiver()
         receiver.onPassed = { [run] in try? run.test.folder.write(bytes: [1], to: "file") }
         let answer = daemon([receiver])
@@ -136,7 +136,7 @@ import Testing
     @Test func `a folder is sent as an archive`() throws {
         let receiver = PlayedReceiver()
         let folder = run.test.folder.path
-        // The socket of the played daemon is in that folder, and cannot be sent.
+        // The folder contains the socket of the fake daemon, which cannot be sent.
         #expect(
             try run.run("publish", "com.example.editing", "--stream", folder, answer: daemon([receiver])) == .failed)
         #expect(receiver.succeeded)
@@ -148,7 +148,7 @@ import Testing
         #expect(run.diagnostics.contains("not everything was sent: 1 entry is missing"))
     }
 
-    @Test func `a stream that is gone is a failure of its own`() throws {
+    @Test func `a stream that no longer exists has its own failure`() throws {
         let answer = daemon([PlayedReceiver()])
         run.onOutput = { [run] line in
             if line.contains("failed") { run.context?.interrupt() }
@@ -159,10 +159,10 @@ import Testing
             call.fail(AppErrorName.noSuchStream.rawValue, ["stream": call.parameters["stream"] ?? .null])
         }
         #expect(status == .done)
-        #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot take the stream"))
+        #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot open the stream"))
     }
 
-    @Test func `what cannot be read is known before anything is offered`() throws {
+    @Test func `unreadable content fails before anything is offered`() throws {
         let none = run.test.folder.file("none")
         #expect(try run.run("publish", "com.example.editing", "--stream", none) == .failed)
         #expect(run.diagnostics.contains("cannot send \(none): no such file or directory"))

@@ -7,7 +7,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Commands that make one call and show its answer.
+/// Tests commands that send one request and show its reply.
 @Suite struct QueryCommandTests {
     private let run: CommandRun
 
@@ -48,8 +48,8 @@ import Timing
                 peers       NAME           ID       ADDRESS            VIA     CONNECTION  OFFERS
                             laptop         1a1a1a1  192.168.1.5:24863  mdns    open        2
                             not yet known           10.0.0.1:24863     static  none        0
-                tickets     0123456, exported by this device, not yet used
-                            fedcba9, exported by this device 5 min ago, not yet used
+                tickets     0123456, exported by this device, not used yet
+                            fedcba9, exported by this device 5 min ago, not used yet
                 warnings    no firewall rule
 
                 """)
@@ -96,7 +96,7 @@ import Timing
             ])
     }
 
-    @Test func `devices that do not answer for long may have removed this one`() throws {
+    @Test func `devices that have not answered for long may have removed this one`() throws {
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true),
             ControlDevice(
@@ -106,16 +106,16 @@ import Timing
             "ListDevices": ["devices": .array(devices.map { .object($0.json) })], "GetStatus": Self.status.json,
         ]
         #expect(try run.run("devices") { $0.reply(answers[$0.member] ?? [:]) } == .done)
-        #expect(run.output.contains("has not heard of the latest key") && run.diagnostics.isEmpty)
+        #expect(run.output.contains("does not have the latest key") && run.diagnostics.isEmpty)
         var status = Self.status
         status.unansweredSince = 1_800_000_000
         answers["GetStatus"] = status.json
         #expect(try run.run("devices") { $0.reply(answers[$0.member] ?? [:]) } == .done)
         #expect(!run.output.hasSuffix("latest key\n"))
-        #expect(run.diagnostics.contains("perhaps this device was removed from the account\n  see on another device"))
+        #expect(run.diagnostics.contains("or this device was removed from the account\n  check on another device"))
     }
 
-    @Test func `a device that sleeps says since when`() throws {
+    @Test func `a sleeping device is shown with the time`() throws {
         let moment = Double(SystemWallClock().unixSeconds)
         let device = ControlDevice(
             id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: false, online: false, heard: 60,
@@ -125,10 +125,10 @@ import Timing
         #expect(run.output.contains("desk  desktop  \(since)  3f3f3f3"))
         let answers = ["ListDevices": ["devices": [.object(device.json)]], "GetStatus": Self.status.json]
         #expect(try run.run("list") { $0.reply(answers[$0.member] ?? ["activities": []]) } == .done)
-        #expect(run.diagnostics.hasSuffix("handoffctl: desk (3f3f3f3) is \(since)\n"))
+        #expect(run.diagnostics.hasSuffix("handoffctl: desk (3f3f3f3) has been \(since)\n"))
     }
 
-    @Test func `what is published here says whether others see it`() throws {
+    @Test func `activities of this device are shown with their audience`() throws {
         let editing = try #require(ActivityType("com.example.editing"))
         let own = [
             ControlPublication(
@@ -194,7 +194,7 @@ import Timing
         #expect(run.daemon.parameters(of: "ListActivities") == ["here": true])
     }
 
-    @Test func `no offers are no output`() throws {
+    @Test func `without offers there is no output`() throws {
         #expect(try run.run("list", answer: Self.emptyList(Self.status)) == .done)
         #expect(run.output.isEmpty)
         #expect(run.diagnostics == "handoffctl: no other device offers anything\n")
@@ -204,26 +204,26 @@ import Timing
         { $0.member == "GetStatus" ? $0.reply(status.json) : $0.reply(["activities": []]) }
     }
 
-    @Test func `an empty list says what keeps offers away`() throws {
+    @Test func `an empty list shows why there are no offers`() throws {
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: nil, until: nil, message: "Handoff is paused on this device")
         let cases: [(change: (inout ControlStatus) -> Void, said: String)] = [
-            ({ $0.account = nil }, "this device is in no account\n  handoffctl join,"),
+            ({ $0.account = nil }, "this device is not in an account\n  handoffctl join,"),
             ({ $0.standing = .removed }, "this device was removed from its account\n  handoffctl join,"),
-            ({ $0.standing = .joining }, "no member has let this device in yet\n  handoffctl status"),
+            ({ $0.standing = .joining }, "no member has admitted this device yet\n  handoffctl status"),
             ({ $0.holds = [hold] }, "Handoff is paused on this device\n  handoffctl receive on\n"),
-            ({ $0.peers = [] }, "no other device of the account is there\n  handoffctl devices"),
+            ({ $0.peers = [] }, "no other device of the account is online\n  handoffctl devices"),
         ]
         for (change, said) in cases {
             let run = try CommandRun()
             var status = Self.status
             change(&status)
             #expect(try run.run("list", answer: Self.emptyList(status)) == .done)
-            #expect(run.diagnostics.hasPrefix("handoffctl: nothing is on offer here: " + said), "\(run.diagnostics)")
+            #expect(run.diagnostics.hasPrefix("handoffctl: no offers here: " + said), "\(run.diagnostics)")
         }
     }
 
-    @Test func `a list says which devices' offers may not be received, with others or without`() throws {
+    @Test func `a list names devices whose offers may not be received, with other offers or without`() throws {
         var status = Self.status
         status.holds = [
             ControlRestriction(
@@ -249,7 +249,7 @@ import Timing
         }
     }
 
-    @Test func `the log is in words`() throws {
+    @Test func `the log is readable`() throws {
         let device = Sample.device(0x1A)
         let entries = [
             ControlLogEntry(
@@ -273,7 +273,7 @@ import Timing
         #expect(run.objects == [["version": 1, "account": nil, "epoch": nil, "devices": 1, "tickets": []]])
     }
 
-    @Test func `an error of the daemon is said with advice`() throws {
+    @Test func `an error of the daemon is shown with advice`() throws {
         let error: (FakeDaemon.Call) -> Void = {
             $0.fail("dev.handoff1.Control.NoAccount", ["message": "this device has no account"])
         }
@@ -301,24 +301,24 @@ import Timing
         #expect(run.daemon.parameters(of: "RemovePeer") == ["address": "desk:24863"])
     }
 
-    @Test func `a daemon that is away is named with its socket and what to do`() throws {
+    @Test func `an unreachable daemon is reported with its socket and advice`() throws {
         run.daemon.stop()
         #expect(try run.run("status") == .daemonNotReachable)
         #expect(
             run.diagnostics == """
                 handoffctl: cannot reach the daemon at \(run.daemon.path): no such file or directory
                   start it with: systemctl --user start handoffd
-                  or run handoffd in another terminal; --socket PATH names another socket
+                  or run handoffd in another terminal; use --socket PATH for another socket
 
                 """)
     }
 
-    @Test func `a daemon that dies in between is not reachable`() throws {
+    @Test func `a daemon that dies during a request is not reachable`() throws {
         #expect(try run.run("status", "--json") { $0.crash() } == .daemonNotReachable)
         #expect(run.errorObjects.first?["error"] == "ConnectionLost")
     }
 
-    @Test func `the socket option is stronger than the environment and the default`() {
+    @Test func `the socket option takes precedence over the environment and the default`() {
         let set = Program.Environment(socket: "/env", runtimeDirectory: "/run/user/7", userID: 7)
         let unset = Program.Environment(socket: "", runtimeDirectory: nil, userID: 7)
         #expect(Program.socketPath("/option", set) == "/option")

@@ -8,7 +8,7 @@ import HandoffTransfer
 import LoopIO
 import Testing
 
-/// `continue --output` with a played daemon and a played sender.
+/// Tests `continue --output` with a fake daemon and a fake sender.
 @Suite(.timeLimit(.minutes(5))) struct ReceiveCommandTests {
     private let run: CommandRun
     private let type: ActivityType
@@ -21,7 +21,7 @@ import Testing
 
     private func path(_ name: String) -> String { run.test.folder.file(name) }
 
-    /// A daemon that continues the activity, and gives the stream to a sender, the first of the list first.
+    /// Returns a daemon that continues the activity and gives each stream to the next sender of the list.
     private func daemon(
         _ senders: [PlayedSender], streams: Bool = true, outcome: StreamOutcome = .gone
     ) -> (FakeDaemon.Call) -> Void {
@@ -32,7 +32,7 @@ import Testing
             case "ListActivities":
                 var offer = Sample.offer(0xA1, type: type, title: "Draft")
                 offer.streams = streams
-                // Another device may offer what it likes under the same id.
+                // Another device may offer anything under the same id.
                 let other = ControlActivity(
                     id: offer.id, type: type, title: "Draft", team: nil, device: Sample.device(0x66),
                     deviceName: "laptop", deviceKind: .laptop, streams: false, hasWebpageURL: false, age: 0,
@@ -56,9 +56,9 @@ import Testing
     }
 
     @Test
-    func `a program of its own can change nothing but its destination from then on`() throws {
+    func `a confined process can change nothing but its destination`() throws {
         let content = self.content
-        // The kernel confines threads: this one is given up with the test.
+        // The kernel confines threads, so this thread is not used again after the test.
         let results = Locked<[String]>([])
         try OwnedThread(name: "confined") {
             func note(_ text: String) { results.withLock { $0.append(text) } }
@@ -118,7 +118,7 @@ import Testing
         #expect(run.output.hasSuffix("received  \(path("in/small")), 6 bytes\n"), "\(run.output)")
     }
 
-    @Test func `people are told what came`() throws {
+    @Test func `the output shows what was received`() throws {
         let sender = try PlayedSender("draft\u{202E}.txt", content)
         #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .done)
         #expect(run.output.contains("\ntitle     Draft\n"))
@@ -127,7 +127,7 @@ import Testing
                 "stream    draft\\u{202E}.txt, 97.7 KiB from laptop\nreceived  \(path("out.bin")), 97.7 KiB\n"))
     }
 
-    @Test func `how far it is is a line of JSONA second`() throws {
+    @Test func `progress is a line of JSON per second`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let sender = try PlayedSender("draft.txt", content)
@@ -157,7 +157,7 @@ import Testing
             ])
     }
 
-    @Test func `a cut transfer goes on where it was`() throws {
+    @Test func `an interrupted transfer resumes where it stopped`() throws {
         let first = try PlayedSender("draft.txt", content)
         let second = try PlayedSender("draft.txt", content)
         first.onBytes = { stream, call, bytes in
@@ -171,7 +171,7 @@ import Testing
         #expect(second.offset == 40_000)
         #expect(run.test.folder.bytes(of: "out.bin") == content)
         #expect(run.objects.compactMap { $0["from"]?.integer } == [0, 40_000])
-        #expect(run.errorObjects == [["version": 1, "note": "it was cut; trying again"]])
+        #expect(run.errorObjects == [["version": 1, "note": "it was cut; retrying"]])
         #expect(
             run.daemon.parameters(of: "Continue") == [
                 "activity": .string(Sample.activityID(0xA1).hex), "from": .string(Sample.device(0x1A).hex),
@@ -179,7 +179,7 @@ import Testing
             ])
     }
 
-    @Test func `a cut transfer goes on when the sender has been given a new account key`() throws {
+    @Test func `an interrupted transfer resumes after the sender has a new account key`() throws {
         let first = try PlayedSender("draft.txt", content)
         let second = try PlayedSender("draft.txt", content)
         first.onBytes = { stream, call, bytes in
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `it is given up when nothing moves`() throws {
+    func `it fails when nothing moves`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let sender = try PlayedSender("draft.txt", content)
@@ -228,7 +228,7 @@ import Testing
         #expect(run.test.folder.bytes(of: "out.bin") == nil)
     }
 
-    @Test func `a stream that nobody took is not tried again`() throws {
+    @Test func `a stream that was not accepted is not retried`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { stream, call, _ in
             let end = StreamEndedError(moved: 0, outcome: .refused, message: "nobody took it")
@@ -241,7 +241,7 @@ import Testing
         #expect(run.daemon.methods.filter { $0 == "Continue" }.count == 1)
     }
 
-    @Test func `bytes for which the daemon cannot use the file are written here`() throws {
+    @Test func `bytes that the daemon cannot write to the file are written here`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.refusal = .invalidDescriptor
         sender.onBytes = { stream, call, bytes in
@@ -255,13 +255,13 @@ import Testing
         #expect(sender.succeeded)
     }
 
-    @Test func `an end that overtakes the last reply is judged after it`() throws {
+    @Test func `an end that overtakes the last reply is handled after it`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { [run] stream, call, bytes in
             sender.write(bytes)
             stream.write(TransferFrame.error(TransferFailure(.changed, "it was changed")).encoded())
             stream.shutdownWrite()
-            // Two turns later, when the end has come.
+            // Two turns later, when the end has arrived.
             run.later { run.later { call?.reply(PassFileReply(moved: bytes.count, done: true).json) } }
         }
         #expect(try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([sender])) == .failed)
@@ -273,11 +273,11 @@ import Testing
                     "reason": "changed",
                 ]
             ])
-        // Nothing could go on with it.
+        // The part could not be resumed.
         #expect(run.test.folder.names.allSatisfy { !$0.contains("out") })
     }
 
-    @Test func `an interrupt keeps what came`() throws {
+    @Test func `an interrupt keeps the received part`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { [run] _, call, bytes in
             sender.write(Array(bytes.prefix(50_000)))
@@ -287,7 +287,7 @@ import Testing
         #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .interrupted)
         #expect(
             run.diagnostics
-                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to continue\n")
+                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to resume\n")
         try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .cancelled)
         let next = try PlayedSender("draft.txt", content)
@@ -296,7 +296,7 @@ import Testing
         #expect(run.test.folder.bytes(of: "out.bin") == content)
     }
 
-    @Test func `to standard output go the bytes alone`() throws {
+    @Test func `standard output gets only the bytes`() throws {
         let sender = try PlayedSender("draft.txt", content)
         #expect(try run.run("continue", "--output", "-", "--json", answer: daemon([sender])) == .done)
         #expect(run.written.withLock { $0 } == content)
@@ -317,7 +317,7 @@ import Testing
         #expect(!run.daemon.methods.contains("OpenStream"))
     }
 
-    @Test func `in a folder what has a name that is taken gets a number`() throws {
+    @Test func `in a folder a taken name gets a number`() throws {
         try run.test.folder.write("mine", to: "draft.txt")
         let sender = try PlayedSender("draft.txt", content)
         #expect(
@@ -327,7 +327,7 @@ import Testing
         #expect(run.objects.last?["path"] == .string(run.test.folder.file("draft (2).txt")))
     }
 
-    @Test func `a failure of the sender is told in its words`() throws {
+    @Test func `a failure of the sender is reported in its words`() throws {
         let status = try run.run("continue", "--output", path("out.bin"), "--json") { [self] call in
             guard call.member == "OpenStream" else { return daemon([])(call) }
             call.upgrade(["stream": .string(Sample.stream.hex)], received: { _, _ in }, ended: { $0.finish() })
@@ -338,7 +338,7 @@ import Testing
         #expect(run.errorObjects.last?["message"] == "the other device reports: once only")
     }
 
-    @Test func `a place that cannot be is known before the daemon is asked`() throws {
+    @Test func `an impossible destination fails before any request`() throws {
         #expect(try run.run("continue", "--output", path("none/out")) == .failed)
         #expect(run.daemon.log.isEmpty)
         #expect(try run.run("continue", "--output", "") == .wrongUsage)

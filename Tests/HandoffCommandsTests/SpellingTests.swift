@@ -7,7 +7,7 @@ import Testing
         ("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("abc", "ab", 1), ("abc", "abcd", 1), ("abc", "acb", 1),
         ("contine", "continue", 1), ("abc", "xyz", 3),
     ])
-    func `counts slips`(_ first: String, _ second: String, _ expected: Int) {
+    func `counts typing errors`(_ first: String, _ second: String, _ expected: Int) {
         #expect(Spelling.distance(Array(first), Array(second)) == expected)
         #expect(Spelling.distance(Array(second), Array(first)) == expected)
     }

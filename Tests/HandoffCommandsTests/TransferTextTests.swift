@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Sizes, speeds, and the line that shows how far a transfer is.
+/// Tests sizes, rates, and the progress line of a transfer.
 @Suite struct TransferTextTests {
     @Test(
         arguments: [
@@ -11,7 +11,7 @@ import Timing
             (1_048_575, "1.0 MiB"), (1_048_576, "1.0 MiB"), (30_000_000, "28.6 MiB"), (1 << 40, "1.0 TiB"),
             (.max, "8.0 EiB"), (-1, "0 bytes"),
         ] as [(Int64, String)])
-    func `sizes have one digit behind the point`(_ bytes: Int64, _ text: String) {
+    func `sizes have one decimal digit`(_ bytes: Int64, _ text: String) {
         #expect(ByteText.text(bytes) == text)
     }
 
@@ -30,7 +30,7 @@ import Timing
         #expect(meter.rate == nil)
     }
 
-    @Test func `the line says what is known`() {
+    @Test func `the line shows what is known`() {
         typealias Progress = TransferStatus.Progress
         let half = Progress(position: 512 * 1024, size: 1024 * 1024)
         #expect(

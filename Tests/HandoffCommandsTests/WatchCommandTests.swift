@@ -18,7 +18,7 @@ import Testing
         return [.added(offer), .ready, .removed(offer)]
     }
 
-    @Test func `events are lines until the daemon goes away`() throws {
+    @Test func `events are lines until the daemon stops`() throws {
         let events = try Self.events()
         let status = try run.run("watch") { call in
             for event in events { call.reply(event.json, continues: true) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HandoffCommands
 
-/// What stands between this device and an offer.
+/// Tests the checks between this device and an offer.
 @Suite struct WhyCommandTests {
     private static let deskID = DeviceID(checked: [UInt8](repeating: 0xD1, count: DeviceID.byteCount))
     private static let ownID = DeviceID(checked: [UInt8](repeating: 0x01, count: DeviceID.byteCount))
@@ -41,14 +41,14 @@ import Testing
         Dictionary(checks.map { ($0.name, $0.state) }) { first, _ in first }
     }
 
-    @Test func `nothing stands in the way of an offer that opens`() throws {
+    @Test func `an offer that opens has no problem`() throws {
         let offer = try Self.offer(opens: Self.editor)
         let checks = Doctor.way(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil)
-        #expect(checks.map(\.name) == ["account", "device", "network", "switches", "offer", "app"], "in its order")
+        #expect(checks.map(\.name) == ["account", "device", "network", "switches", "offer", "app"], "in order")
         #expect(checks.allSatisfy { $0.state == .ok }, "\(checks)")
     }
 
-    @Test func `each step says what is wrong with it, and what to do`() throws {
+    @Test func `each step reports its problem and a remedy`() throws {
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: nil, until: nil, message: "receiving is switched off")
         let nothing = try Self.offer(opens: ControlOpens(kind: .nothing, reason: "no app continues it"))
@@ -64,7 +64,7 @@ import Testing
             #expect(checks.first { $0.name == name }?.remedy != nil)
         }
         let silent = Doctor.way(from: Self.desk(), offers: [], Self.status(), nil)
-        #expect(Self.states(silent)["offers"] == .warning, "it is well, and has nothing")
+        #expect(Self.states(silent)["offers"] == .warning, "it works, and offers nothing")
     }
 
     @Test func `connections that fail while announcements arrive are a problem with a firewall as its likely cause`()
@@ -81,14 +81,14 @@ import Testing
         #expect(reach.message.contains("no answer in time") && reach.remedy?.contains("firewall") == true)
     }
 
-    @Test func `a switch for another device is no reason`() {
+    @Test func `a switch for another device is not a problem`() {
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: Self.ownID, until: nil, message: "off for another one")
         let checks = Doctor.way(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)
         #expect(Self.states(checks)["switches"] == .ok)
     }
 
-    /// The check of the notification of an offer, the second of two with these ids.
+    /// Returns the check of the notification of an offer, the second of two with these ids.
     private static func notice(
         _ state: ControlNotifications.State, outcome: ControlNotifications.Outcome? = nil, isMuted: Bool = false,
         isNewest: Bool = true
@@ -111,15 +111,15 @@ import Testing
         return try #require(checks.last)
     }
 
-    @Test func `the reason of a missing notification is named with what to do`() throws {
+    @Test func `the reason for a missing notification is named with a remedy`() throws {
         let cases: [(DoctorCheck, String, String)] = [
             (try Self.notice(.off), "notifications = off", "systemctl --user reload handoffd"),
             (try Self.notice(.away), "its screen is locked", "unlock the screen"),
-            (try Self.notice(.unavailable), "no notification server answers", "dunst"),
-            (try Self.notice(.on, isMuted: true), "it is muted", "handoffctl app unmute org.example.Editor"),
+            (try Self.notice(.unavailable), "no notification server responds", "dunst"),
+            (try Self.notice(.on, isMuted: true), "the app is muted", "handoffctl app unmute org.example.Editor"),
             (try Self.notice(.on, outcome: .dismissed), "dismissed", "handoffctl continue abababa"),
-            (try Self.notice(.on, outcome: .expired), "left the screen by itself", "handoffctl continue abababa"),
-            (try Self.notice(.on, isNewest: false), "something newer (cdcdcdc)", "handoffctl continue abababa"),
+            (try Self.notice(.on, outcome: .expired), "has expired", "handoffctl continue abababa"),
+            (try Self.notice(.on, isNewest: false), "a newer offer (cdcdcdc)", "handoffctl continue abababa"),
         ]
         for (check, message, remedy) in cases {
             #expect(check.name == "notices" && check.state == .warning, "\(check)")
@@ -158,22 +158,23 @@ import Testing
         }
     }
 
-    @Test func `its status says whether something is in the way`() throws {
+    @Test func `its exit status shows whether there is a problem`() throws {
         let (status, run) = try Self.run("desk", Self.desk(online: false), json: true)
         #expect(status == .failed)
         #expect(run.objects.first { $0["check"] == "network" }?["state"] == "problem")
     }
 
-    @Test func `what means nothing is refused with where to look`() throws {
+    @Test func `an unknown subject is refused with advice`() throws {
         let (status, run) = try Self.run("nobody", Self.desk())
         #expect(status == .failed)
         #expect(run.diagnostics.contains("handoffctl list"))
-        var twin = Self.desk()
-        twin.name = "here"
-        let (ambiguous, refused) = try Self.run("here", twin)
+        var namesake = Self.desk()
+        namesake.name = "here"
+        let (ambiguous, refused) = try Self.run("here", namesake)
         #expect(ambiguous == .failed)
         #expect(
-            refused.diagnostics.contains("it fits: here (") && refused.diagnostics.contains("here (\(twin.id.short))"))
+            refused.diagnostics.contains("it matches: here (")
+                && refused.diagnostics.contains("here (\(namesake.id.short))"))
         let (own, other) = try Self.run("here", Self.desk())
         #expect(own == .wrongUsage)
         #expect(other.diagnostics.contains("handoffctl doctor"))

@@ -177,7 +177,7 @@ def small(stage):
     for daemon in daemons:
         daemon.restart()
     found = [line for line in taker.ctl("doctor", code=None).lines if line["check"] == "network"]
-    expect(found and "at most 576 bytes" in found[0]["message"] and "peer add" in found[0]["remedy"], f"{found}")
+    expect(found and "is 576 bytes" in found[0]["message"] and "peer add" in found[0]["remedy"], f"{found}")
     for daemon, other in zip(daemons, reversed(daemons)):
         address = next(text for text in other.host.addresses if "." in text)
         daemon.ctl("peer", "add", f"{address}:{other.ctl('status').line['port']}")

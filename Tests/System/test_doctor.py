@@ -121,7 +121,7 @@ def hangs(stage):
         found = checks(origin, code=1)
     finally:
         origin.process.send_signal(signal.SIGCONT)
-    expect("does not answer" in found["daemon"]["message"] and found["daemon"]["remedy"], f"{found}")
+    expect("does not respond" in found["daemon"]["message"] and found["daemon"]["remedy"], f"{found}")
 
 
 @test("3: no account")
@@ -258,7 +258,7 @@ def manifest(stage):
     while "broken.json" not in result.output:
         result = doctor(origin, "--json")
     line = next(line for line in result.lines if "broken.json" in line["message"])
-    expect(line["check"] == "apps" and line["state"] == "warning" and "mend" in line["remedy"], f"{line}")
+    expect(line["check"] == "apps" and line["state"] == "warning" and "fix" in line["remedy"], f"{line}")
     with open(os.path.join(folder, "broken.json"), "w") as file:
         json.dump({"name": "Whole", "exec": ["/bin/true"], "types": [TYPE]}, file)
     expect(ask_until(origin, "apps", state="ok")["message"] == "one app continues activities", "the remedy does not help")
@@ -363,7 +363,7 @@ def alone(stage):
                             stderr=subprocess.PIPE)
     stage.processes.append(pair)
     line = pair.stderr.readline()
-    expect("there is no address to reach this device by" in line, line)
+    expect("this device has no address at which it can be reached" in line, line)
     pair.send_signal(signal.SIGINT)
     expect(pair.wait(30) == 130, "an interrupted window has another status")
 

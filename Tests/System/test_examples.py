@@ -660,9 +660,9 @@ def handler_file(stage):
 def wrong_info(stage):
     # What the package manager calls it where it builds it for a plugin alone.
     tool = os.path.join(EXAMPLES, "handoff-info-tool")
-    for text, said in (("<plist><array/></plist>", "no dictionary"), ("<plist><dict/></plist>", "no NSUserActivityTypes"),
+    for text, said in (("<plist><array/></plist>", "not a dictionary"), ("<plist><dict/></plist>", "NSUserActivityTypes is missing"),
                        ("<plist><dict><key>NSUserActivityTypes</key><array><string>a b</string></array></dict></plist>",
-                        "'a b' is no activity type"), ("nonsense", "error: ")):
+                        "'a b' is not an activity type"), ("nonsense", "error: ")):
         info = stage.file("Info.plist", text)
         made = [os.path.join(stage.folder, name) for name in ("copy", "handler")]
         refused = run([tool, info, "App", *made], {"PATH": "/usr/bin:/bin"})

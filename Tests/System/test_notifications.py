@@ -176,10 +176,10 @@ def muted(stage):
     desk.entry("org.example.Painter", types=["com.example.painting"], extra="Icon=painter")
     publish = desk.publish("com.example.painting", "--title", "Sky")
     notification = desk.server.one(summary="The org.example.Painter: Sky", icon="painter")
-    desk.why(publish.id, "is on the screen")
+    desk.why(publish.id, "its notification is shown")
     desk.server.choose(notification["id"], "mute", TOKEN)
     desk.server.none()
-    desk.why(publish.id, "it is muted", "handoffctl app unmute org.example.Painter")
+    desk.why(publish.id, "the app is muted", "handoffctl app unmute org.example.Painter")
 
     def app():
         return next(one for one in desk.ctl("apps").lines if one["id"] == "org.example.Painter")
@@ -362,7 +362,7 @@ def server_later(stage):
     desk = Desk(stage, server=False)
     draft = desk.publish(TYPE, "--title", "Draft")
     desk.logged("capabilities=none")
-    desk.why(draft.id, "no notification server answers", "dunst")
+    desk.why(draft.id, "no notification server responds", "dunst")
     desk.daemon.is_well()
     desk.server = NotificationServer(desk.bus)
     first = desk.shown("Draft")

@@ -57,7 +57,7 @@ class Scene:
 
     def asked(self):
         # What is typed before the question is thrown away, so that nobody lets a device in by mistake.
-        self.window.sees(r"into this account\?")
+        self.window.sees(r"to this account\?")
 
 
 def wrong_code(scene):
@@ -147,7 +147,7 @@ def given_up_here(scene):
     scene.asked()
     scene.joining.send_signal(signal.SIGINT)
     scene.join_ends()
-    scene.window.sees('"gone"' if scene.json else "gone +.*went away")
+    scene.window.sees('"gone"' if scene.json else "gone +.*disconnected")
     scene.closes()
 
 

@@ -305,7 +305,7 @@ def doctor(stage):
     study.see("This device")
     os.chmod(daemon.state, 0o755)
     try:
-        study.press("Problems").see("thers may enter the state folder", "chmod 700", "What Works")
+        study.press("Problems").see("ther users can access the state folder", "chmod 700", "What Works")
         # Above the other pages too.
         study.press("Devices").see("see what to do")
         study.press("A problem: see what to do").see("chmod 700")
@@ -313,7 +313,7 @@ def doctor(stage):
         os.chmod(daemon.state, 0o700)
     study.press("Look Again").miss("chmod 700")
     # What can be done in the window is a step away.
-    study.see("only device of its account").press("Add a Device…", row="This is the only device of its account").see(
+    study.see("only device in its account").press("Add a Device…", row="This is the only device in its account").see(
         "Valid for"
     )
     study.press("Cancel").press("Devices").miss("see what to do")

@@ -72,7 +72,7 @@ def sleeps_and_wakes(stage):
     shown = plain(taker, "devices").output
     expect(re.search(rf"origin .*{SINCE}", shown), shown)
     listed = plain(taker, "list")
-    expect(re.search(rf"origin \(\w+\) is {SINCE}", listed.errors), f"{listed}")
+    expect(re.search(rf"origin \(\w+\) has been {SINCE}", listed.errors), f"{listed}")
     # From here on the machine sleeps; so the other one asks nobody.
     origin.process.send_signal(signal.SIGSTOP)
     try:

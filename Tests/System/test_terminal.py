@@ -24,7 +24,7 @@ def asked(stage, name="one"):
     with open(path, "wb") as file:
         file.write(PROTECTED)
     plain = Terminal(daemon, "join")
-    plain.sees("Code that the other device shows: ")
+    plain.sees("Code shown on the other device: ")
     before = settings(plain)
     plain.type("\x03")
     plain.ends()
@@ -91,12 +91,12 @@ def pick(stage):
     while len(titles) < 3:
         titles.append(watch.wait("added")["title"])
     plain = Terminal(taker, "join")
-    plain.sees("Code that the other device shows: ")
+    plain.sees("Code shown on the other device: ")
     before = settings(plain)
     plain.type("\x03")
     plain.ends()
     terminal = Terminal(taker, "continue", "--print")
-    terminal.sees("Which one goes on here")
+    terminal.sees("Continue which activity")
     # Three lines, the newest first, and what is known of the selected one.
     terminal.sees(r"(?s)> 1 +Third.*2 +Second.*3 +First.*\r\n\r\nThird\r\n")
     expect(not settings(terminal)[0] & (termios.ECHO | termios.ICANON), "what is typed would be shown")

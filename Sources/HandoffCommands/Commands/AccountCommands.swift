@@ -3,7 +3,7 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `account show`: the account of this device.
+/// `account show`: shows the account of this device.
 package struct AccountShowCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "show"], summary: "show the account of this device",
@@ -33,13 +33,13 @@ package struct AccountShowCommand: Command {
     }
 }
 
-/// `account create`: the first device of an account makes it.
+/// `account create`: creates an account with this device as its first member.
 package struct AccountCreateCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "create"], summary: "create an account with this device as its first member",
         details: """
-            Other devices join by a code: see handoffctl help pair. A device that was removed from its account leaves that first,
-            and gets a new identity.
+            Other devices join with a code: see handoffctl help pair. A device that was removed from its account leaves
+            that account first and gets a new identity.
             """,
         example: "handoffctl account create")
 
@@ -56,14 +56,14 @@ package struct AccountCreateCommand: Command {
     }
 }
 
-/// `account rotate`: a new account key for the same devices.
+/// `account rotate`: creates a new account key for the same devices.
 package struct AccountRotateCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "rotate"], summary: "make a new account key, and give it to all devices of the account",
+        words: ["account", "rotate"], summary: "create a new account key and send it to all devices of the account",
         details: """
-            Use this if the account key may have become known. Membership does not change, so it does not lock out a lost
-            device, or somebody with a copy of a device's state, as in a backup: take that device out with handoffctl
-            device remove instead, which makes a new key, too.
+            Use this if the account key may have been exposed. Membership does not change, so it does not lock out a
+            lost device, or a copy of a device's state, such as a backup. To do that, use handoffctl device remove,
+            which also creates a new key.
             """,
         example: "handoffctl account rotate")
 
@@ -76,21 +76,21 @@ package struct AccountRotateCommand: Command {
             if context.json {
                 context.console.line(["epoch": .integer(Int64(epoch))])
             } else {
-                context.console.line("made a new account key: epoch \(epoch)")
-                context.note("handoffctl devices shows who has not heard of it yet")
+                context.console.line("created a new account key: epoch \(epoch)")
+                context.note("handoffctl devices shows which devices do not have it yet")
             }
         }
     }
 }
 
-/// Account files that were exported and can still be imported, for people.
+/// Formats account files that were exported and can still be imported.
 enum TicketText {
-    /// One line for each.
+    /// Returns one line per ticket.
     static func text(_ tickets: [ControlTicket]) -> String {
         tickets.map { ticket in
             let exporter = ticket.mine ? "this device" : ticket.device.short
             let age = ticket.age.map { $0 < 60 ? " just now" : " \(RelativeAge.text(seconds: $0)) ago" } ?? ""
-            return "\(VisibleText.escape(String(ticket.id.prefix(7)))), exported by \(exporter)\(age), not yet used"
+            return "\(VisibleText.escape(String(ticket.id.prefix(7)))), exported by \(exporter)\(age), not used yet"
         }.joined(separator: "\n")
     }
 }

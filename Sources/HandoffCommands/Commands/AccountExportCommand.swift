@@ -2,23 +2,24 @@ import HandoffClient
 import HandoffJSON
 import LoopIO
 
-/// `account export`: a file with which one more device can join.
+/// `account export`: writes a file that lets one more device join.
 package struct AccountExportCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "export"], operands: "FILE|-", operandCount: 0...1,
-        summary: "write a file with which one more device can join the account",
+        summary: "write a file that lets one more device join the account",
         options: [
-            OptionSpecification("--passphrase", .flag, "protect the file by a passphrase, which is asked for"),
-            OptionSpecification("--passphrase-file", .value("FILE"), "protect it by the first line of this file"),
-            OptionSpecification("--revoke", .value("TICKET"), "instead: close the ticket of a file that was exported"),
+            OptionSpecification("--passphrase", .flag, "protect the file with a passphrase, and prompt for it"),
+            OptionSpecification(
+                "--passphrase-file", .value("FILE"), "protect it with the passphrase in the first line of FILE"),
+            OptionSpecification("--revoke", .value("TICKET"), "revoke an exported file instead, by its ticket"),
         ],
         details: """
-            The file works once, within 24 hours, and is a secret: whoever holds it can join the account. It holds no
-            account key, so it stays valid when the account key changes. Only devices that are in the account now can
-            let the new one in; one of them has to be in reach. The file is created with mode 0600, and an existing one
-            is never overwritten. With - it goes to standard output, unless that is a terminal. A passphrase is never an
-            argument or a variable: other programs can read those.
-            With --revoke nobody can join with the file any more; handoffctl account show lists the open tickets.
+            The file can be used only once, within 24 hours. Keep it secret: it gives access to the account. It
+            holds no account key, so it stays valid when the account key changes. To admit the new device, at least one
+            device that is in the account now must be online and reachable. The file is created with mode 0600, and an
+            existing file is never overwritten. With -, it is written to standard output, unless that is a terminal. A
+            passphrase cannot be given as an argument or environment variable, because other programs can read those.
+            A revoked file can no longer be used to join. handoffctl account show lists the open tickets.
             """,
         example: "handoffctl account export - | ssh laptop handoffctl account import -")
 
@@ -27,7 +28,7 @@ package struct AccountExportCommand: Command {
         case revoke(ticket: String)
     }
 
-    /// Hexadecimal digits of a ticket's id, at most.
+    /// The maximum number of hexadecimal digits in a ticket's id.
     private static let ticketDigits = 64
 
     private let task: Task
@@ -58,21 +59,21 @@ package struct AccountExportCommand: Command {
         context.request { client, then in
             client.revokeExport(ticket: ticket, then)
         } present: { _ in
-            context.show(["revoked": .string(ticket)], or: "revoked \(ticket): nobody can join with that file any more")
+            context.show(["revoked": .string(ticket)], or: "revoked \(ticket): the file can no longer be used to join")
         }
     }
 
     private func export(to target: String, _ passphrase: SecretBuffer?, _ context: CommandContext) {
         let output: SecretOutput
         do {
-            // Before the daemon is asked: a refused file must not leave a ticket behind.
+            // Open the output before the request: a rejected path must not leave a ticket behind.
             output = try SecretOutput(target, context.console)
         } catch {
             context.fail(error)
             return
         }
         context.connect(orElse: { output.discard() }) { client in
-            // From here on there is something to clean up.
+            // From here on there is a file to clean up.
             context.onInterrupt {
                 output.discard()
                 context.finish(.interrupted)
@@ -95,7 +96,7 @@ package struct AccountExportCommand: Command {
                 throw CommandFailure(error)
             }
             if !AccountFileHeader.isWhole(file.bytes) { throw .incompleteExport() }
-            // A daemon that knows nothing of passphrases would write the account in the clear.
+            // A daemon without passphrase support would export the account unprotected.
             if isProtected, !AccountFileHeader.isProtected(file.bytes) { throw .exportInTheClear() }
             try output.write(file.bytes)
         } catch {
@@ -103,9 +104,9 @@ package struct AccountExportCommand: Command {
             context.fail(error)
             return
         }
-        let whoever =
-            isProtected ? "whoever holds this account file and knows its passphrase" : "whoever holds this account file"
-        context.note("warning: \(whoever) can join the account; it works once, within 24 hours")
+        let holder =
+            isProtected ? "anyone who has this account file and its passphrase" : "anyone who has this account file"
+        context.note("warning: \(holder) can join the account; it can be used only once, within 24 hours")
         if let path = output.path {
             context.show(["file": .string(path)], or: "exported to \(path)")
         }
@@ -113,27 +114,28 @@ package struct AccountExportCommand: Command {
     }
 }
 
-/// The beginning of an account file, as far as a client reads it: the rest is for the daemon.
+/// The header of an account file, as far as clients read it. The daemon validates the rest.
 enum AccountFileHeader {
     private static let magic = Array("hndf-exp".utf8)
-    /// Where the form stands, two bytes big-endian: after the magic and the version.
+    /// The offset of the form (two bytes, big-endian), after the magic and the version.
     private static let formOffset = 10
-    /// The form of a file that is protected by a passphrase.
+    /// The form of a passphrase-protected file.
     private static let protected: [UInt8] = [0, 1]
 
-    /// Where the length of the content stands, four bytes big-endian.
+    /// The offset of the content length (four bytes, big-endian).
     private static let lengthOffset = 12
-    /// Bytes before the content, and of the checksum behind it.
+    /// The number of bytes before the content plus those of the checksum after it.
     private static let around = 16 + 32
 
-    /// Whether this is a whole account file: a daemon that ends while it sends one leaves a part of it.
+    /// Returns true if the file is complete. A daemon that exits during the export leaves a partial
+    /// file.
     static func isWhole(_ file: [UInt8]) -> Bool {
         guard file.starts(with: magic), file.count >= around else { return false }
         let length = file.dropFirst(lengthOffset).prefix(4).reduce(0) { $0 << 8 | Int($1) }
         return file.count - around == length
     }
 
-    /// Whether a passphrase is needed. Not for what is no account file, which the daemon refuses.
+    /// Returns true if a passphrase is needed. False for anything else, which the daemon rejects.
     static func isProtected(_ file: [UInt8]) -> Bool {
         file.starts(with: magic) && Array(file.dropFirst(formOffset).prefix(2)) == protected
     }

@@ -3,27 +3,28 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// `account import`: joins the account that another device exported.
+/// `account import`: joins an account with a file that another device exported.
 package struct AccountImportCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "import"], operands: "FILE|-", operandCount: 1...1,
-        summary: "join the account of a file that another device exported",
+        summary: "join an account with a file that another device exported",
         options: [
             OptionSpecification(
-                "--passphrase-file", .value("FILE"), "its first line is the passphrase of the account file")
+                "--passphrase-file", .value("FILE"), "read the passphrase of the file from the first line of FILE")
         ],
         details: """
-            With - the file is read from standard input. The passphrase of a protected one is asked for at the terminal.
-            The file works once: delete it afterwards. A device that was in the account when the file was made has to be in reach;
-            until one is, this device goes on trying, and the exit code is 1.
-            A device that was removed from its account leaves that first, and gets a new identity.
+            With -, the file is read from standard input. If it is protected, the passphrase is prompted for on the
+            terminal. The file can be used only once: delete it afterwards. To admit this device, at least one device
+            that was in the account when the file was exported must be online and reachable. Otherwise this device keeps
+            trying, and the exit status is 1.
+            A device that was removed from its account leaves that account first and gets a new identity.
             """,
         example: "handoffctl account import account.handoff")
 
-    /// The largest account file, in bytes: more than the fullest roster needs.
+    /// The maximum size of an account file, in bytes: more than the largest roster needs.
     private static let maxFile = 16 * 1_048_576
 
-    /// How often a passphrase is asked for.
+    /// The maximum number of passphrase prompts.
     private static let attempts = 3
 
     private let source: String
@@ -44,7 +45,7 @@ package struct AccountImportCommand: Command {
                 : try LocalFile.read(source, limit: Self.maxFile)
             secret = SecretBuffer(file.bytes)
             if file.isReadableByOthers {
-                context.note("warning: other users can read \(source), which is a secret")
+                context.note("warning: other users can read \(source), which is secret")
             }
         } catch {
             context.fail(.file("read", sourceName, why: "\(error)"))
@@ -59,7 +60,7 @@ package struct AccountImportCommand: Command {
                 context.fail(error)
             }
         } else if isProtected {
-            ask(secret, attemptsLeft: Self.attempts, context)
+            prompt(secret, attemptsLeft: Self.attempts, context)
         } else {
             send(secret, nil, attemptsLeft: 0, context)
         }
@@ -67,7 +68,7 @@ package struct AccountImportCommand: Command {
 
     private var sourceName: String { source == "-" ? "standard input" : source }
 
-    private func ask(_ secret: SecretBuffer, attemptsLeft: Int, _ context: CommandContext) {
+    private func prompt(_ secret: SecretBuffer, attemptsLeft: Int, _ context: CommandContext) {
         context.askSecret("Passphrase of the account file: ", orElse: { .passphraseNeeded(why: $0) }) { passphrase in
             guard let passphrase, !passphrase.bytes.isEmpty else { return context.fail(.emptyPassphrase()) }
             send(secret, passphrase, attemptsLeft: attemptsLeft - 1, context)
@@ -84,7 +85,7 @@ package struct AccountImportCommand: Command {
                 case .success(.waiting(let account, let missing)): showWaiting(account, missing, context)
                 case .success(.refused("WrongPassphrase", let message)) where attemptsLeft > 0:
                     context.note(VisibleText.escape(message))
-                    ask(secret, attemptsLeft: attemptsLeft, context)
+                    prompt(secret, attemptsLeft: attemptsLeft, context)
                 case .success(.refused(let name, let message)):
                     context.leaveFormerAccount(after: .importRefused(name: name, message: message)) {
                         send(secret, passphrase, attemptsLeft: attemptsLeft, context)
@@ -100,7 +101,7 @@ package struct AccountImportCommand: Command {
         context.finish(.done)
     }
 
-    /// The file is stored, and whether it is good only a member can tell.
+    /// The file is stored, but only a member can verify it.
     private func showWaiting(_ account: AccountID, _ missing: String, _ context: CommandContext) {
         if context.json {
             context.console.line(

@@ -3,15 +3,15 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `account leave`: takes this device out of its account.
+/// `account leave`: removes this device from its account.
 package struct AccountLeaveCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "leave"], summary: "take this device out of its account",
-        options: [OptionSpecification("--yes", .flag, "do not ask")],
+        words: ["account", "leave"], summary: "remove this device from its account",
+        options: [OptionSpecification("--yes", .flag, "do not ask for confirmation")],
         details: """
-            The device forgets the account's keys and gets a new identity, so that it can join again, or another account;
-            the other devices do not know it any more. It comes back as a new device only. Those that are away hear of it
-            when they meet one that knows. With the last device the account itself is gone.
+            The device deletes the account's keys and gets a new identity. The other devices no longer know it. It can
+            join this or another account later, but only as a new device. Offline devices learn of this when they sync
+            with a device that knows. If this is the last device, the account is deleted.
             """,
         example: "handoffctl account leave")
 
@@ -23,9 +23,9 @@ package struct AccountLeaveCommand: Command {
 
     package func run(in context: CommandContext) {
         guard isConfirmed || context.keyboard.isTerminal else {
-            return context.fail(.nobodyToAsk("whether to leave the account"))
+            return context.fail(.confirmationImpossible("whether to leave the account"))
         }
-        // The devices now, since the names are gone afterwards.
+        // Fetch the device list first: the names are no longer available afterwards.
         context.withDevices { client, devices throws(CommandFailure) in
             guard !isConfirmed else { return leave(devices, client, context) }
             context.console.writeDiagnostics(Self.warning(devices))
@@ -39,8 +39,8 @@ package struct AccountLeaveCommand: Command {
         let others = devices.filter { !$0.isSelf }.map(\.id)
         let names = DeviceText(devices)
         return others.isEmpty
-            ? "This is the last device: the account ends with it, and cannot be brought back.\n"
-            : "This device will forget the account, and needs a new pairing to come back. In it remain: "
+            ? "This is the last device: the account will be deleted and cannot be restored.\n"
+            : "This device will forget the account and must be paired again to rejoin. Devices that remain: "
                 + "\(names.labels(others))\n"
     }
 
@@ -54,18 +54,18 @@ package struct AccountLeaveCommand: Command {
         }
     }
 
-    private func show(_ told: [DeviceID], _ devices: [ControlDevice], _ context: CommandContext) {
-        let untold = devices.filter { !$0.isSelf && !told.contains($0.id) }.map(\.id)
+    private func show(_ notified: [DeviceID], _ devices: [ControlDevice], _ context: CommandContext) {
+        let pending = devices.filter { !$0.isSelf && !notified.contains($0.id) }.map(\.id)
         if context.json {
             func list(_ ids: [DeviceID]) -> JSON { .array(ids.map { .string($0.hex) }) }
-            context.console.line(["told": list(told), "waiting": list(untold)])
+            context.console.line(["told": list(notified), "waiting": list(pending)])
         } else {
             let names = DeviceText(devices)
             context.console.line("left the account; this device has a new identity")
-            if !told.isEmpty { context.console.line("told      \(names.labels(told))") }
-            if !untold.isEmpty { context.console.line("waiting   \(names.labels(untold))") }
+            if !notified.isEmpty { context.console.line("notified  \(names.labels(notified))") }
+            if !pending.isEmpty { context.console.line("pending   \(names.labels(pending))") }
         }
-        if !untold.isEmpty { context.note("until the others hear of it, they still list this device") }
+        if !pending.isEmpty { context.note("pending devices list this device until they learn that it left") }
         context.finish(.done)
     }
 }

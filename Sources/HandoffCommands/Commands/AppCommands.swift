@@ -3,15 +3,15 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `apps`: the apps that continue activities here, and their switches.
+/// `apps`: lists the apps that continue activities here, and their settings.
 package struct AppsCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["apps"], summary: "list the apps that continue activities here, and which are switched off",
+        words: ["apps"], summary: "list the apps that continue activities here, and those that are disabled",
         details: """
-            Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are
-            connected to the daemon. An app is marked as unverified while the system does not confirm that the connected
-            process is that app. If several continue the same type, the one that was installed first does, until you
-            choose another one in ~/.config/handoff/defaults, by a line TYPE=APP-ID.
+            Apps are found by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are
+            connected to the daemon. An app is marked as unverified unless the system confirms that the connected
+            process is that app. If several apps continue the same type, the one that was installed first is used,
+            unless you choose another one with a line TYPE=APP-ID in ~/.config/handoff/defaults.
             """,
         example: "handoffctl apps")
 
@@ -24,15 +24,15 @@ package struct AppsCommand: Command {
             if context.json {
                 context.console.lines(apps.map(\.json))
             } else if apps.isEmpty {
-                context.note("no app continues anything here: none declares a type, and none is attached")
+                context.note("no app continues activities here: none declares a type, and none is connected")
             } else {
                 context.console.write(Self.table(apps))
-                for app in apps { Self.tellConflicts(of: app, context) }
+                for app in apps { Self.noteConflicts(of: app, context) }
             }
         }
     }
 
-    private static func tellConflicts(of app: ControlApp, _ context: CommandContext) {
+    private static func noteConflicts(of app: ControlApp, _ context: CommandContext) {
         for (line, yield) in zip(ChoiceText.conflicts(app), app.yields ?? []) {
             context.note(line)
             context.note("  " + ChoiceText.remedy(app, yield))
@@ -59,12 +59,12 @@ package struct AppsCommand: Command {
     }
 }
 
-/// `app enable`: let an app publish and continue again.
+/// `app enable`: allows an app to publish and continue activities again.
 package struct AppEnableCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "enable"], operands: "ID", operandCount: 1...1,
-        summary: "let an app publish and continue again",
-        details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
+        summary: "allow an app to publish and continue activities again",
+        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
         example: "handoffctl app enable org.example.Editor")
 
     private let change: AppChange
@@ -76,12 +76,12 @@ package struct AppEnableCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `app disable`: keep an app from publishing and continuing, until it is enabled again.
+/// `app disable`: stops an app from publishing and continuing activities until it is enabled again.
 package struct AppDisableCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "disable"], operands: "ID", operandCount: 1...1,
-        summary: "keep an app from publishing and continuing, until it is enabled again",
-        details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
+        summary: "stop an app from publishing and continuing activities until it is enabled again",
+        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
         example: "handoffctl app disable org.example.Editor")
 
     private let change: AppChange
@@ -93,12 +93,12 @@ package struct AppDisableCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `app mute`: do not notify of offers that an app would open.
+/// `app mute`: stops notifications for offers that an app would open.
 package struct AppMuteCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "mute"], operands: "ID", operandCount: 1...1,
-        summary: "do not notify of offers that an app would open",
-        details: "It stays in handoffctl list. An ID may be shortened to any beginning that fits only one app.",
+        summary: "do not show notifications for offers that an app would open",
+        details: "The offers stay in handoffctl list. ID can be shortened to any unique prefix.",
         example: "handoffctl app mute org.example.Editor")
 
     private let change: AppChange
@@ -110,12 +110,12 @@ package struct AppMuteCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `app unmute`: notify again of offers that an app would open.
+/// `app unmute`: shows notifications again for offers that an app would open.
 package struct AppUnmuteCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "unmute"], operands: "ID", operandCount: 1...1,
-        summary: "notify again of offers that an app would open",
-        details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
+        summary: "show notifications again for offers that an app would open",
+        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
         example: "handoffctl app unmute org.example.Editor")
 
     private let change: AppChange
@@ -127,9 +127,9 @@ package struct AppUnmuteCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// What the commands do that switch something of one app.
+/// The common implementation of the commands that change a setting of one app.
 private struct AppChange {
-    /// What is switched; the raw value is the word for it when it is done.
+    /// The change. The raw value is the past participle shown when it is done.
     enum Kind: String {
         case enable = "enabled"
         case disable = "disabled"
@@ -157,20 +157,20 @@ private struct AppChange {
     }
 }
 
-/// What people are told of several apps that claim the same.
+/// Describes conflicts between apps that claim the same type or site.
 enum ChoiceText {
-    /// What an app claims and another one opens; a line each.
+    /// Returns a line for each claim of the app that another app opens.
     static func conflicts(_ app: ControlApp) -> [String] {
         (app.yields ?? []).map { yield in
-            "\(VisibleText.escape(yield.claim)) opens in \(VisibleText.escape(yield.to)), which was here before "
+            "\(VisibleText.escape(yield.claim)) opens in \(VisibleText.escape(yield.to)), which was installed before "
                 + VisibleText.escape(app.id)
         }
     }
 
-    /// How the user chooses: no command to be copied, since a type may hold anything that a shell understands.
+    /// Returns how to choose. Not a shell command, because a type can contain shell metacharacters.
     static func remedy(_ app: ControlApp, _ yield: ControlApp.Yield) -> String {
         let type = app.types.contains(yield.claim) ? yield.claim : ActivityType.browsingWeb.text
-        return "choose by a line in the file ~/.config/handoff/defaults, which holds at once: "
+        return "to choose, add a line to ~/.config/handoff/defaults (takes effect immediately): "
             + "\(VisibleText.escape(type))=\(VisibleText.escape(app.id)) or "
             + "\(VisibleText.escape(type))=\(VisibleText.escape(yield.to))"
     }

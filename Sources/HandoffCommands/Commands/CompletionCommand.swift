@@ -1,14 +1,15 @@
 import HandoffJSON
 
-/// `completion`: the scripts by which shells complete command lines of this program, and what those scripts ask.
+/// `completion`: prints shell completion scripts, and answers their requests for candidates.
 package struct CompletionCommand: Command {
     package static let specification = CommandSpecification(
         words: ["completion"], operands: "bash|zsh|fish", operandCount: 1...Int.max,
-        summary: "print the script by which a shell completes commands of handoffctl",
+        summary: "print the completion script for a shell",
         details: """
-            Packages install it; to use it at once: source <(handoffctl completion bash).
-            The script asks 'handoffctl completion words -- WORD...' what may stand for the last word: commands and options,
-            and from the daemon devices, activities and types. Where there is no daemon it is silent.
+            Packages install the script. To use it in the current shell: source <(handoffctl completion bash).
+            The script runs 'handoffctl completion words -- WORD...' to get candidates for the last word: commands and
+            options, and devices, activities and types from the daemon. If the daemon is not running, those are omitted
+            without an error.
             """,
         example: "handoffctl completion bash")
 

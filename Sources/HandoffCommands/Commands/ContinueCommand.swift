@@ -3,46 +3,48 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `continue`: goes on here with what was begun on another device.
+/// `continue`: continues an activity that another device offers.
 package struct ContinueCommand: Command {
     package static let specification = CommandSpecification(
         words: ["continue"], operands: "[ID]", operandCount: 0...1,
-        summary: "continue here what another device offers",
+        summary: "continue an activity that another device offers",
         options: [
-            OptionSpecification("--latest", .flag, "the most recent one that fits, without a question"),
-            OptionSpecification("--type", .value("TYPE"), "only activities of this type"),
+            OptionSpecification("--latest", .flag, "continue the most recent match without asking"),
+            OptionSpecification("--type", .value("TYPE"), "match only activities of this type"),
+            OptionSpecification("--from", .value("DEVICE"), "match only this device (name or id prefix)"),
             OptionSpecification(
-                "--from", .value("DEVICE"), "only from this device: its name, or the beginning of its id"),
-            OptionSpecification("--timeout", .value("SECONDS"), "give up after this time"),
-            OptionSpecification("--print", .flag, "open no app: print the activity with its payload"),
+                "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
+            OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
-                "--output", .value("FILE|FOLDER|-"), "like --print, and save what the other app streams there"),
-            OptionSpecification("--force", .flag, "with --output: replace or create a file, whatever its name"),
+                "--output", .value("FILE|FOLDER|-"), "like --print, and save the content that the other app streams"),
+            OptionSpecification(
+                "--force", .flag, "with --output: replace an existing file, or create one without an extension"),
         ],
         details: """
-            Opens the activity in the app that continues it, which is started if it does not run, or on the web, and prints what
-            opened. handoffctl list says beforehand what that would be. Without an ID the most recent one that fits; on a
-            terminal one of several is picked by the arrow keys or by its number.
-            With --output a transfer that was cut goes on where it was: at once, or when the command is run again. A file gets
-            its name only when it is complete and verified. A file that exists is replaced only with --force, and a path that leads
-            nowhere becomes a file only if it has an extension, or with --force. Status 1 if any part of a folder is missing.
+            Opens the activity in its app, starting the app if needed, or in the browser, and prints what was opened.
+            handoffctl list shows this in advance. Without an ID, the most recent match is continued. On a terminal, if
+            there are several, you choose one with the arrow keys or its number.
+            With --output, an interrupted transfer resumes where it stopped, immediately or when the command is run
+            again. A file gets its final name only when it is complete and verified. An existing file is replaced only
+            with --force. A path that does not exist becomes a file only if it has an extension, or with --force. The
+            exit status is 1 if any part of a folder is missing.
             With --output, --timeout is the maximum time without progress (default: 2 minutes).
-            An ID may be shortened to any beginning that fits only one activity. Status 4: nothing on offer fits.
+            ID can be shortened to any unique prefix. Exit status 4 means that no offer matches.
             """,
         example: "handoffctl continue --latest --type com.example.editing --print --json")
 
     /// Hexadecimal digits of an activity's id.
     private static let idDigits = ActivityID.byteCount * 2
-    /// How long a continuation may take before a person is told what is being waited for.
-    private static let silence = Duration.milliseconds(300)
+    /// The delay before a progress line is shown for a continuation.
+    private static let progressDelay = Duration.milliseconds(300)
 
-    /// How much longer than asked for is waited for the daemon's own word.
+    /// Grace period after the user's timeout, to let the daemon report its own error.
     private static let grace = Duration.seconds(5)
     private let request: ContinueRequest
     private let isHandler: Bool
-    /// Whether a person may be asked which one is meant.
+    /// True if the user may be prompted to choose an activity.
     private let mayPick: Bool
-    /// What is received; nil for nothing.
+    /// The content to receive; nil for none.
     private let receiving: ReceiveRequest?
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
@@ -73,7 +75,7 @@ package struct ContinueCommand: Command {
         receiving = output.map { [request] output in
             ReceiveRequest(
                 activity: request, output: output, isForced: isForced,
-                timeout: timeout.map { .seconds($0) } ?? ReceiveRequest.usualTimeout)
+                timeout: timeout.map { .seconds($0) } ?? ReceiveRequest.defaultTimeout)
         }
     }
 
@@ -92,13 +94,14 @@ package struct ContinueCommand: Command {
     }
 
     private func pick(of activities: [ControlActivity], in context: CommandContext) {
-        // Of none and of one the daemon says the rest.
+        // With one match or none, the daemon's reply is enough.
         guard activities.count > 1 else { return run(request, in: context) }
         let picker = ActivityPicker(activities, context) { activity in
             guard let activity else { return context.finish(.interrupted) }
             var request = request
             request.activity = activity.id.hex
-            // Ids are known to all members: another device may offer one that is not its own.
+            // Activity ids are known to all members, so another device may offer one that is not
+            // its own.
             request.from = activity.device.hex
             run(request, in: context)
         }
@@ -113,12 +116,13 @@ package struct ContinueCommand: Command {
         }
         context.connect { client in
             if context.console.diagnosticsAreTerminal {
-                context.after(Self.silence) { ContinueProgress.show(request, context) }
+                context.after(Self.progressDelay) { ContinueProgress.show(request, context) }
             }
             if let timeout = request.timeout {
-                // The daemon gives up by itself, and says why; this is for one that does nothing any more.
+                // The daemon times out by itself and reports why. This is for a daemon that no
+                // longer responds.
                 context.after(.seconds(timeout) + Self.grace) {
-                    context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not answer")))
+                    context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not respond")))
                 }
             }
             client.continueActivity(request) { result in
@@ -140,7 +144,7 @@ package struct ContinueCommand: Command {
             context.keep(session)
             session.start()
             guard context.console.diagnosticsAreTerminal else { return }
-            context.after(Self.silence) { [weak session] in
+            context.after(Self.progressDelay) { [weak session] in
                 if session?.isContinued == false { ContinueProgress.show(request, context) }
             }
         } catch {
@@ -155,7 +159,7 @@ package struct ContinueCommand: Command {
         if let opens { fields["opens"] = .object(opens.json) }
         switch (isHandler, activity) {
         case (true, nil):
-            return context.fail(CommandFailure(.badAnswer("continued without the activity")))
+            return context.fail(CommandFailure(.badAnswer("the continued reply has no activity")))
         case (true, let activity?):
             if context.json {
                 context.console.line(fields)
@@ -176,19 +180,19 @@ package struct ContinueCommand: Command {
     }
 }
 
-/// What the user asked `continue --output` to do.
+/// The validated arguments of `continue --output`.
 struct ReceiveRequest {
-    /// What is continued; this command is the handler.
+    /// The activity to continue, with this command as the handler.
     var activity: ContinueRequest
-    /// Where the content goes: a file, a folder, or `-`.
+    /// The destination of the content: a file, a folder, or `-`.
     let output: String
-    /// True if a file is replaced, or created under a name without an extension.
+    /// True to replace a file, or to create one under a name without an extension.
     var isForced = false
-    /// How long nothing may move before it is given up.
+    /// The maximum time without progress.
     let timeout: Duration
-    /// The name, in a folder, of content that its sender gives none; nil refuses that.
+    /// The name, in a folder, for content without a name; nil to refuse such content.
     var unnamed: String?
 
-    /// How long nothing may move while something is received, in general.
-    static let usualTimeout = Duration.seconds(120)
+    /// The default maximum time without progress while receiving.
+    static let defaultTimeout = Duration.seconds(120)
 }

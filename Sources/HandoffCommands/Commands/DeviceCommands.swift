@@ -3,11 +3,11 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `devices`: the devices of the account.
+/// `devices`: lists the devices of the account.
 package struct DevicesCommand: Command {
     package static let specification = CommandSpecification(
         words: ["devices"], summary: "list the devices of the account",
-        details: "The last column warns of an unfinished pairing, a former account key, or a name like another's.",
+        details: "The last column warns of an unfinished pairing, an old account key, or a name like another device's.",
         example: "handoffctl devices")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}
@@ -15,32 +15,32 @@ package struct DevicesCommand: Command {
     package func run(in context: CommandContext) {
         context.request { client, then in
             client.listDevices { result in
-                // Only where somebody is missed.
+                // Get the status only if all other devices are offline.
                 guard case .success(let devices) = result, !context.json,
                     devices.contains(where: { !$0.isSelf }), !devices.contains(where: { !$0.isSelf && $0.online })
                 else { return then(result.map { ($0, nil) }) }
-                // What the status would add is a hint: without it the devices are shown all the same.
-                client.getStatus { then(.success((devices, (try? $0.get()).flatMap(Obstacle.silence)))) }
+                // The status only adds a hint: show the devices even without it.
+                client.getStatus { then(.success((devices, (try? $0.get()).flatMap(Obstacle.unanswered)))) }
             }
-        } present: { (devices: [ControlDevice], silence: Obstacle?) in
+        } present: { (devices: [ControlDevice], obstacle: Obstacle?) in
             if context.json {
                 context.console.lines(devices.map(\.json))
             } else if devices.isEmpty {
                 context.note("this device has no account yet; create one with: handoffctl account create")
             } else {
-                context.console.write(DeviceText(devices, areUnanswered: silence != nil).table)
-                if let silence { context.note(silence.message, remedy: silence.remedy) }
+                context.console.write(DeviceText(devices, areUnanswered: obstacle != nil).table)
+                if let obstacle { context.note(obstacle.message, remedy: obstacle.remedy) }
             }
         }
     }
 }
 
-/// `device rename`: a name that all members see.
+/// `device rename`: sets the name of a device for all members.
 package struct DeviceRenameCommand: Command {
     package static let specification = CommandSpecification(
         words: ["device", "rename"], operands: "DEVICE NAME", operandCount: 2...2,
-        summary: "give a device a name that all devices of the account see",
-        details: "DEVICE is its present name, or the beginning of its id.",
+        summary: "rename a device for all devices of the account",
+        details: "DEVICE is the current name or an id prefix.",
         example: "handoffctl device rename 3f9c2ab 'Old laptop'")
 
     private let device: String
@@ -71,21 +71,23 @@ package struct DeviceRenameCommand: Command {
     }
 }
 
-/// `device remove`: takes a device out of the account for ever.
+/// `device remove`: permanently removes a device from the account.
 package struct DeviceRemoveCommand: Command {
     package static let specification = CommandSpecification(
         words: ["device", "remove"], operands: "DEVICE", operandCount: 1...1,
-        summary: "remove a device from the account for ever, and make a new account key",
+        summary: "permanently remove a device from the account and create a new account key",
         options: [
-            OptionSpecification("--drop", .values("DEVICE"), "remove this one too, which that device let in"),
-            OptionSpecification("--yes", .flag, "do not ask"),
-            OptionSpecification("--no-wait", .flag, "do not wait until the other devices have heard of it"),
-            OptionSpecification("--timeout", .value("SECONDS"), "wait this long for the others to hear; 10 by default"),
+            OptionSpecification("--drop", .values("DEVICE"), "also remove this device, which DEVICE admitted"),
+            OptionSpecification("--yes", .flag, "do not ask for confirmation"),
+            OptionSpecification("--no-wait", .flag, "do not wait for the other devices to confirm the removal"),
+            OptionSpecification(
+                "--timeout", .value("SECONDS"), "wait this long for the other devices to confirm (default: 10)"),
         ],
         details: """
-            DEVICE is a name, or the beginning of an id. Devices that it let in stay, unless they are dropped with it.
-            Until another device hears of the removal, the removed one can still read what that one offers; devices that
-            are away hear of it when they are back. Status 0 also when some have yet to hear.
+            DEVICE is a name or an id prefix. Devices that it admitted stay in the account unless you also remove them
+            with --drop. Until another device learns of the removal, the removed device can still read that device's
+            offers. Offline devices learn of the removal when they are online again. The exit status is 0 even if some
+            devices have not confirmed yet.
             """,
         example: "handoffctl device remove laptop")
 
@@ -109,7 +111,7 @@ package struct DeviceRemoveCommand: Command {
 
     package func run(in context: CommandContext) {
         guard request.isConfirmed || context.keyboard.isTerminal else {
-            return context.fail(.nobodyToAsk("whether to remove the device"))
+            return context.fail(.confirmationImpossible("whether to remove the device"))
         }
         let session = RemovalSession(request, context)
         context.keep(session)

@@ -1,28 +1,30 @@
 import HandoffHandlers
 import HandoffModel
 
-/// `handle`: continues activities of some types here, as an app would.
+/// `handle`: continues activities of the given types here, as an app would.
 package struct HandleCommand: Command {
     package static let specification = CommandSpecification(
         words: ["handle"], operands: "TYPE...", operandCount: 1...64,
         summary: "continue activities of these types here until interrupted",
         options: [
             OptionSpecification("--team", .value("ID"), "only activities of this team"),
-            OptionSpecification("--exec", .value("COMMAND"), "run by /bin/sh -c for each activity"),
-            OptionSpecification("--app", .value("ID"), "act for this app, which does not support Handoff itself"),
-            OptionSpecification("--once", .flag, "take one activity, and end"),
-            OptionSpecification("--downloads", .flag, "receive files into the folder for downloads"),
+            OptionSpecification("--exec", .value("COMMAND"), "run this command with /bin/sh -c for each activity"),
             OptionSpecification(
-                "--open-with", .value("COMMAND"), "open the received page or file by this command (with %u or %f)"),
+                "--app", .value("ID"), "act on behalf of this app, which does not support Handoff itself"),
+            OptionSpecification("--once", .flag, "exit after one activity"),
+            OptionSpecification("--downloads", .flag, "save received files in the downloads folder"),
+            OptionSpecification(
+                "--open-with", .value("COMMAND"), "open the received page or file with this command (with %u or %f)"),
         ],
         details: """
-            Prints what happens: willContinue, then continue with the payload, or didFail.
-            COMMAND gets the activity as JSON on its standard input, and nothing of it in its arguments or its
-            environment; status 0 means that it took the activity over. Without --exec every activity is taken over.
-            When the daemon goes away, handling goes on as soon as it is back.
-            With --downloads or --open-with one activity is taken, which has a file or a page for it; others are refused. The
-            COMMAND of --open-with is one of a desktop entry, without a shell: a page takes the place of %u, the path of a
-            received file that of %f. The folder for downloads is that of the desktop (xdg-user-dirs).
+            Prints each event: willContinue, then continue with the payload, or didFail.
+            COMMAND receives the activity as JSON on standard input. Its arguments and environment contain nothing of
+            it. Exit status 0 means that COMMAND accepted the activity. Without --exec, every activity is accepted. If
+            the daemon stops, handling resumes when it is back.
+            With --downloads or --open-with, one activity with a file or page is accepted; others are refused. The
+            COMMAND of --open-with is an Exec line as in a desktop entry, run without a shell: %u is replaced by the URL
+            of a page, %f by the path of a received file. The downloads folder is the one that the desktop uses
+            (xdg-user-dirs).
             """,
         example: "handoffctl handle com.example.editing --exec 'jq -r .title >> titles.txt'")
 
@@ -66,22 +68,22 @@ package struct HandleCommand: Command {
     }
 }
 
-/// What the user asked `handle` to do.
+/// The validated arguments of `handle`.
 struct HandleRequest: Equatable {
-    /// The types that are continued here.
+    /// The types to continue.
     let types: [ActivityType]
     let team: String?
-    /// What `/bin/sh -c` runs for each activity; nil when printing it is all.
+    /// The command that `/bin/sh -c` runs for each activity; nil to only print it.
     let command: String?
-    /// What it attaches as.
+    /// The app id to attach as.
     let app: String
-    /// Whether it takes one activity, and ends.
+    /// True to exit after one activity.
     let once: Bool
-    /// Whether files are received, into the folder for downloads.
+    /// True to receive files into the downloads folder.
     let receives: Bool
-    /// What opens a page or a received file; nil for nothing.
+    /// The command that opens a page or a received file, if any.
     let opener: ExecLine?
 
-    /// Whether pages and files are all that it takes.
+    /// True if only pages and files are accepted.
     var opensOnly: Bool { receives || opener != nil }
 }

@@ -1,10 +1,10 @@
 import HandoffJSON
 import HandoffModel
 
-/// `help`: the overview, or one command.
+/// `help`: shows the overview, or help on one command.
 package struct HelpCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["help"], operands: "[COMMAND]", operandCount: 0...2, summary: "explain a command",
+        words: ["help"], operands: "[COMMAND]", operandCount: 0...2, summary: "show help for a command",
         example: "handoffctl help publish")
 
     private let text: String
@@ -20,16 +20,16 @@ package struct HelpCommand: Command {
 }
 
 extension Console {
-    /// Writes help: as it is, or under `--json` as one field.
+    /// Writes help as plain text, or with `--json` as one field.
     func writeHelp(_ text: String, json: Bool) {
         if json { line(["help": .string(text)]) } else { write(text) }
     }
 }
 
-/// The text of help: an overview, a group, or one command.
+/// The help text: an overview, a group, or one command.
 package enum HelpText {
-    /// Help on some words, which begin a command or name one.
-    /// - Throws: `UsageError` when they lead nowhere.
+    /// Returns help on the command or group with this name.
+    /// - Throws: `UsageError` if there is none.
     package static func text(for words: [String], table: CommandTable = .standard) throws(UsageError) -> String {
         guard let first = words.first else { return overview(table) }
         switch table.find(words) {
@@ -43,12 +43,12 @@ package enum HelpText {
         }
     }
 
-    /// Stands instead of a command, so that it is no option of any.
+    /// Used instead of a command, so it is not an option of any command.
     private static let version = ("--version", "print the version of handoffctl")
 
     private static func overview(_ table: CommandTable) -> String {
         """
-        Continue on this device what was begun on another one.
+        Start something on one device and continue it on another.
 
         Usage: handoffctl [--socket PATH] [--json] COMMAND
 
@@ -59,7 +59,7 @@ package enum HelpText {
         \(lines(OptionSpecification.global.map { ($0.synopsis, $0.summary) } + [version]))
 
         Exit status: 0 done, 1 failed, 2 wrong usage, 3 daemon not reachable, 4 nothing to continue.
-        More on one command: handoffctl help COMMAND
+        For help on a command: handoffctl help COMMAND
 
         """
     }
@@ -72,7 +72,7 @@ package enum HelpText {
             Commands:
             \(lines(members.map { ($0.title, $0.summary) }))
 
-            More on one command: handoffctl help \(first) COMMAND
+            For help on a command: handoffctl help \(first) COMMAND
 
             """
     }
@@ -91,7 +91,7 @@ package enum HelpText {
         return text
     }
 
-    /// Two columns; a left side that is too long gets a line of its own.
+    /// Formats two columns. A left side that is too long gets its own line.
     private static func lines(_ rows: [(left: String, right: String)]) -> String {
         let widest = 26
         let width = rows.map(\.left.count).filter { $0 <= widest }.max() ?? widest

@@ -1,15 +1,16 @@
-/// `join`: brings this device into an account.
+/// `join`: adds this device to an account.
 package struct JoinCommand: Command {
     package static let specification = CommandSpecification(
         words: ["join"], operandCount: 0...64, summary: "join an account with the code that another device shows",
         options: [
-            OptionSpecification("--peer", .value("HOST:PORT"), "where that device is, if it is not found by itself")
+            OptionSpecification(
+                "--peer", .value("HOST:PORT"), "the address of that device, if it is not found automatically")
         ],
         details: """
-            Run handoffctl pair on a device of the account; it shows 8 digits, and a link. You are asked for one of
-            them; from a pipe one line is read. It is never an argument: those are seen by every user of this machine,
-            and kept by the shell.
-            A device that was removed from its account leaves that first, and gets a new identity.
+            Run handoffctl pair on a device of the account. It shows an 8-digit code and a link. This command prompts
+            for either one, or reads one line from a pipe. The code cannot be an argument: every user of this machine
+            could read it, and the shell would save it.
+            A device that was removed from its account leaves that account first and gets a new identity.
             """,
         example: "handoffctl join")
 
@@ -29,24 +30,24 @@ package struct JoinCommand: Command {
     }
 }
 
-/// What the inviting device shows: digits, or a link.
+/// The code shown by the inviting device: digits or a link.
 enum PairingSecret: Equatable {
     /// Eight ASCII digits.
     case code(String)
-    /// A text that begins with `handoff:`; what is in it is for the daemon to understand.
+    /// A text that begins with `handoff:`. The daemon parses the rest.
     case link(String)
 
     private static let digits = 8
     private static let scheme = "handoff:"
-    /// The longest link, in bytes.
+    /// The maximum length of a link, in bytes.
     private static let maxLink = 512
 
-    /// Understands what a person typed: digits in any groups, or a link. Nil when it is neither.
+    /// Parses typed input: digits in any groups, or a link. Nil if it is neither.
     init?(_ text: String) {
         if text.lowercased().hasPrefix(Self.scheme) {
             let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
             guard isVisible, text.utf8.count <= Self.maxLink else { return nil }
-            // Schemes are the same in either case; the rest is taken as it is.
+            // Schemes are case-insensitive; the rest is kept as is.
             self = .link(Self.scheme + text.dropFirst(Self.scheme.count))
             return
         }

@@ -2,18 +2,18 @@ import HandoffClient
 import HandoffControl
 import HandoffModel
 
-/// `list`: what the other devices offer, and what would open it here.
+/// `list`: lists the offers of the other devices, and what opens them here.
 package struct ListCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["list"], summary: "list what the other devices offer, most recent first, or what this one offers",
+        words: ["list"], summary: "list the activities of the other devices, most recent first, or of this one",
         options: [
-            OptionSpecification("--here", .flag, "only what would open on this device"),
-            OptionSpecification("--mine", .flag, "what this device has published, and whether others see it"),
+            OptionSpecification("--here", .flag, "only activities that would open on this device"),
+            OptionSpecification("--mine", .flag, "activities of this device, and whether other devices see them"),
         ],
-        details: "The last column says what would open it here: an app, the web, or nothing and why.",
+        details: "The last column shows what would open the activity here: an app, the web, or nothing and why.",
         example: "handoffctl list --here")
 
-    /// Columns that a title may take on a terminal; files and pipes get all of it.
+    /// The maximum width of a title on a terminal. Files and pipes get the full title.
     private static let titleWidth = 40
 
     private let here: Bool
@@ -36,10 +36,10 @@ package struct ListCommand: Command {
                     return then(result.map { Offers(activities: $0) })
                 }
                 client.listDevices { result in
-                    // Devices are missing only where there is no account, and that is said otherwise.
+                    // The device list fails only without an account, which is reported separately.
                     let asleep = ((try? result.get()).map { DeviceText($0) })?.asleep
                     client.getStatus { status in
-                        // Offers are shown also without it.
+                        // Offers are shown even without a status.
                         let hidden = (try? status.get()).map { Obstacle.ofDevices(.receive, $0) } ?? []
                         var offers = Offers(activities: activities, asleep: asleep, hidden: hidden)
                         guard activities.isEmpty else { return then(.success(offers)) }
@@ -55,7 +55,7 @@ package struct ListCommand: Command {
             if context.json {
                 context.console.lines(offers.activities.map(\.json))
             } else if let obstacle = offers.obstacle {
-                context.note("nothing is on offer here: \(obstacle.message)", remedy: obstacle.remedy)
+                context.note("no offers here: \(obstacle.message)", remedy: obstacle.remedy)
             } else if offers.activities.isEmpty {
                 context.note("no other device offers anything\(here ? " that would open here" : "")")
             } else {
@@ -66,17 +66,17 @@ package struct ListCommand: Command {
         }
     }
 
-    /// What is on offer, and why nothing is, or not more.
+    /// The offers, and the reasons why there are none or not more.
     private struct Offers {
         var activities: [ControlActivity]
-        /// Devices that are asleep and offer nothing meanwhile, for people.
+        /// A sentence about sleeping devices, which offer nothing until they wake.
         var asleep: String?
         var obstacle: Obstacle?
-        /// Devices whose offers may not be received.
+        /// Devices whose offers must not be received.
         var hidden: [Obstacle] = []
     }
 
-    /// A title as its column has it.
+    /// Returns a title formatted for its column.
     private static func cell(_ title: String?, _ context: CommandContext) -> String {
         let title = VisibleText.escape(title ?? "")
         return context.console.outputIsTerminal ? DisplayWidth.truncate(title, to: titleWidth) : title
@@ -99,7 +99,7 @@ package struct ListCommand: Command {
     }
 }
 
-// What this device has published.
+// The activities published by this device.
 extension ListCommand {
     private func listOwn(in context: CommandContext) {
         context.request { client, then in
@@ -117,17 +117,17 @@ extension ListCommand {
                 context.note("this device has published nothing")
             } else {
                 context.console.write(Self.table(activities, context))
-                if let status { Self.sayWhoSees(status, context) }
+                if let status { Self.noteAudience(status, context) }
             }
         }
     }
 
-    private static func sayWhoSees(_ status: ControlStatus, _ context: CommandContext) {
+    private static func noteAudience(_ status: ControlStatus, _ context: CommandContext) {
         if let obstacle = Obstacle.first(.advertise, status) {
-            return context.note("nobody sees it: \(obstacle.message)", remedy: obstacle.remedy)
+            return context.note("no device sees them: \(obstacle.message)", remedy: obstacle.remedy)
         }
         let names = Audience.names(status)
-        context.note("seen by: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
+        context.note("seen by: \(names.isEmpty ? "no device" : names.joined(separator: ", "))")
         for obstacle in Obstacle.ofDevices(.advertise, status) {
             context.note(obstacle.message, remedy: obstacle.remedy)
         }

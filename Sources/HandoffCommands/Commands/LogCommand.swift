@@ -3,16 +3,16 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// `log`: who continued what and when.
+/// `log`: shows the log of continuations.
 package struct LogCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["log"], summary: "show who continued what and when",
+        words: ["log"], summary: "show which activities were continued, when, and on which device",
         options: [
-            OptionSpecification("--follow", .flag, "print new entries as they come, until interrupted"),
-            OptionSpecification("--lines", .value("NUMBER"), "only the last NUMBER entries"),
+            OptionSpecification("--follow", .flag, "print new entries as they arrive, until interrupted"),
+            OptionSpecification("--lines", .value("NUMBER"), "show only the last NUMBER entries"),
         ],
         details:
-            "The log holds types, devices, apps and outcomes: no titles, no pages and nothing of what was continued.",
+            "The log records types, devices, apps and outcomes, but no titles, pages or content.",
         example: "handoffctl log --follow")
 
     private let follows: Bool
@@ -36,7 +36,7 @@ package struct LogCommand: Command {
         }
     }
 
-    /// Reads page after page; with `--lines` nothing is shown before the end is known.
+    /// Reads all pages. With `--lines`, nothing is shown before the last page has arrived.
     private func read(after number: Int, kept: [ControlLogEntry], _ client: ControlClient, _ context: CommandContext) {
         client.readLog(after: number) { [unowned client] result in
             switch result {
@@ -49,7 +49,7 @@ package struct LogCommand: Command {
                 } else {
                     for entry in page.entries { Self.show(entry, context) }
                 }
-                // A page that does not go on would be asked for again and again.
+                // Stop at a page that makes no progress, or it would be requested endlessly.
                 guard !page.hasMore || last <= number else {
                     return read(after: last, kept: kept, client, context)
                 }
@@ -70,28 +70,28 @@ package struct LogCommand: Command {
     }
 }
 
-/// Entries of the log of continuations, for people.
+/// Formats entries of the continuation log.
 enum LogText {
-    /// The entry in one line: when, where to, what, and what came of it.
+    /// Returns the entry in one line: time, peer, type or stream, and outcome.
     static func line(_ entry: ControlLogEntry) -> String {
         let device = DeviceText.label(entry.deviceName, entry.device)
         let app = entry.app.map { " in \(VisibleText.escape($0))" } ?? ""
-        let ways = entry.direction == .in ? "from \(device)" : "to \(device)"
+        let peer = entry.direction == .in ? "from \(device)" : "to \(device)"
         let outcome = VisibleText.escape(words(entry.outcome))
         let what: String
         switch entry.event {
         case .continuation, .payload:
             let type = entry.type.map { type in ActivityType(type).map(Describe.type) ?? type } ?? ""
-            what = "\(VisibleText.escape(type)) \(ways)\(app): \(outcome)"
+            what = "\(VisibleText.escape(type)) \(peer)\(app): \(outcome)"
         case .stream:
             let sent = ByteText.text(entry.sent ?? 0)
-            what = "stream \(ways)\(app): \(outcome), \(sent) sent, \(ByteText.text(entry.received ?? 0)) received"
+            what = "stream \(peer)\(app): \(outcome), \(sent) sent, \(ByteText.text(entry.received ?? 0)) received"
         }
         let count = entry.count == 1 ? "" : " (\(entry.count) times)"
         return "\(LocalTime.text(entry.time))  \(what)\(count)"
     }
 
-    /// What came of it, as words: `launchFailed` is `launch failed`.
+    /// Converts an outcome to words: `launchFailed` becomes `launch failed`.
     private static func words(_ outcome: String) -> String {
         outcome.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
     }

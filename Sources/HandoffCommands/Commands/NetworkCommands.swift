@@ -2,13 +2,14 @@ import HandoffClient
 import HandoffControl
 import HandoffModel
 
-/// `network list`: the networks that this machine is in, and those that are known.
+/// `network list`: lists this machine's current networks and the known ones.
 package struct NetworkListCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["network", "list"], summary: "list the networks that this machine is in, and those that are known",
+        words: ["network", "list"], summary: "list the current networks of this machine, and the known ones",
         details: """
-            With networks = known in handoffd.conf this device is found in known networks alone; in others it announces
-            nothing and looks for nobody. A network is identified by the link-layer address of its gateway.
+            With networks = known in handoffd.conf, this device can be found only in known networks. In others, it
+            announces nothing and does not look for other devices. A network is identified by the link-layer address of
+            its gateway.
             """,
         example: "handoffctl network list")
 
@@ -23,15 +24,15 @@ package struct NetworkListCommand: Command {
     }
 }
 
-/// `network trust`: makes a network known.
+/// `network trust`: marks a network as known.
 package struct NetworkTrustCommand: Command {
     package static let specification = CommandSpecification(
         words: ["network", "trust"], operands: "[INTERFACE|ID]", operandCount: 0...1,
-        summary: "make a network known, so that this device is found there",
-        options: [OptionSpecification("--name", .value("NAME"), "what to call it")],
+        summary: "mark a network as known, so that this device can be found there",
+        options: [OptionSpecification("--name", .value("NAME"), "the name to show for it")],
         details: """
-            Without an interface or an id: the network that this machine is in. Without a name it is called as
-            NetworkManager calls it.
+            Without an argument, marks the network that this machine is in. Without --name, the name from NetworkManager
+            is shown.
             """,
         example: "handoffctl network trust --name Home")
 
@@ -56,11 +57,11 @@ package struct NetworkTrustCommand: Command {
     }
 }
 
-/// `network forget`: a network is known no more.
+/// `network forget`: removes a network from the known ones.
 package struct NetworkForgetCommand: Command {
     package static let specification = CommandSpecification(
         words: ["network", "forget"], operands: "ID|NAME", operandCount: 1...1,
-        summary: "forget a network that was known",
+        summary: "forget a known network",
         example: "handoffctl network forget Home")
 
     private let network: String
@@ -78,21 +79,21 @@ package struct NetworkForgetCommand: Command {
     }
 }
 
-/// Networks, for people.
+/// Formats networks.
 private enum NetworkText {
     static func show(_ answer: ControlNetworks, _ context: CommandContext) {
         if context.json { return context.console.line(answer.json) }
         if answer.networks.isEmpty {
-            context.note("this machine is in no network with a gateway, and none is known")
+            context.note("this machine is in no network with a gateway, and no network is known")
         } else {
             context.console.write(table(answer.networks))
         }
         if answer.silent {
             context.note(
-                "this device is found nowhere: no network that it is in is known", remedy: "handoffctl network trust")
+                "this device cannot be found: it is in no known network", remedy: "handoffctl network trust")
         } else if !answer.knownOnly {
             context.note(
-                "this device is found in all networks, known or not: networks = known in handoffd.conf changes that")
+                "this device can be found in all networks; networks = known in handoffd.conf limits it to known ones")
         }
     }
 

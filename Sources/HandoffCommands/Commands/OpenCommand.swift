@@ -1,4 +1,4 @@
-/// `open`: `continue`, for people who think in that word.
+/// `open`: an alias of `continue`.
 package struct OpenCommand: Command {
     package static let specification = CommandSpecification(
         words: ["open"], operands: ContinueCommand.specification.operands,

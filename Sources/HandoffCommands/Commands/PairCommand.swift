@@ -2,20 +2,21 @@ import HandoffControl
 import HandoffModel
 import QRText
 
-/// `pair`: lets a new device into the account.
+/// `pair`: admits a new device to the account.
 package struct PairCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["pair"], summary: "let a new device into the account: shows a code, and waits",
+        words: ["pair"], summary: "admit a new device to the account: show a code and wait",
         options: [
-            OptionSpecification("--yes", .flag, "let in the first device that knows the code, without a question"),
-            OptionSpecification("--qr", .flag, "on a terminal: the link as a QR code instead of as text"),
-            OptionSpecification("--timeout", .value("SECONDS"), "close the window after this time; at most 3 minutes"),
+            OptionSpecification("--yes", .flag, "admit the first device that knows the code, without asking"),
+            OptionSpecification("--qr", .flag, "on a terminal: show the link as a QR code instead of text"),
+            OptionSpecification(
+                "--timeout", .value("SECONDS"), "close the pairing window after this time (default and maximum: 180)"),
         ],
         details: """
-            Type the digits on the new device, after: handoffctl join. Or open the link there, which has a longer secret.
-            Both are good for one device, and for three minutes; Ctrl-C closes the window before.
-            When a device knows the code, you are asked whether to let it in: compare the digits of its id.
-            The link is shown on a terminal only, and under --json.
+            On the new device, run handoffctl join and type the digits, or open the link there, which contains a longer
+            secret. Both work for one device and for three minutes. Ctrl-C closes the window earlier.
+            When a device knows the code, you are asked whether to admit it: compare the digits of its id. The link is
+            shown only on a terminal and with --json.
             """,
         example: "handoffctl pair")
 
@@ -33,7 +34,7 @@ package struct PairCommand: Command {
 
     package func run(in context: CommandContext) {
         guard request.automatic || context.keyboard.isTerminal else {
-            return context.fail(.nobodyToAsk("whether to let a device in"))
+            return context.fail(.confirmationImpossible("whether to admit a device"))
         }
         let session = PairSession(request, context)
         context.keep(session)
@@ -41,22 +42,22 @@ package struct PairCommand: Command {
     }
 }
 
-/// What the user asked `pair` to do.
+/// The validated arguments of `pair`.
 struct PairRequest {
-    /// Let the first device in that knows the code.
+    /// True to admit the first device that knows the code.
     let automatic: Bool
-    /// Show the link as a QR code where that is possible.
+    /// True to show the link as a QR code where possible.
     let showsQRCode: Bool
-    /// When the window is closed, if before its own end.
+    /// When to close the window, if earlier than the daemon does.
     let timeout: Duration?
 }
 
-/// An open pairing window, for the person who brings the new device in.
+/// Formats an open pairing window for the user who adds the device.
 struct PairingText {
-    /// Whole lines.
+    /// Complete lines.
     let text: String
 
-    /// - Parameter showsQRCode: the link as a QR code, if the terminal has room for it.
+    /// - Parameter showsQRCode: true to show the link as a QR code if it fits on the terminal.
     init(_ window: PairingWindowDescription, _ console: Console, showsQRCode: Bool) {
         var text = ""
         var fields: [(label: String, value: String)] = []
@@ -64,7 +65,7 @@ struct PairingText {
         if !window.addresses.isEmpty {
             fields.append(("address", window.addresses.map(VisibleText.escape).joined(separator: "\n")))
         }
-        // The link is a secret like the digits, but a longer one: not for files and pipes, where it would stay.
+        // The link is a longer secret than the digits: keep it out of files and pipes, where it would remain.
         if console.outputIsTerminal {
             let columns = showsQRCode ? console.graphicColumns : nil
             if let lines = columns.flatMap({ QRCode(window.link)?.lines(columns: $0) }) {
@@ -76,7 +77,8 @@ struct PairingText {
         self.text = text + ColumnTable.fields(fields)
     }
 
-    /// `1234 5678`: people read and type two groups of four with fewer slips than eight digits.
+    /// Groups the digits as `1234 5678`, which people read and type with fewer errors than eight
+    /// digits in a row.
     static func grouped(_ code: String) -> String {
         let code = VisibleText.escape(code)
         guard code.count > 4 else { return code }

@@ -1,14 +1,14 @@
 import HandoffClient
 import HandoffJSON
 
-/// `peer add`: an address that is called directly, where multicast does not reach.
+/// `peer add`: adds an address to connect to directly, where multicast does not reach.
 package struct PeerAddCommand: Command {
     package static let specification = CommandSpecification(
         words: ["peer", "add"], operands: "HOST:PORT", operandCount: 1...1,
-        summary: "add the fixed address of a device, where multicast does not reach it",
+        summary: "add the fixed address of a device that multicast does not reach",
         details: """
-            The address is kept over restarts. IPv6 addresses stand in brackets: [2001:db8::1]:24863. A link-local one needs its
-            interface: [fe80::1%eth0]:24863.
+            The address is kept across restarts. Put IPv6 addresses in brackets: [2001:db8::1]:24863. A link-local
+            address needs its interface: [fe80::1%eth0]:24863.
             """,
         example: "handoffctl peer add desk.example.org:24863")
 
@@ -22,16 +22,16 @@ package struct PeerAddCommand: Command {
         context.request { client, then in
             client.addPeer(address, then)
         } present: { _ in
-            context.say("added", address)
+            context.showAddress("added", address)
         }
     }
 }
 
-/// `peer remove`: forgets an address that was added.
+/// `peer remove`: removes an address that was added.
 package struct PeerRemoveCommand: Command {
     package static let specification = CommandSpecification(
         words: ["peer", "remove"], operands: "HOST:PORT", operandCount: 1...1,
-        summary: "forget an address that was added",
+        summary: "remove an address that was added",
         example: "handoffctl peer remove desk.example.org:24863")
 
     private let address: String
@@ -45,14 +45,14 @@ package struct PeerRemoveCommand: Command {
         context.request { client, then in
             client.removePeer(address, then)
         } present: { _ in
-            context.say("removed", address)
+            context.showAddress("removed", address)
         }
     }
 }
 
 extension CommandContext {
-    /// What was done with an address.
-    fileprivate func say(_ done: String, _ address: String) {
+    /// Prints the change made to an address.
+    fileprivate func showAddress(_ done: String, _ address: String) {
         if json {
             console.line([done: .string(address)])
         } else {

@@ -4,34 +4,33 @@ import HandoffModel
 import HandoffTransfer
 import LoopIO
 
-/// `publish`: offers an activity to the other devices for as long as the command runs.
+/// `publish`: offers an activity to the other devices while the command runs.
 package struct PublishCommand: Command {
     package static let specification = CommandSpecification(
         words: ["publish"], operands: "TYPE|URL|FILE|FOLDER|-", operandCount: 1...1,
         summary: "offer an activity, a page or a file to the other devices until interrupted",
         options: [
-            OptionSpecification("--title", .value("TEXT"), "what people see"),
+            OptionSpecification("--title", .value("TEXT"), "the title shown on other devices"),
             OptionSpecification("--user-info", .value("JSON|@FILE"), "the payload: a JSON object"),
             OptionSpecification(
-                "--stream", .value("FILE|FOLDER|-"), "what continuing devices may fetch; - is standard input, once"),
-            OptionSpecification("--web-url", .value("URL"), "a page that shows the same, for devices without the app"),
-            OptionSpecification("--team", .value("ID"), "only apps of this team may continue it"),
-            OptionSpecification("--required", .values("KEY"), "a key of userInfo without which it cannot be continued"),
+                "--stream", .value("FILE|FOLDER|-"), "content for devices that continue it; - is standard input, once"),
             OptionSpecification(
-                "--to", .value("DEVICE"), "only this device is told of it: its name, or the beginning of its id"),
+                "--web-url", .value("URL"), "a page with the same content, for devices without the app"),
+            OptionSpecification("--team", .value("ID"), "allow only apps of this team to continue it"),
+            OptionSpecification("--required", .values("KEY"), "a userInfo key that must be present to continue it"),
+            OptionSpecification("--to", .value("DEVICE"), "offer it only to this device (name or id prefix)"),
         ],
         details: """
-            An address with http or https is offered as a page. What is a file or a folder here is offered with its content, for
-            'handoffctl continue --output'; and - is standard input. Anything else is the type of an activity, such as
+            An http or https URL is offered as a page. A file or folder is offered with its content, for
+            'handoffctl continue --output', and so is standard input (-). Anything else is an activity type, such as
             com.example.editing, for the apps that continue that type.
             The activity becomes the current one. In the payload, values that JSON does not have are tagged, such as
-            {"$date": 0} or {"$data": "AAE="} (docs/control-protocol.md, Numbers and text). A file that is named by
-            --user-info @FILE is read again whenever the daemon asks, so that what travels is what it says when another
-            device continues the activity.
-            Whatever --stream names is read when another device asks for it with 'handoffctl continue --output', each time
-            anew; a file's transfer goes on where it was cut.
-            Prints what happens: published, saved, continued, stream. When the daemon goes away, the activity is published
-            again as soon as it is back. Ctrl-C withdraws the activity.
+            {"$date": 0} or {"$data": "AAE="} (docs/control-protocol.md, Numbers and text). The file of --user-info
+            @FILE is re-read when another device continues the activity, so that its current content is sent.
+            The content of --stream is read again each time another device fetches it. The transfer of a file resumes where
+            it was interrupted.
+            Prints each event: published, saved, continued, stream. If the daemon stops, the activity is published again
+            when it is back. Ctrl-C withdraws the activity.
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
 
@@ -57,24 +56,24 @@ package struct PublishCommand: Command {
             type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
             webpageURL: webURL, team: team,
             requiredKeys: arguments.all("--required"), stream: stream.map { .path($0) },
-            recipient: recipient, endsWhenTaken: false)
+            recipient: recipient, endsWhenAccepted: false)
     }
 
     package func run(in context: CommandContext) { request.run(in: context) }
 }
 
-/// What the operand of `publish` names.
+/// The subject that the operand of `publish` names.
 enum PublishSubject: Equatable {
     /// An activity of some app.
     case activity(ActivityType)
-    /// A page, by its address.
+    /// A web page, by its URL.
     case page(String)
     /// A file or folder, by its path, or `-` for standard input.
     case content(String)
 
-    /// Tells them apart by the text, and by what exists under this path. A file that is missing fails the command when it is
-    /// opened, whatever its name looks like: what exists is no question of usage.
-    /// - Throws: `UsageError` for a text that is none of them.
+    /// Classifies the text by its form, and by whether a file exists at this path. A missing file
+    /// fails when it is opened, whatever its name looks like: a missing file is not a usage error.
+    /// - Throws: `UsageError` for a text that is none of these.
     init(_ text: String, mayBeActivity: Bool, command: String) throws(UsageError) {
         let exists = text == "-" || PlainFile.version(at: text) != nil || FolderListing.isFolder(text)
         if !exists, let scheme = Self.scheme(of: text) {
@@ -91,7 +90,7 @@ enum PublishSubject: Equatable {
         }
     }
 
-    /// The scheme of an address, `SCHEME://…`, in lower case; nil when the text is none.
+    /// Returns the scheme of a URL of the form `SCHEME://…`, in lower case, or nil.
     private static func scheme(of text: String) -> String? {
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
         guard text.utf8.dropFirst(scheme.count).starts(with: "://".utf8) else { return nil }
@@ -105,7 +104,8 @@ enum PublishSubject: Equatable {
         return isScheme && !scheme.isEmpty ? String(Substring(scheme)).lowercased() : nil
     }
 
-    /// True if a text without slashes ends like the name of a file, and does not begin like a domain that is turned round.
+    /// Returns true if a text without slashes ends with a file extension and does not begin like a
+    /// reversed domain.
     private static func isNameOfFile(_ text: String) -> Bool {
         let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
@@ -115,7 +115,8 @@ enum PublishSubject: Equatable {
         return parts.count == 2 || !(domains.contains(first) || first.utf8.count == 2)
     }
 
-    /// Usual extensions. A text that ends with another one is taken for a type, with a word of advice where it has few parts.
+    /// Common file extensions. A text with another extension is assumed to be a type; a hint is
+    /// printed if it has few parts.
     private static let fileExtensions: Set<String> = [
         "7z", "avi", "avif", "bmp", "bz2", "c", "conf", "cpp", "css", "csv", "deb", "doc", "docx", "epub", "flac",
         "gif", "gz", "h", "heic", "htm", "html", "iso", "jpeg", "jpg", "js", "json", "key", "log", "m4a", "md",
@@ -123,7 +124,7 @@ enum PublishSubject: Equatable {
         "rtf", "sh", "svg", "swift", "tar", "tex", "tgz", "tif", "tiff", "txt", "wav", "webm", "webp", "xls",
         "xlsx", "xml", "xz", "yaml", "yml", "zip", "zst",
     ]
-    /// Domains of the top with more than two letters in which types are often named.
+    /// Top-level domains of more than two letters that are common in types.
     private static let domains: Set<String> = ["app", "com", "dev", "edu", "gov", "net", "org"]
 
     var type: ActivityType {
@@ -138,19 +139,19 @@ enum PublishSubject: Equatable {
 
     var content: String? { if case .content(let path) = self { path } else { nil } }
 
-    /// What people see unless they are told otherwise: the address, or the name of the file.
+    /// The default title: the URL, or the name of the file.
     var title: String? {
         switch self {
         case .activity: nil
         case .page(let url):
-            // An address may be longer than a title.
+            // A URL may be longer than a title.
             url.utf8.count > Limits.title ? url.prefix(utf8Count: Limits.title - "…".utf8.count) + "…" : url
         case .content(let path): path == "-" ? nil : SourceFile.name(of: path)
         }
     }
 }
 
-/// What the user asked `publish` to offer.
+/// The validated arguments of `publish`.
 struct PublishRequest {
     let type: ActivityType
     let title: String?
@@ -158,14 +159,15 @@ struct PublishRequest {
     let webpageURL: String?
     let team: String?
     let requiredKeys: [String]
-    /// What is streamed to the devices that continue it; nil for nothing.
+    /// The content streamed to devices that continue the activity, if any.
     let stream: PublishedContent?
-    /// The one device that is told of it; nil for all.
+    /// The only device that the activity is offered to; nil for all.
     let recipient: String?
-    /// Whether it is over once a device has taken it, with all that is streamed.
-    let endsWhenTaken: Bool
+    /// True to end once a device has accepted the activity and received all of its content.
+    let endsWhenAccepted: Bool
 
-    /// The activity as the daemon gets it. It asks to be saved, so that it travels as it is when it is continued.
+    /// Returns the activity as sent to the daemon. It requests saves, so that its current state is
+    /// sent when it is continued.
     func description(userInfo: JSONObject?) -> ActivityDescription {
         var description = ActivityDescription(type: type.text)
         description.title = title
@@ -176,12 +178,12 @@ struct PublishRequest {
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
         if stream != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
-        // It ends with the command.
+        // The activity ends with the command.
         description.expirationDate = ActivityDescription.neverExpires
         return description
     }
 
-    /// Keeps it on offer for as long as the command runs.
+    /// Offers the activity while the command runs.
     func run(in context: CommandContext) {
         do throws(CommandFailure) {
             let session = try SendSession([self], context)

@@ -1,27 +1,27 @@
 import HandoffControl
 import HandoffModel
 
-/// `send`: offers a page or a file to one device, until it has taken it.
+/// `send`: offers pages or files to one device until it has accepted them.
 package struct SendCommand: Command {
     package static let specification = CommandSpecification(
         words: ["send"], operands: "DEVICE [URL|FILE|FOLDER|-]...", operandCount: 1...33,
-        summary: "send pages, files, folders or a text to one of your devices",
+        summary: "send pages, files, folders or text to one of your devices",
         options: [
-            OptionSpecification("--text", .value("TEXT"), "this text, as the file Text.txt"),
-            OptionSpecification("--title", .value("TEXT"), "what people see there, when one thing is sent"),
+            OptionSpecification("--text", .value("TEXT"), "send this text as the file Text.txt"),
+            OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
         ],
         details: """
-            The device is named by its name, or by the beginning of its id. It shows what is sent as a notification;
-            nothing moves before its user has taken it there: a page opens in the browser, and a file goes to the folder for
-            downloads, or where 'handoffctl continue --output FOLDER' says. Several items are one notification. A device that
-            is offline is offered them once it is online. Exits when every item has been accepted or declined. Ctrl-C
-            withdraws the rest.
-            The beginning of a text is its title. Other users of this machine may read it among the arguments: what is
-            secret is better sent from standard input, by '-', which shows nothing of it.
+            DEVICE is a name or an id prefix. The device shows a notification. Nothing is transferred until its user
+            accepts: then a page opens in the browser, and a file is saved in the downloads folder, or where
+            'handoffctl continue --output FOLDER' puts it. Several items share one notification. If the device is
+            offline, the items are offered once it is online. Exits when every item has been accepted or declined.
+            Ctrl-C withdraws the rest.
+            The beginning of a text is used as its title. Other users of this machine can read arguments: send a secret
+            from standard input with '-', which shows no title.
             """,
         example: "handoffctl send laptop ./report.pdf")
 
-    /// The most characters of a text that are its title.
+    /// The maximum number of characters of a text that are used as its title.
     private static let maxTitle = 60
 
     private let requests: [PublishRequest]
@@ -34,7 +34,7 @@ package struct SendCommand: Command {
         let message = arguments.value("--text")
         let count = texts.count + (message == nil ? 0 : 1)
         if count == 0 { throw .missingOperand(Self.specification) }
-        if title != nil, count > 1 { throw .conflict("--title", "several things to send", command: command) }
+        if title != nil, count > 1 { throw .conflict("--title", "several items", command: command) }
         if texts.count(where: { $0 == "-" }) > 1 { throw .conflict("-", "another -", command: command) }
         var requests: [PublishRequest] = []
         if let message {
@@ -42,22 +42,22 @@ package struct SendCommand: Command {
             requests.append(
                 PublishRequest(
                     type: .content, title: title ?? Self.beginning(of: text), userInfo: nil, webpageURL: nil, team: nil,
-                    requiredKeys: [], stream: .text(text), recipient: device, endsWhenTaken: true))
+                    requiredKeys: [], stream: .text(text), recipient: device, endsWhenAccepted: true))
         }
         for text in texts {
             let subject = try PublishSubject(
-                try ArgumentValue.text(text, option: "what to send"), mayBeActivity: false, command: command)
+                try ArgumentValue.text(text, option: "item to send"), mayBeActivity: false, command: command)
             requests.append(
                 PublishRequest(
                     type: subject.type, title: title ?? subject.title, userInfo: nil, webpageURL: subject.page,
                     team: nil,
                     requiredKeys: [], stream: subject.content.map { .path($0) }, recipient: device,
-                    endsWhenTaken: true))
+                    endsWhenAccepted: true))
         }
         self.requests = requests
     }
 
-    /// The first line of a text that has anything in it, as far as a title goes.
+    /// Returns the first non-blank line of a text, truncated to the length of a title.
     private static func beginning(of text: String) -> String? {
         let lines = text.split(whereSeparator: \.isNewline).lazy.map { CommandContext.trimmed(String($0)) }
         guard let line = lines.first(where: { !$0.isEmpty }) else { return nil }

@@ -2,7 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffModel
 
-/// `status`: the daemon, the device and the network, for those who ask whether it works.
+/// `status`: shows the daemon, the device, its account and its peers.
 package struct StatusCommand: Command {
     package static let specification = CommandSpecification(
         words: ["status"], summary: "show the daemon, this device, its account and its peers",
@@ -23,9 +23,9 @@ package struct StatusCommand: Command {
     }
 }
 
-/// The daemon's status, for people.
+/// Formats the daemon's status.
 enum StatusText {
-    /// Labels and values, then tables of peers, tickets and warnings; whole lines.
+    /// Returns labels and values, then tables of peers, tickets and warnings, as complete lines.
     static func text(_ status: ControlStatus) -> String {
         var fields: [(label: String, value: String)] = [
             ("daemon", VisibleText.escape(status.daemon)),
@@ -38,9 +38,9 @@ enum StatusText {
             ("switches", SwitchText.text(status.switches)),
             ("peers", peers(status.peers)),
         ]
-        if status.savesPower { fields.append(("power", "saved: what can wait wakes the machine less often")) }
+        if status.savesPower { fields.append(("power", "saving: background work wakes the machine less often")) }
         if !status.tickets.isEmpty { fields.append(("tickets", TicketText.text(status.tickets))) }
-        let warnings = status.warnings + [Obstacle.silence(status)?.message].compactMap(\.self)
+        let warnings = status.warnings + [Obstacle.unanswered(status)?.message].compactMap(\.self)
         if !warnings.isEmpty {
             fields.append(("warnings", warnings.map(VisibleText.escape).joined(separator: "\n")))
         }

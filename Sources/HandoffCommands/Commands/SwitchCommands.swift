@@ -3,16 +3,16 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// `advertise`: the switch of one direction.
+/// `advertise`: turns offering activities on or off.
 package struct AdvertiseCommand: Command {
     package static let specification = CommandSpecification(
         words: ["advertise"], operands: "on|off [DURATION]", operandCount: 1...2,
-        summary: "offer what is done here to the other devices, or not",
+        summary: "turn offering activities to the other devices on or off",
         options: [SwitchChange.deviceOption],
         details: """
-            Off: what was on offer is withdrawn at once, and given to nobody any more.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it, until it is switched on.
-            What was begun is completed. The switch outlasts restarts.
+            Off: current offers are withdrawn immediately, and no device receives them any more.
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the setting stays until
+            you change it. Continuations in progress are completed. The setting is kept across restarts.
             """,
         example: "handoffctl advertise off 1h")
 
@@ -25,16 +25,16 @@ package struct AdvertiseCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `receive`: the switch of one direction.
+/// `receive`: turns showing and continuing other devices' activities on or off.
 package struct ReceiveCommand: Command {
     package static let specification = CommandSpecification(
         words: ["receive"], operands: "on|off [DURATION]", operandCount: 1...2,
-        summary: "show what the other devices offer and continue it here, or not",
+        summary: "turn showing and continuing the other devices' activities on or off",
         options: [SwitchChange.deviceOption],
         details: """
-            Off: list and watch show nothing, and continue says why.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it, until it is switched on.
-            What was begun is completed. The switch outlasts restarts.
+            Off: list and watch show nothing, and continue fails with the reason.
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the setting stays until
+            you change it. Continuations in progress are completed. The setting is kept across restarts.
             """,
         example: "handoffctl receive off 1h")
 
@@ -47,15 +47,16 @@ package struct ReceiveCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `pause`: neither advertise nor receive, for a time or until `resume`.
+/// `pause`: turns off advertising and receiving, for a duration or until `resume`.
 package struct PauseCommand: Command {
     package static let specification = CommandSpecification(
         words: ["pause"], operands: "[DURATION]", operandCount: 0...1,
-        summary: "neither offer activities to the other devices nor show theirs",
+        summary: "stop offering activities to the other devices and showing theirs",
         options: [SwitchChange.deviceOption],
         details: """
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it, until handoffctl resume.
-            What was begun is completed. The device stays in its account, and the pause outlasts restarts.
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the pause lasts until
+            handoffctl resume. Continuations in progress are completed. The device stays in its account. The pause is
+            kept across restarts.
             """,
         example: "handoffctl pause 2h")
 
@@ -70,12 +71,12 @@ package struct PauseCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `resume`: advertise and receive again.
+/// `resume`: turns advertising and receiving on again.
 package struct ResumeCommand: Command {
     package static let specification = CommandSpecification(
         words: ["resume"], summary: "offer activities to the other devices again, and show theirs",
         options: [SwitchChange.deviceOption],
-        details: "Ends pause, advertise off and receive off. What was switched off for one device alone stays off.",
+        details: "Ends pause, advertise off and receive off. Directions that were turned off for one device stay off.",
         example: "handoffctl resume")
 
     private let change: SwitchChange
@@ -88,17 +89,16 @@ package struct ResumeCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// What `pause`, `resume`, `advertise` and `receive` ask for.
+/// The change requested by `pause`, `resume`, `advertise` or `receive`.
 struct SwitchChange {
-    /// Switches for one device.
+    /// The option that limits the change to one device.
     static let deviceOption = OptionSpecification(
-        "--device", .value("DEVICE"), "only towards this device: its name, or the beginning of its id")
+        "--device", .value("DEVICE"), "only for this device (name or id prefix)")
 
     private let request: SetSwitchesRequest
 
-    /// A change of some directions.
-    ///
-    /// - Parameter duration: how long what is switched off stays so, as it was typed.
+    /// Creates a change of one or both directions.
+    /// - Parameter duration: how long the directions stay off, as typed.
     init(
         _ states: [SwitchDirection: Bool], duration: String?, _ arguments: ParsedArguments, command: String
     ) throws(UsageError) {
@@ -110,18 +110,18 @@ struct SwitchChange {
             advertise: states[.advertise], receive: states[.receive], seconds: seconds, device: device)
     }
 
-    /// A change of one direction, from the operands `on`, or `off` with a time or without.
+    /// Creates a change of one direction from the operands `on`, `off` or `off DURATION`.
     init(_ direction: SwitchDirection, _ arguments: ParsedArguments, command: String) throws(UsageError) {
         let word = arguments.operands.first ?? ""
         guard word == "on" || word == "off" else {
             throw .badValue(word, of: "state", expected: "'on' or 'off'", command: command)
         }
         let duration = arguments.operands.dropFirst().first
-        if word == "on", duration != nil { throw .conflict("on", "a time", command: command) }
+        if word == "on", duration != nil { throw .conflict("on", "a duration", command: command) }
         try self.init([direction: word == "on"], duration: duration, arguments, command: command)
     }
 
-    /// Has the daemon make it, and shows what holds then.
+    /// Sends the change to the daemon and shows the resulting state.
     func run(in context: CommandContext) {
         context.request { client, then in
             client.setSwitches(request, then)
@@ -131,9 +131,9 @@ struct SwitchChange {
     }
 }
 
-/// The switches, for people.
+/// Formats the switches.
 enum SwitchText {
-    /// What is on, and a line for each reason why something is not.
+    /// Returns the state, then a line for each reason why something is off.
     static func text(_ switches: ControlSwitches) -> String {
         let state = "advertising \(word(switches.advertising)), receiving \(word(switches.receiving))"
         return ([state] + switches.holds.map(line)).joined(separator: "\n")
@@ -141,7 +141,7 @@ enum SwitchText {
 
     private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
-    private static func line(_ hold: ControlRestriction) -> String {
-        VisibleText.escape(hold.message) + (hold.until.map { " until \(LocalTime.text($0))" } ?? "")
+    private static func line(_ restriction: ControlRestriction) -> String {
+        VisibleText.escape(restriction.message) + (restriction.until.map { " until \(LocalTime.text($0))" } ?? "")
     }
 }

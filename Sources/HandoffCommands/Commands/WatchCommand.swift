@@ -3,14 +3,14 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `watch`: follows what the other devices offer until it is interrupted.
+/// `watch`: follows the other devices' offers until interrupted.
 package struct WatchCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["watch"], summary: "follow what the other devices offer",
+        words: ["watch"], summary: "follow the activities that the other devices offer",
         details: """
-            First what is on offer already, then 'ready', then what changes: added, changed, removed. With --json what is on
-            offer already is 'added', too.
-            Ends when interrupted, or with status 3 when the daemon goes away.
+            Prints the current offers, then 'ready', then each change: added, changed, removed. With --json, the current
+            offers are 'added' too.
+            Exits when interrupted, or with status 3 if the daemon stops.
             """,
         example: "handoffctl watch --json | jq --unbuffered -r .title")
 
@@ -24,22 +24,22 @@ package struct WatchCommand: Command {
                 switch result {
                 case .success(let event):
                     if case .ready = event { isReady = true }
-                    Self.show(event, isNews: isReady, context)
+                    Self.show(event, isChange: isReady, context)
                 case .failure(let error): context.fail(CommandFailure(error))
                 }
             }
         }
     }
 
-    /// - Parameter isNews: whether it came about after the command began.
-    private static func show(_ event: WatchEvent, isNews: Bool, _ context: CommandContext) {
-        context.show(Describe.event(event.name, event.activity?.json ?? [:]), or: text(event, isNews: isNews))
+    /// - Parameter isChange: true if it occurred after the initial offers.
+    private static func show(_ event: WatchEvent, isChange: Bool, _ context: CommandContext) {
+        context.show(Describe.event(event.name, event.activity?.json ?? [:]), or: text(event, isChange: isChange))
     }
 
-    private static func text(_ event: WatchEvent, isNews: Bool) -> String {
+    private static func text(_ event: WatchEvent, isChange: Bool) -> String {
         guard let activity = event.activity else { return event.name }
         let title = Describe.title(activity.title, type: activity.type)
-        let word = isNews ? event.name : "offered"
+        let word = isChange ? event.name : "offered"
         return "\(Describe.word(word, width: 7))  \(activity.id.short)  \(title)"
             + " from \(VisibleText.escape(activity.deviceName))"
             + "  (\(activity.type), \(Describe.opensPhrase(activity.opens)))"

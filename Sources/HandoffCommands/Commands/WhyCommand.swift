@@ -2,15 +2,15 @@ import HandoffClient
 import HandoffControl
 import HandoffModel
 
-/// `why`: what stands between this device and what another one offers.
+/// `why`: explains why another device's offers do not open here.
 package struct WhyCommand: Command {
     package static let specification = CommandSpecification(
         words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
-        summary: "say what stands between this device and an offer, or another device",
+        summary: "explain why an offer, or any offer of a device, does not open here",
         details: """
-            Follows the way of an activity: the account, the other device, the network, the switches of this device, the
-            offer, the app that opens it, and its notification. Status 0: nothing stands between; 1: something does, and it
-            says what to do.
+            Checks each step of the path of an activity: the account, the other device, the network, the switches of
+            this device, the offer, the app that opens it, and its notification. Exit status 0: no problem found. 1: a
+            problem was found; the output says how to fix it.
             """,
         example: "handoffctl why laptop")
 
@@ -61,7 +61,7 @@ package struct WhyCommand: Command {
             return .success(
                 Facts(
                     status: try status.get(), devices: try devices.get(), activities: try activities.get(),
-                    // An older daemon does not know these questions; the rest can be said without.
+                    // Older daemons do not support these requests; continue without them.
                     diagnosis: try? diagnosis.get(), apps: try? apps.get()))
         } catch {
             return .failure(error)
@@ -77,7 +77,7 @@ package struct WhyCommand: Command {
                 from: origin, activity: offer, offers: facts.activities, apps: facts.apps, facts.status,
                 facts.diagnosis)
         }
-        // Without an account, or while nothing is received, that is the answer, whatever is asked about.
+        // Without an account, or with receiving off, that is the answer for any subject.
         let obstacle = Doctor.account(facts.status)
         if obstacle.state == .problem { return [obstacle] }
         let device: ControlDevice

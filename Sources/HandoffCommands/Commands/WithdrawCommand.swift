@@ -3,13 +3,13 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// `withdraw`: ends an activity that is published here.
+/// `withdraw`: withdraws an activity that is published here.
 package struct WithdrawCommand: Command {
     package static let specification = CommandSpecification(
         words: ["withdraw"], operands: "ID", operandCount: 1...1,
-        summary: "end an activity of this device, whichever app has published it",
+        summary: "withdraw an activity that any app of this device published",
         details:
-            "handoffctl list --mine shows them. An ID may be shortened to any beginning that fits only one activity.",
+            "handoffctl list --mine shows them. ID can be shortened to any unique prefix.",
         example: "handoffctl withdraw 3f9c2ab")
 
     private let activity: String

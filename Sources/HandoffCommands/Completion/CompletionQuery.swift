@@ -1,9 +1,9 @@
-/// A command line that is being typed, up to the cursor; decides what may stand there. Nothing in it is wrong usage: a line
-/// that makes no sense has no completions.
+/// An incomplete command line up to the cursor. Decides which words can be at the cursor. An
+/// invalid line is not an error; it has no completions.
 package struct CompletionQuery: Sendable {
-    /// The socket that the line names with `--socket`.
+    /// The socket given with `--socket`.
     package private(set) var socket: String?
-    /// What may stand at the cursor.
+    /// The completions at the cursor.
     package private(set) var answer = CompletionAnswer()
 
     private let table: CommandTable
@@ -15,16 +15,17 @@ package struct CompletionQuery: Sendable {
     /// The option whose value is the next word.
     private var pending: OptionSpecification?
 
-    /// - Parameter line: the words after the program's name; the last one is what was typed of the word at the cursor.
+    /// - Parameter line: the words after the program's name. The last one is the typed part of the
+    ///   word at the cursor.
     package init(_ line: [String], table: CommandTable = .standard) {
         self.table = table
         for word in line.dropLast() where !pass(word) { return }
         complete(line.last ?? "")
     }
 
-    // ---- What stands before the cursor
+    // ---- Words before the cursor
 
-    /// Takes a whole word; false when the line makes no sense any more.
+    /// Processes a complete word. Returns false if the line is invalid.
     private mutating func pass(_ word: String) -> Bool {
         if let option = pending {
             pending = nil
@@ -67,10 +68,10 @@ package struct CompletionQuery: Sendable {
         return true
     }
 
-    /// The options that may stand at this place.
+    /// The options allowed at this position.
     private var options: [OptionSpecification] { (command?.options ?? []) + OptionSpecification.global }
 
-    // ---- What stands at the cursor
+    // ---- The word at the cursor
 
     private mutating func complete(_ typed: String) {
         if let option = pending {
@@ -103,7 +104,7 @@ package struct CompletionQuery: Sendable {
         }
     }
 
-    /// The placeholder of an operand; nil when the command takes no more of them.
+    /// Returns the placeholder of an operand; nil if the command accepts no more operands.
     private static func placeholder(of command: CommandSpecification, at index: Int) -> String? {
         let all = command.operands.split(separator: " ").map { $0.filter { $0 != "[" && $0 != "]" } }
         guard let last = all.last else { return nil }
@@ -113,7 +114,7 @@ package struct CompletionQuery: Sendable {
         return placeholder.hasSuffix(more) ? String(placeholder.dropLast(more.count)) : placeholder
     }
 
-    /// What a placeholder of the help texts stands for.
+    /// Returns the completions for a placeholder of the help texts.
     private static func answer(
         to placeholder: String?, of owner: String, typed: String, before: String, _ table: CommandTable
     ) -> CompletionAnswer {
@@ -125,7 +126,7 @@ package struct CompletionQuery: Sendable {
             return typed.hasPrefix("@") ? CompletionAnswer(.files(after: before + "@")) : CompletionAnswer()
         case "DEVICE" where owner == "device rename":
             return CompletionAnswer(.asked(.device, before: before, begun: typed))
-        // Every other command refuses this device.
+        // All other commands refuse this device.
         case "DEVICE", "ID|DEVICE": return CompletionAnswer(.asked(.otherDevice, before: before, begun: typed))
         case "TYPE": return CompletionAnswer(.asked(.type, before: before, begun: typed))
         case "TICKET": return CompletionAnswer(.asked(.ticket, before: before, begun: typed))
@@ -133,7 +134,7 @@ package struct CompletionQuery: Sendable {
         case "ID" where owner.hasPrefix("app "): return CompletionAnswer(.asked(.app, before: before, begun: typed))
         case "COMMAND" where owner == "help": return CompletionAnswer(.words, commandWords(after: [], table))
         case let words?:
-            // Words in small letters are what is typed: 'on|off'.
+            // Lower-case words are literals: 'on|off'.
             let choices = words.split(separator: "|").map(String.init)
             guard choices.allSatisfy({ $0.allSatisfy { $0.isLowercase || $0 == "-" } }) else {
                 return CompletionAnswer()
@@ -142,7 +143,7 @@ package struct CompletionQuery: Sendable {
         }
     }
 
-    /// The words that may follow the first words of a command.
+    /// Returns the words that can follow the first words of a command.
     private static func commandWords(after words: [String], _ table: CommandTable) -> [CompletionAnswer.Candidate] {
         var found: [CompletionAnswer.Candidate] = []
         for command in table.commands {

@@ -1,11 +1,11 @@
-/// The scripts that shells load. They know nothing of the commands: they ask this program at each key, so that they fit
-/// whatever version is installed.
+/// The scripts that shells load. They contain no command names, but run this program for each
+/// completion, so that they work with any installed version.
 package enum CompletionScript: String, Sendable, CaseIterable {
     case bash
     case zsh
     case fish
 
-    /// What the shell is given.
+    /// The text of the script.
     package var text: String {
         switch self {
         case .bash: Self.bashText
@@ -14,8 +14,9 @@ package enum CompletionScript: String, Sendable, CaseIterable {
         }
     }
 
-    /// Readline breaks words at '=' and ':' and gives them raw, so the line is taken apart again. What is offered comes from
-    /// other devices in part: it is quoted, and never evaluated.
+    /// Readline breaks words at '=' and ':' and passes them unprocessed, so the script splits the
+    /// line again. Candidates may contain text from other devices: they are quoted and never
+    /// evaluated.
     private static let bashText = #"""
         # Completion of handoffctl for bash, printed by: handoffctl completion bash
 
@@ -26,7 +27,7 @@ package enum CompletionScript: String, Sendable, CaseIterable {
                 word=${COMP_WORDS[index]} joined=
                 [[ $line == [[:space:]]* || $index -eq 0 ]] || joined=yes
                 line=${line#"${line%%[![:space:]]*}"}
-                # At the cursor only what is before it counts.
+                # Of the word at the cursor, only the part before it counts.
                 if ((index == COMP_CWORD)); then word=$line; fi
                 line=${line#"$word"}
                 if [[ $joined ]]; then raw+=$word; else raw=$word; fi
@@ -34,7 +35,7 @@ package enum CompletionScript: String, Sendable, CaseIterable {
                 words+=("${raw//[\\\"\']/}")
             done
             answer=$(command handoffctl completion words -- "${words[@]:1}" 2>/dev/null) || return
-            # What readline has set apart already must not come again.
+            # Leave out the part that readline has already split off.
             cut=
             if [[ $COMP_WORDBREAKS == *[=:]* ]]; then cut=${words[-1]%"${words[-1]##*[=:]}"}; fi
             {
@@ -56,11 +57,11 @@ package enum CompletionScript: String, Sendable, CaseIterable {
             for index in "${!found[@]}"; do
                 [[ ${found[index]} ]] || continue
                 candidate=${found[index]#"$cut"}
-                # A list is for the eye, and says what the words mean.
+                # A list is only displayed, so it can include the meanings.
                 if [[ $COMP_TYPE == 63 && ${#found[@]} -gt 1 && ${meanings[index]} ]]; then
                     COMPREPLY+=("$candidate  (${meanings[index]})")
                 elif [[ ${raw##*[=:]} == [\"\']* ]]; then
-                    # Inside quotes that the user has opened, where only plain text is safe.
+                    # Inside open quotes, only plain text is safe.
                     [[ $candidate == *[\"\'\\\$\`!]* ]] || COMPREPLY+=("$candidate")
                 else
                     printf -v candidate %q "$candidate"

@@ -2,12 +2,12 @@ import HandoffClient
 import HandoffControl
 import HandoffModel
 
-/// Answers a shell what may stand at the cursor; asks the daemon where only that knows. Whatever goes wrong is silence: a
-/// person who types wants no messages.
+/// Replies to a shell with the completions at the cursor, and queries the daemon if needed. Prints
+/// no error messages, which would disturb a user who is typing.
 final class CompletionSession {
-    /// How long the daemon may take, while a person waits with a finger on a key.
+    /// The time limit for the daemon, while the user waits for the completion.
     private static let timeout = Duration.seconds(1)
-    /// Columns that a meaning may take.
+    /// The maximum width of a meaning, in columns.
     private static let meaningWidth = 60
 
     private let query: CompletionQuery
@@ -20,24 +20,24 @@ final class CompletionSession {
     }
 
     func start() {
-        guard case .asked(let subject, let before, let begun) = query.answer.kind else { return say([]) }
+        guard case .asked(let subject, let before, let begun) = query.answer.kind else { return reply([]) }
         do {
             let client = try ControlClient(path: query.socket ?? context.socketPath, loop: context.loop)
             self.client = client
-            context.after(Self.timeout) { [unowned self] in say([]) }
-            ask(client, for: subject) { [unowned self] found in
-                say(
+            context.after(Self.timeout) { [unowned self] in reply([]) }
+            query(client, for: subject) { [unowned self] found in
+                reply(
                     found.filter { $0.word.hasPrefix(begun) }.map { candidate in
                         let meaning = DisplayWidth.truncate(candidate.meaning, to: Self.meaningWidth)
                         return .init(before + candidate.word, meaning)
                     })
             }
         } catch {
-            say([])
+            reply([])
         }
     }
 
-    private func say(_ candidates: [CompletionAnswer.Candidate]) {
+    private func reply(_ candidates: [CompletionAnswer.Candidate]) {
         guard context.status == nil else { return }
         var answer = query.answer
         answer.candidates += candidates
@@ -46,7 +46,7 @@ final class CompletionSession {
         context.finish(.done)
     }
 
-    private func ask(
+    private func query(
         _ client: ControlClient, for subject: CompletionAnswer.Subject,
         _ then: @escaping ([CompletionAnswer.Candidate]) -> Void
     ) {
@@ -62,7 +62,7 @@ final class CompletionSession {
 }
 
 extension [ControlDevice] {
-    /// Each by its name where that says which one is meant, and by the beginning of its id elsewhere.
+    /// Returns each device by name if the name is unambiguous, otherwise by id prefix.
     fileprivate func completions(where isWanted: (ControlDevice) -> Bool) -> [CompletionAnswer.Candidate] {
         let names = DeviceNames(self)
         return filter(isWanted).flatMap { device -> [CompletionAnswer.Candidate] in
@@ -88,7 +88,7 @@ extension [ControlActivity] {
         }
     }
 
-    /// Each type once. One that would be read as an option is left out.
+    /// Each type once, except types that would be parsed as options.
     fileprivate var typeCompletions: [CompletionAnswer.Candidate] {
         var seen: Set<String> = []
         return map(\.type.text).filter {
@@ -101,13 +101,13 @@ extension [ControlActivity] {
 extension [ControlApp] {
     fileprivate var completions: [CompletionAnswer.Candidate] {
         filter { VisibleText.escape($0.id) == $0.id && !$0.id.hasPrefix("-") }.map { app in
-            .init(app.id, VisibleText.escape(app.name) + (app.enabled ? "" : ", switched off"))
+            .init(app.id, VisibleText.escape(app.name) + (app.enabled ? "" : ", disabled"))
         }
     }
 }
 
 extension ControlAccount {
     fileprivate var ticketCompletions: [CompletionAnswer.Candidate] {
-        tickets.map { .init(String($0.id.prefix(7)), "an account file that was not used yet") }
+        tickets.map { .init(String($0.id.prefix(7)), "an account file that has not been used yet") }
     }
 }

@@ -2,44 +2,44 @@ import HandoffControl
 import HandoffModel
 import HandoffTransfer
 
-/// What of this machine and of the daemon's process may stop it.
+/// Checks of this machine and of the daemon's process.
 extension Doctor {
-    /// The fewest files that the daemon should be allowed to have open: each stream takes some.
-    static let fewestFiles = 1024
-    /// The least memory that it should be allowed to keep out of swap, in bytes: the keys of an account.
-    static let leastLockedMemory = 64 * 1024
+    /// The minimum limit of open files for the daemon; each stream uses some.
+    static let minOpenFiles = 1024
+    /// The minimum limit of locked memory for the daemon, in bytes, for the keys of an account.
+    static let minLockedMemory = 64 * 1024
 
     static func clock(_ facts: DoctorFacts) -> DoctorCheck {
         let remedy = "sudo timedatectl set-ntp true"
         let ahead = facts.diagnosis?.members.first { $0.clockAhead != nil }
         if let ahead, let seconds = ahead.clockAhead {
-            // More than a clock can have is said as the most that a number has.
+            // Saturate times that do not fit.
             let whole = Int64(exactly: seconds.rounded(.down)) ?? .max
             return DoctorCheck(
                 "clock", .warning,
-                "\(DeviceText.label(ahead.name, ahead.device)) was started by a clock that is \(whole) s or more ahead of "
-                    + "this one: one of the two is wrong, or was",
+                "the clock of \(DeviceText.label(ahead.name, ahead.device)) was \(whole) s or more ahead of this one when "
+                    + "it started: one of the two is or was wrong",
                 remedy: "\(remedy) (on both)")
         }
         switch facts.machine.clockIsSynchronized {
-        case true?: return DoctorCheck("clock", .ok, "the clock is kept right by the network")
+        case true?: return DoctorCheck("clock", .ok, "the clock is synchronized")
         case false?:
             return DoctorCheck(
-                "clock", .warning, "nothing keeps the clock right: pauses end at another time than you chose",
+                "clock", .warning, "the clock is not synchronized: pauses may end at the wrong time",
                 remedy: remedy)
         case nil:
             return DoctorCheck(
-                "clock", .warning, "cannot tell whether the clock is kept right",
-                remedy: "see with: timedatectl status")
+                "clock", .warning, "cannot tell whether the clock is synchronized",
+                remedy: "check with: timedatectl status")
         }
     }
 
     static func sandbox(_ facts: DoctorFacts) -> DoctorCheck {
         if facts.diagnosis?.isIsolated == true {
-            return DoctorCheck("sandbox", .ok, "the daemon runs in a user namespace of its own")
+            return DoctorCheck("sandbox", .ok, "the daemon runs in its own user namespace")
         }
         let machine = facts.machine
-        let obstacles: [(isThere: Bool, setting: String, better: String)] = [
+        let obstacles: [(isPresent: Bool, setting: String, better: String)] = [
             (machine.namespaceLimit.word == "0", "user.max_user_namespaces=0", "user.max_user_namespaces=15000"),
             (
                 machine.namespaceClone.word == "0", "kernel.unprivileged_userns_clone=0",
@@ -50,14 +50,14 @@ extension Doctor {
                 "kernel.apparmor_restrict_unprivileged_userns=0"
             ),
         ]
-        guard let obstacle = obstacles.first(where: \.isThere) else {
-            return DoctorCheck("sandbox", .ok, "users may make the namespaces that the daemon's unit asks for")
+        guard let obstacle = obstacles.first(where: \.isPresent) else {
+            return DoctorCheck("sandbox", .ok, "users can create the namespaces that the daemon's unit requires")
         }
-        let message = "this machine keeps users from making namespaces (\(obstacle.setting)): "
+        let message = "this machine does not let users create namespaces (\(obstacle.setting)): "
         guard facts.status == nil else {
             return DoctorCheck(
                 "sandbox", .warning, message + "the daemon runs without the second layer of its sandbox",
-                remedy: "if it is to have it: sudo sysctl -w \(obstacle.better)")
+                remedy: "to enable it: sudo sysctl -w \(obstacle.better)")
         }
         return DoctorCheck(
             "sandbox", .problem, message + "the daemon's unit does not start with the second layer of its sandbox",
@@ -69,27 +69,27 @@ extension Doctor {
     static func limits(_ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
         guard let diagnosis else { return [] }
         var checks: [DoctorCheck] = []
-        if let files = diagnosis.openFiles, files < fewestFiles {
+        if let files = diagnosis.openFiles, files < minOpenFiles {
             checks.append(
                 DoctorCheck(
-                    "files", .warning, "the daemon may have \(files) files open: streams and devices may find no room",
-                    remedy: "set LimitNOFILE=16384 with: systemctl --user edit handoffd; without systemd: "
-                        + "ulimit -n 16384 before it is started"))
+                    "files", .warning, "the daemon can open only \(files) files, which may be too few for its streams",
+                    remedy: "set LimitNOFILE=16384 with: systemctl --user edit handoffd; without systemd, run "
+                        + "ulimit -n 16384 before starting it"))
         } else {
-            checks.append(DoctorCheck("files", .ok, "the daemon may have enough files open"))
+            checks.append(DoctorCheck("files", .ok, "the daemon can open enough files"))
         }
-        if let memory = diagnosis.lockedMemory, memory < leastLockedMemory {
+        if let memory = diagnosis.lockedMemory, memory < minLockedMemory {
             checks.append(
                 DoctorCheck(
                     "memory", .warning,
-                    "the daemon may keep \(memory) bytes out of swap: keys may come to the disk",
-                    remedy: "raise the limit of the user: sudo systemctl edit user@.service, LimitMEMLOCK=8M; without "
-                        + "systemd: ulimit -l 8192 before it is started"))
+                    "the daemon can lock only \(memory) bytes of memory: keys may be swapped to disk",
+                    remedy: "raise the user's limit: sudo systemctl edit user@.service, LimitMEMLOCK=8M; without "
+                        + "systemd, run ulimit -l 8192 before starting it"))
         }
         return checks
     }
 
-    /// Whether a browser is there that the extension reaches us from; nothing where nobody has installed it.
+    /// Checks for a browser in which the extension works; nil if the extension is not installed.
     static func browsers(_ machine: MachineFacts) -> DoctorCheck? {
         guard machine.hasBrowserExtension else { return nil }
         guard machine.browsers.isEmpty else {
@@ -97,21 +97,21 @@ extension Doctor {
         }
         guard !machine.sandboxedBrowsers.isEmpty else {
             return DoctorCheck(
-                "browsers", .warning, "the extension is installed, and no browser that it works in",
+                "browsers", .warning, "the extension is installed, but no browser that it works in",
                 remedy: "sudo apt-get install firefox-esr, or: sudo apt-get install chromium")
         }
         let portal =
             machine.sandboxedBrowsers.contains("firefox (Snap)")
-            ? "where the system has Ubuntu's portal for it: "
+            ? "if the system has Ubuntu's portal for it: "
                 + "flatpak permission-set webextensions dev.handoff1.browser snap.firefox yes; otherwise " : ""
         return DoctorCheck(
             "browsers", .warning,
-            "the only browsers are in a sandbox that keeps their extensions from handoffd: "
+            "all browsers are in a sandbox that blocks their extensions from handoffd: "
                 + machine.sandboxedBrowsers.joined(separator: ", "),
-            remedy: portal + "install a browser as a package of the system: sudo apt-get install firefox-esr")
+            remedy: portal + "install a browser as a system package: sudo apt-get install firefox-esr")
     }
 
-    /// What keeps all web pages from being offered.
+    /// Reports problems that prevent all web pages from being offered.
     static func pageExclusions(_ machine: MachineFacts) -> [DoctorCheck] {
         machine.pageExclusionProblems.map {
             DoctorCheck(
@@ -120,7 +120,7 @@ extension Doctor {
         }
     }
 
-    /// Hidden parts of transfers and documents of apps that have ended; nil when there are none.
+    /// Reports partial transfers and documents of apps that have ended; nil if there are none.
     static func leftovers(_ found: Leftovers.Found) -> DoctorCheck? {
         guard found.parts > 0 || found.documents > 0 else { return nil }
         var messages: [String] = []
@@ -141,7 +141,7 @@ extension Doctor {
             remedy: patterns.isEmpty ? nil : "to delete parts now: rm -r \(patterns.joined(separator: " "))")
     }
 
-    /// A path as a shell takes it, whatever is in it.
+    /// Quotes a path for a shell.
     private static func quoted(_ path: String) -> String {
         "'" + path.replacing("'", with: "'\\''") + "'"
     }
@@ -151,16 +151,16 @@ extension Doctor {
         let path = diagnosis.stateFolder
         guard let mode = diagnosis.stateMode else {
             return DoctorCheck(
-                "state", .problem, "the state folder \(path) cannot be looked at any more",
-                remedy: "see whether its disk is mounted and whole: ls -ld \(quoted(path))")
+                "state", .problem, "cannot access the state folder \(path)",
+                remedy: "check that its disk is mounted and works: ls -ld \(quoted(path))")
         }
         guard mode & 0o077 == 0 else {
             return DoctorCheck(
                 "state", .problem,
-                "others may enter the state folder \(path) (mode \(String(mode, radix: 8))); the daemon will not "
+                "other users can access the state folder \(path) (mode \(String(mode, radix: 8))): the daemon will not "
                     + "start again",
                 remedy: "chmod 700 \(quoted(path))")
         }
-        return DoctorCheck("state", .ok, "the state folder \(path) is this user's alone")
+        return DoctorCheck("state", .ok, "only this user can access the state folder \(path)")
     }
 }

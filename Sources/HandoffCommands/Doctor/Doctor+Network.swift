@@ -1,7 +1,7 @@
 import HandoffControl
 import HandoffModel
 
-/// What may keep devices from finding and reaching each other.
+/// Checks of what devices need to find and reach each other.
 extension Doctor {
     static func discovery(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
         let name = status.discovery
@@ -13,7 +13,7 @@ extension Doctor {
         }
         guard name != "none" || !status.holds.contains(where: { $0.author == .network }) else {
             return DoctorCheck(
-                "discovery", .warning, "devices are looked for in known networks alone, and this one is not known",
+                "discovery", .warning, "devices are looked for only in known networks, and this network is not known",
                 remedy: "handoffctl network trust, if you trust it")
         }
         let impaired = "impaired: "
@@ -27,37 +27,38 @@ extension Doctor {
                 name == "avahi"
                 ? "sudo systemctl enable --now avahi-daemon; or set discovery = auto in handoffd.conf"
                 : machine.avahiRuns && refusesOthers
-                    ? "Avahi runs, and lets no other program use multicast DNS: set disallow-other-stacks=no in "
+                    ? "Avahi does not let other programs use multicast DNS: set disallow-other-stacks=no in "
                         + "/etc/avahi/avahi-daemon.conf, or discovery = avahi in handoffd.conf"
-                    : "set discovery = auto in handoffd.conf; the daemon's log says more"
+                    : "set discovery = auto in handoffd.conf; see the daemon's log"
             return DoctorCheck(
                 "discovery", status.discoveryState == "starting" ? .warning : .problem,
-                "devices are not found by themselves: \(name) is \(status.discoveryState)", remedy: remedy)
+                "devices are not found automatically: \(name) is \(status.discoveryState)", remedy: remedy)
         }
         if name == "embedded", machine.avahiRuns, refusesOthers {
             return DoctorCheck(
                 "discovery", .problem,
-                "Avahi runs, and lets no other program use multicast DNS (disallow-other-stacks=yes), so that the responder "
-                    + "inside handoffd hears nothing",
+                "Avahi does not let other programs use multicast DNS (disallow-other-stacks=yes), so the responder in "
+                    + "handoffd receives nothing",
                 remedy: "set discovery = auto in handoffd.conf; or disallow-other-stacks=no in "
                     + "/etc/avahi/avahi-daemon.conf")
         }
         return DoctorCheck("discovery", .ok, "devices are found by multicast DNS (\(name))")
     }
 
-    /// What keeps every device from being found or reached here: no network, or another one than is configured.
+    /// Reports what prevents every device from being found or reached: no network, or not the configured
+    /// one.
     static func network(_ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
         guard let diagnosis else { return [] }
         let missing = diagnosis.missingInterfaces ?? []
         let isOut = diagnosis.network == false
         let names = missing.joined(separator: ", ")
-        let rename = "ip -brief link shows what there is; set interface in handoffd.conf, or leave it out"
+        let rename = "list interfaces with ip -brief link; correct or remove interface in handoffd.conf"
         if let address = diagnosis.missingAddress {
             return [
                 DoctorCheck(
                     "network", .problem,
-                    "no network: this device listens on \(VisibleText.escape(address)) alone, which this machine does not have now",
-                    remedy: "ip -brief address shows what there is; set address in handoffd.conf, or leave it out")
+                    "no network: this device listens on \(VisibleText.escape(address)) only, which this machine lacks",
+                    remedy: "list addresses with ip -brief address; correct or remove address in handoffd.conf")
             ]
         }
         switch (missing.isEmpty, isOut) {
@@ -66,25 +67,25 @@ extension Doctor {
             return [
                 DoctorCheck(
                     "network", .problem,
-                    "no network: no interface on which this device may be found is up and has an address",
-                    remedy: "join a network; ip -brief address shows what there is")
+                    "no network: no interface that this device may use is up and has an address",
+                    remedy: "join a network; list addresses with ip -brief address")
             ]
         case (false, true):
             return [
                 DoctorCheck(
                     "network", .problem,
-                    "no network: this machine has no interface of the configured name: \(names)", remedy: rename)
+                    "no network: this machine has no interface with the configured name: \(names)", remedy: rename)
             ]
         case (false, false):
             return [
                 DoctorCheck(
-                    "network", .warning, "this machine has no interface of a configured name: \(names)",
+                    "network", .warning, "this machine has no interface with a configured name: \(names)",
                     remedy: rename)
             ]
         }
     }
 
-    /// The change that makes Avahi announce this device or replaces Avahi.
+    /// Returns the change that lets Avahi announce this device, or that replaces Avahi.
     private static func avahiRemedy(_ text: String?) -> String {
         let restrictions = [
             "disable-user-service-publishing", "disable-publishing", "allow-interfaces", "deny-interfaces",
@@ -99,7 +100,7 @@ extension Doctor {
         return "\(auto); or change \(names) in /etc/avahi/avahi-daemon.conf and restart avahi-daemon"
     }
 
-    /// Whether a line of the configuration says that nobody else may bind port 5353.
+    /// Returns true if the configuration prevents other programs from binding port 5353.
     private static func avahiRefusesOthers(_ text: String?) -> Bool {
         guard let text else { return false }
         return ConfigurationText.lines(text).contains { line in
@@ -120,9 +121,9 @@ extension Doctor {
         }
         guard !isOpen.contains(nil) else { return [] }
         let note =
-            FirewallText.usualPorts.contains(status.port)
-            ? "" : "; the profiles for firewalls do not have it, but 24863 to 24872"
-        // A profile that lets the usual ports in helps only while there is a firewall.
+            FirewallText.defaultPorts.contains(status.port)
+            ? "" : "; the firewall profiles cover only 24863 to 24872"
+        // A profile that opens the default ports matters only with a firewall.
         let hasFirewall = FirewallText.ufwIsOn(machine.ufw.content) || machine.firewalldRuns
         return [
             DoctorCheck(
@@ -135,49 +136,49 @@ extension Doctor {
 
     static func firewall(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
         let port = status.port
-        let isUsual = FirewallText.usualPorts.contains(port)
-        // A pairing window has a port of its own: the first one of the usual ports that is free.
-        let pairingPort = FirewallText.usualPorts.first { $0 != port }
-        let asked = isUsual ? [port] + (pairingPort.map { [$0] } ?? []) : [port]
-        let range = "\(FirewallText.usualPorts.lowerBound)-\(FirewallText.usualPorts.upperBound)"
+        let isUsual = FirewallText.defaultPorts.contains(port)
+        // A pairing window uses a port of its own: the first free one of the default ports.
+        let pairingPort = FirewallText.defaultPorts.first { $0 != port }
+        let required = isUsual ? [port] + (pairingPort.map { [$0] } ?? []) : [port]
+        let range = "\(FirewallText.defaultPorts.lowerBound)-\(FirewallText.defaultPorts.upperBound)"
         let all = isUsual ? range : "\(port), \(range)"
         if FirewallText.ufwIsOn(machine.ufw.content) {
-            let isOpen = every(asked) { port in
+            let isOpen = every(required) { port in
                 machine.ufwRules.content.flatMap {
                     FirewallText.ufwAllows(port, $0, defaults: machine.ufwDefaults.content ?? "")
                 }
             }
             let remedy = "sudo ufw allow Handoff" + (isUsual ? "" : "; sudo ufw allow \(port)")
-            return firewall("ufw", lets: isOpen, asked, remedy, look: "sudo ufw status")
+            return firewall("ufw", lets: isOpen, required, remedy, look: "sudo ufw status")
         }
         if machine.firewalldRuns {
-            let zone = FirewalldZone.deciding(on: asked, machine)
+            let zone = FirewalldZone.deciding(on: required, machine)
             let what = "--add-service=handoff" + (isUsual ? "" : " --add-port=\(port)/tcp --add-port=\(port)/udp")
             return firewall(
-                zone.title, lets: zone.isOpen, asked,
+                zone.title, lets: zone.isOpen, required,
                 "sudo firewall-cmd --permanent\(zone.option) \(what) && sudo firewall-cmd --reload",
                 look: "sudo firewall-cmd\(zone.option) --list-all")
         }
         let rule = "meta l4proto { tcp, udp } th dport { 5353, \(all) } accept"
         if case .text(let rules) = machine.liveRules, rules.contains("hook input") {
             return firewall(
-                "the kernel (nftables)", lets: every(asked) { NftablesText.allows($0, rules) }, asked,
-                "put '\(rule)' before the rule that drops, in the input chain and in the file that it is loaded from",
+                "the kernel (nftables)", lets: every(required) { NftablesText.allows($0, rules) }, required,
+                "add '\(rule)' before the drop rule, in the input chain and in the file it is loaded from",
                 look: "sudo nft list ruleset")
         }
         if machine.nftables.exists {
-            let isOpen = every(asked) { port in
+            let isOpen = every(required) { port in
                 machine.nftables.content.flatMap { NftablesText.allows(port, $0) }
             }
             return firewall(
-                "nftables", lets: isOpen, asked,
-                "put '\(rule)' into the input chain of /etc/nftables.conf, then: sudo systemctl reload nftables",
+                "nftables", lets: isOpen, required,
+                "add '\(rule)' to the input chain of /etc/nftables.conf, then: sudo systemctl reload nftables",
                 look: "sudo nft list ruleset")
         }
         if machine.iptables.exists {
             let ports = all.replacing("-", with: ":").replacing(" ", with: "")
             return firewall(
-                "iptables", lets: nil, asked,
+                "iptables", lets: nil, required,
                 "sudo iptables -I INPUT -p tcp -m multiport --dports \(ports) -j ACCEPT; "
                     + "sudo iptables -I INPUT -p udp -m multiport --dports 5353,\(ports) -j ACCEPT",
                 look: "sudo iptables -S INPUT")
@@ -185,25 +186,26 @@ extension Doctor {
         if case .hidden(let why) = machine.liveRules {
             return DoctorCheck(
                 "firewall", .warning,
-                "neither ufw nor firewalld is on and no rules are saved, but the rules in the kernel were not read: \(why)",
-                remedy: "see whether a rule drops what arrives, with: sudo nft list ruleset; if one does: \(rule)")
+                "neither ufw nor firewalld is active and no rules are saved, but the rules in the kernel were not "
+                    + "read: \(why)",
+                remedy: "check for a rule that drops incoming packets: sudo nft list ruleset; if found, add: \(rule)")
         }
         return DoctorCheck(
             "firewall", .ok,
-            "none was found: neither ufw nor firewalld is on, and no rules are saved for nftables or iptables")
+            "no firewall found: neither ufw nor firewalld is active, and no nftables or iptables rules are saved")
     }
 
-    /// Whether all ports are open: false where one is not, nil where that cannot be told of one.
+    /// Returns true if all ports are open, false if one is closed, and nil if one is unknown.
     private static func every(_ ports: [UInt16], _ isOpen: (UInt16) -> Bool?) -> Bool? {
         let answers = ports.map(isOpen)
         return answers.contains(false) ? false : answers.contains(nil) ? nil : true
     }
 
     /// - Parameters:
-    ///   - isOpen: whether the firewall lets in what comes; nil when this user cannot tell.
-    ///   - ports: the daemon's, and behind it the one of a pairing window where that is known.
-    ///   - remedy: what makes it do so.
-    ///   - look: the command by which the administrator sees it.
+    ///   - isOpen: whether the firewall allows incoming packets; nil if this user cannot tell.
+    ///   - ports: the daemon's port, then that of a pairing window if it is known.
+    ///   - remedy: the change that opens the ports.
+    ///   - look: the administrator's command to inspect the firewall.
     private static func firewall(
         _ name: String, lets isOpen: Bool?, _ ports: [UInt16], _ remedy: String, look: String
     ) -> DoctorCheck {
@@ -212,30 +214,30 @@ extension Doctor {
             "port \(port)" + (pairingPort.map { " and, for pairing, port \($0)" } ?? "")
             + " (TCP and UDP), and multicast DNS (UDP 5353)"
         switch isOpen {
-        case true?: return DoctorCheck("firewall", .ok, "\(name) lets in \(ports)")
-        case false?: return DoctorCheck("firewall", .problem, "\(name) does not let in all of \(ports)", remedy: remedy)
+        case true?: return DoctorCheck("firewall", .ok, "\(name) allows \(ports)")
+        case false?: return DoctorCheck("firewall", .problem, "\(name) does not allow all of \(ports)", remedy: remedy)
         case nil:
             return DoctorCheck(
-                "firewall", .warning, "\(name) is on; cannot tell whether it lets in \(ports)",
-                remedy: "see with: \(look); if it does not: \(remedy)")
+                "firewall", .warning, "\(name) is active; cannot tell whether it allows \(ports)",
+                remedy: "check with: \(look); if it does not: \(remedy)")
         }
     }
 
-    /// The largest packets that every device must be able to send for its record to be found: IPv6 needs them as well (RFC 8200,
-    /// section 5). Avahi sends a record in one packet, or not at all.
-    static let leastPacket = 1280
+    /// The minimum MTU for the service record of a device, in bytes. IPv6 requires it as well (RFC
+    /// 8200, section 5). Avahi sends a record in one packet or not at all.
+    static let minPacketSize = 1280
 
-    /// Interfaces whose packets are too small for the record by which this device is found.
+    /// Reports interfaces whose MTU is too small for the record by which this device is found.
     static func packets(_ status: ControlStatus, _ machine: MachineFacts) -> [DoctorCheck] {
         guard status.discovery != "static" else { return [] }
-        return machine.packetSizes.filter { $0.value < leastPacket }.sorted { $0.key < $1.key }.map { name, size in
+        return machine.packetSizes.filter { $0.value < minPacketSize }.sorted { $0.key < $1.key }.map { name, size in
             DoctorCheck(
                 "network", .warning,
-                "packets of interface \(VisibleText.escape(name)) have at most \(size) bytes (MTU): the record by which "
-                    + "other devices find this one needs up to \(leastPacket), so they may not find it there",
+                "the MTU of interface \(VisibleText.escape(name)) is \(size) bytes: the record by which other devices "
+                    + "find this one needs up to \(minPacketSize), so they may not find it there",
                 remedy:
-                    "sudo ip link set \(VisibleText.escape(name)) mtu \(leastPacket), or a larger one; where the network "
-                    + "does not carry it, on both devices: handoffctl peer add HOST:PORT")
+                    "sudo ip link set \(VisibleText.escape(name)) mtu \(minPacketSize), or larger; if the network does "
+                    + "not support that, on both devices: handoffctl peer add HOST:PORT")
         }
     }
 
@@ -244,26 +246,27 @@ extension Doctor {
         guard !diagnosis.members.isEmpty else {
             return [
                 DoctorCheck(
-                    "devices", .warning, "this is the only device of its account",
-                    remedy: "let another one in with: handoffctl pair, and there: handoffctl join")
+                    "devices", .warning, "this is the only device in its account",
+                    remedy: "add another device with: handoffctl pair, and there: handoffctl join")
             ]
         }
         return
-            (Obstacle.silence(status).map { [DoctorCheck("devices", .warning, $0.message, remedy: $0.remedy)] } ?? [])
+            (Obstacle.unanswered(status).map { [DoctorCheck("devices", .warning, $0.message, remedy: $0.remedy)] } ?? [])
             + diagnosis.members.map(member)
     }
 
     static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {
         let name = DeviceText.label(member.name, member.device)
         let remedy =
-            "see whether it is on and in the same network; where multicast does not reach: handoffctl peer add HOST:PORT"
+            "check that it is on and in the same network; if multicast does not reach it: handoffctl peer add HOST:PORT"
         guard member.online else {
-            let heard = member.heard.map { seconds in
-                "was heard \(RelativeAge.text(seconds: seconds))" + (seconds < 60 ? "" : " ago")
+            let lastSeen = member.heard.map { seconds in
+                "was last seen \(RelativeAge.text(seconds: seconds))" + (seconds < 60 ? "" : " ago")
             }
-            let trouble = member.trouble.map { "; the last connection: \($0)" } ?? ""
+            let trouble = member.trouble.map { "; the last connection failed: \($0)" } ?? ""
             return DoctorCheck(
-                "devices", .warning, "\(name) is not there: it \(heard ?? "was not heard since the start")\(trouble)",
+                "devices", .warning,
+                "\(name) is offline: it \(lastSeen ?? "has not been seen since the daemon started")\(trouble)",
                 remedy: remedy)
         }
         if let trouble = member.trouble {
@@ -272,6 +275,6 @@ extension Doctor {
                 "announcements of \(name) arrive, but the last connection to it failed: \(trouble)",
                 remedy: "a firewall on one of the two devices probably blocks TCP: run handoffctl doctor there as well")
         }
-        return DoctorCheck("devices", .ok, "\(name) is there")
+        return DoctorCheck("devices", .ok, "\(name) is online")
     }
 }

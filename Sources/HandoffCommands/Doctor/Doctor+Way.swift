@@ -3,13 +3,13 @@ import HandoffModel
 import LoopIO
 import Timing
 
-// What stands between this device and what another one offers: from the account to the app that opens it.
+// Checks of the path of an offer from another device, from the account to the app that opens it.
 extension Doctor {
-    /// The checks of the way from a device, in the order in which an offer passes them.
+    /// Checks the path from a device, in the order in which an offer takes it.
     /// - Parameters:
-    ///   - activity: what is asked about; nil for all that the device offers.
-    ///   - apps: the apps here; nil when the daemon does not tell.
-    ///   - diagnosis: what only the daemon knows; nil when it does not tell.
+    ///   - activity: the activity to check; nil for all offers of the device.
+    ///   - apps: the apps here; nil if the daemon does not report them.
+    ///   - diagnosis: facts that only the daemon knows; nil if it does not report them.
     package static func way(
         from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity],
         apps: [ControlApp]? = nil, _ status: ControlStatus, _ diagnosis: ControlDiagnosis?
@@ -24,39 +24,39 @@ extension Doctor {
     private static func membership(of device: ControlDevice, _ name: String) -> DoctorCheck {
         if device.unfinished {
             return DoctorCheck(
-                "device", .problem, "\(name) was let in, and has not said that it stored the account",
-                remedy: "run handoffctl join there again; or remove it: handoffctl device remove \(device.id.short)")
+                "device", .problem, "\(name) was admitted, but has not confirmed that it stored the account",
+                remedy: "run handoffctl join there again, or remove it: handoffctl device remove \(device.id.short)")
         }
         guard device.current else {
             return DoctorCheck(
-                "device", .problem, "\(name) is in the account, and has not heard of the latest key",
-                remedy: "it gets the key from the first member that it meets: bring it into the network of another one")
+                "device", .problem, "\(name) is in the account, but does not have the latest key",
+                remedy: "connect it to the network of another member, which will send it the key")
         }
-        return DoctorCheck("device", .ok, "\(name) is in the account, and has its key")
+        return DoctorCheck("device", .ok, "\(name) is in the account and has its key")
     }
 
     private static func reach(_ device: ControlDevice, _ name: String, _ diagnosis: ControlDiagnosis?) -> DoctorCheck {
         if let since = device.asleepSince {
             let moment = LocalTime.short(since, now: Double(SystemWallClock().unixSeconds))
-            return DoctorCheck("network", .problem, "\(name) is asleep since \(moment)", remedy: "wake it")
+            return DoctorCheck("network", .problem, "\(name) has been asleep since \(moment)", remedy: "wake it")
         }
         let known = diagnosis?.members.first { $0.device == device.id }
         let check = member(
             known
                 ?? ControlDiagnosis.Member(
                     device: device.id, name: device.name, online: device.online, heard: device.heard))
-        // Here it is the one thing that is asked about.
+        // The device is the subject here, so a warning about it is a problem.
         return DoctorCheck(
             "network", check.state == .ok ? .ok : .problem, check.message, remedy: check.remedy)
     }
 
     private static func receiving(from device: ControlDevice, _ name: String, _ status: ControlStatus) -> [DoctorCheck]
     {
-        let holds = status.holds.filter { $0.direction == .receive && ($0.device ?? device.id) == device.id }
-        if holds.isEmpty { return [DoctorCheck("switches", .ok, "what \(name) offers may be received")] }
-        return holds.map { hold in
-            let until = hold.until.map { " until \(LocalTime.text($0))" } ?? ""
-            return DoctorCheck("switches", .problem, hold.message + until, remedy: hold.remedy)
+        let restrictions = status.holds.filter { $0.direction == .receive && ($0.device ?? device.id) == device.id }
+        if restrictions.isEmpty { return [DoctorCheck("switches", .ok, "offers from \(name) can be received")] }
+        return restrictions.map { restriction in
+            let until = restriction.until.map { " until \(LocalTime.text($0))" } ?? ""
+            return DoctorCheck("switches", .problem, restriction.message + until, remedy: restriction.remedy)
         }
     }
 
@@ -69,7 +69,7 @@ extension Doctor {
             return [
                 DoctorCheck(
                     "offers", .warning, "\(name) offers nothing here",
-                    remedy: "run handoffctl list --mine there: it says what is published, and why others do not see it")
+                    remedy: "run handoffctl list --mine there: it shows its activities, and why others do not see them")
             ]
         }
         return own.flatMap { offer($0) + [notice(of: $0, among: offers, apps, diagnosis)].compactMap(\.self) }
@@ -87,7 +87,7 @@ extension Doctor {
         let remedy =
             activity.streams
             ? "receive it with: handoffctl continue --output FOLDER \(activity.id.short)"
-            : "see which apps continue what: handoffctl apps; without one: handoffctl continue --print \(activity.id.short)"
+            : "list the apps with: handoffctl apps; without an app: handoffctl continue --print \(activity.id.short)"
         return [offered, DoctorCheck("app", .problem, Describe.opensPhrase(activity.opens), remedy: remedy)]
     }
 }

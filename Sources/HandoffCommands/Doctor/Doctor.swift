@@ -3,23 +3,23 @@ package import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Decides what stops a handoff, and what to do about it. Pure functions of what was found out.
+/// Decides what prevents handoffs and how to fix it. Pure functions of the collected facts.
 package enum Doctor {
-    /// How long the daemon may take to answer all questions.
+    /// The time limit for the daemon to answer all requests.
     static let timeout = Duration.seconds(10)
 
-    /// All checks in the order in which they are shown.
+    /// Returns all checks in display order.
     package static func checks(_ facts: DoctorFacts) -> [DoctorCheck] {
         var checks = [daemon(facts)]
         guard let status = facts.status else {
-            // What keeps it from running may be the machine.
+            // The machine may prevent the daemon from running.
             return checks + [clock(facts), sandbox(facts)]
         }
         checks.append(account(status))
         checks += switches(status.switches)
         let network = network(facts.diagnosis)
         checks += network
-        // What finds devices is well, and of no use without a network.
+        // Discovery may work and still be of no use without a network.
         let found = discovery(status, facts.machine)
         if found.state != .ok || !network.contains(where: { $0.state == .problem }) { checks.append(found) }
         checks += packets(status, facts.machine)
@@ -35,7 +35,7 @@ package enum Doctor {
         checks += members(status, facts.diagnosis)
         if let check = stateFolder(facts.diagnosis) { checks.append(check) }
         if let check = leftovers(facts.machine.leftovers) { checks.append(check) }
-        // What the check of the account says is not said again.
+        // Do not repeat the problem that the account check reports.
         checks += status.warnings.filter { $0 != status.standing?.problem }.map {
             DoctorCheck("warning", .warning, $0, remedy: "see the daemon's log: journalctl --user -u handoffd")
         }
@@ -45,20 +45,20 @@ package enum Doctor {
     private static func daemon(_ facts: DoctorFacts) -> DoctorCheck {
         guard let status = facts.status else {
             return DoctorCheck(
-                "daemon", .problem, facts.unreachable ?? "the daemon cannot be asked",
-                remedy: "systemctl --user start handoffd; where that fails, its log says why: "
+                "daemon", .problem, facts.unreachable ?? "the daemon is not reachable",
+                remedy: "systemctl --user start handoffd; if that fails, see its log: "
                     + "journalctl --user -u handoffd")
         }
         switch facts.interruption {
         case .silence?:
             return DoctorCheck(
                 "daemon", .problem,
-                "the daemon did not answer all questions within \(timeout.components.seconds) s: a disk may hang",
-                remedy: "see whether the disk of its state folder is well; its log: journalctl --user -u handoffd")
+                "the daemon did not answer all requests within \(timeout.components.seconds) s: a disk may be hanging",
+                remedy: "check the disk of its state folder, and its log: journalctl --user -u handoffd")
         case .failure(let why)?:
             return DoctorCheck(
-                "daemon", .problem, "the daemon said its status, and did not answer all other questions: \(why)",
-                remedy: "see in its log whether it failed: journalctl --user -u handoffd; "
+                "daemon", .problem, "the daemon reported its status, but did not answer all other requests: \(why)",
+                remedy: "check its log for a failure: journalctl --user -u handoffd; "
                     + "then: systemctl --user restart handoffd")
         case nil: break
         }
@@ -66,7 +66,7 @@ package enum Doctor {
         guard status.daemon == own else {
             return DoctorCheck(
                 "daemon", .warning,
-                "the daemon is of another version than this program: \(status.daemon), and not \(own)",
+                "the daemon and this program have different versions: \(status.daemon) and \(own)",
                 remedy: "systemctl --user restart handoffd")
         }
         return DoctorCheck("daemon", .ok, "\(status.daemon) runs, as \(status.name)")
@@ -80,18 +80,18 @@ package enum Doctor {
     }
 
     private static func switches(_ switches: ControlSwitches) -> [DoctorCheck] {
-        let checks = switches.holds.map { hold in
-            let until = hold.until.map { " until \(LocalTime.text($0))" } ?? ""
-            let isForAll = hold.device == nil && hold.author != .session
+        let checks = switches.holds.map { restriction in
+            let until = restriction.until.map { " until \(LocalTime.text($0))" } ?? ""
+            let isForAll = restriction.device == nil && restriction.author != .session
             return DoctorCheck(
-                "switches", isForAll ? .problem : .warning, hold.message + until, remedy: hold.remedy)
+                "switches", isForAll ? .problem : .warning, restriction.message + until, remedy: restriction.remedy)
         }
         return checks.isEmpty ? [DoctorCheck("switches", .ok, "advertising and receiving are on")] : checks
     }
 
     private static func apps(_ facts: DoctorFacts) -> [DoctorCheck] {
         var checks = (facts.diagnosis?.appProblems ?? []).map {
-            DoctorCheck("apps", .warning, $0, remedy: "mend the file or delete it: it is read again at once")
+            DoctorCheck("apps", .warning, $0, remedy: "fix or delete the file: it is read again immediately")
         }
         guard let apps = facts.apps else { return checks }
         for app in apps {
@@ -107,34 +107,35 @@ package enum Doctor {
             checks.append(
                 DoctorCheck(
                     "apps", .warning,
-                    "no app here continues activities: only web pages are opened, and handoffctl continue --print works",
+                    "no app continues activities here: only web pages open, and handoffctl continue --print works",
                     remedy: apps.contains { !$0.enabled }
-                        ? "handoffctl apps shows what is switched off; on again with: handoffctl app enable ID"
-                        : "put X-Handoff-ActivityTypes=TYPE; into the desktop entry of an app, or X-Handoff-Exec=COMMAND %u %f into "
-                            + "that of one which knows nothing of Handoff; what is known is shown by: handoffctl apps"))
+                        ? "handoffctl apps shows disabled apps; enable one with: handoffctl app enable ID"
+                        : "add X-Handoff-ActivityTypes=TYPE; to the desktop entry of an app, or "
+                            + "X-Handoff-Exec=COMMAND %u %f if the app does not support Handoff; "
+                            + "list the known apps with: handoffctl apps"))
         }
         return checks
     }
 }
 
-/// What came of one check of `doctor`.
+/// The result of one check of `doctor`.
 package struct DoctorCheck: Equatable, Sendable {
-    /// How it is; the raw values are the words of `--json`.
+    /// The outcome. The raw values are used in `--json`.
     package enum State: String, Sendable {
-        /// As it should be.
+        /// No problem.
         case ok
-        /// It may stop a handoff, or nobody can tell.
+        /// It may prevent a handoff, or cannot be determined.
         case warning
-        /// It stops handoffs.
+        /// It prevents handoffs.
         case problem
     }
 
-    /// What was looked at: one word, stable.
+    /// The subject of the check: one word, stable.
     package let name: String
     package let state: State
-    /// What was found, as a sentence in lower case.
+    /// The finding, as a lower-case sentence.
     package let message: String
-    /// What to do about it; nil where there is nothing to do.
+    /// How to fix it; nil if nothing needs to be done.
     package let remedy: String?
 
     package init(_ name: String, _ state: State, _ message: String, remedy: String? = nil) {
@@ -144,7 +145,7 @@ package struct DoctorCheck: Equatable, Sendable {
         self.remedy = remedy
     }
 
-    /// The check as `--json` prints it.
+    /// The check as printed with `--json`.
     package var json: JSONObject {
         [
             "check": .string(name), "state": .string(state.rawValue), "message": .string(message),
@@ -153,30 +154,30 @@ package struct DoctorCheck: Equatable, Sendable {
     }
 }
 
-/// All that `doctor` has found out; what it means is decided by `Doctor`. Plain values.
+/// The facts collected by `doctor`, as plain values. `Doctor` interprets them.
 package struct DoctorFacts: Sendable {
-    /// How a daemon that said its status failed to answer what came after it.
+    /// Why a daemon that reported its status did not answer all later requests.
     package enum Interruption: Equatable, Sendable {
-        /// It was silent for as long as it may take.
+        /// It did not answer within the time limit.
         case silence
-        /// It ended the connection, refused, or sent what makes no sense; why, for people.
+        /// It closed the connection, refused, or sent an invalid reply; the reason, as a message.
         case failure(String)
     }
 
-    /// What the daemon says of itself; nil when it cannot be asked.
+    /// The daemon's status; nil if it is not reachable.
     package var status: ControlStatus?
-    /// Why it cannot be asked.
+    /// Why the daemon is not reachable.
     package var unreachable: String?
-    /// Why it did not answer all that came after its status; nil when it did.
+    /// Why the daemon did not answer all requests after its status; nil if it did.
     package var interruption: Interruption?
-    /// What only the daemon knows; nil when it does not tell.
+    /// Facts that only the daemon knows; nil if it does not report them.
     package var diagnosis: ControlDiagnosis?
-    /// The apps here; nil when the daemon does not tell.
+    /// The apps here; nil if the daemon does not report them.
     package var apps: [ControlApp]?
-    /// What the machine says.
+    /// Facts about the machine.
     package var machine: MachineFacts
 
-    /// Facts with these properties.
+    /// Creates facts with these values.
     package init(
         status: ControlStatus? = nil, unreachable: String? = nil, interruption: Interruption? = nil,
         diagnosis: ControlDiagnosis? = nil, apps: [ControlApp]? = nil, machine: MachineFacts = MachineFacts()

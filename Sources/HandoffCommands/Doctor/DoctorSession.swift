@@ -2,13 +2,14 @@ import HandoffClient
 import HandoffControl
 import HandoffModel
 
-/// `doctor`: what stops a handoff, and what to do.
+/// `doctor`: diagnoses why handoffs fail.
 package struct DoctorCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["doctor"], summary: "find out what stops a handoff, and what to do about it",
+        words: ["doctor"], summary: "diagnose why handoffs fail, and show how to fix it",
         details: """
-            Looks at the daemon, the account, the switches, discovery, the port, firewalls, the clock, apps, the sandbox,
-            limits, the other devices and the state folder. Status 0: no problem was found; 1: there is one.
+            Checks the daemon, the account, the switches, discovery, the port, firewalls, the clock, apps, the sandbox,
+            limits, the other devices and the state folder. Exit status 0: no problem found. 1: at least one problem was
+            found.
             """,
         example: "handoffctl doctor")
 
@@ -21,7 +22,7 @@ package struct DoctorCommand: Command {
     }
 }
 
-/// One run of `doctor`: asks the daemon, looks at the machine, and shows what it means.
+/// One run of `doctor`: queries the daemon, inspects the machine, and shows the checks.
 final class DoctorSession {
     private let context: CommandContext
     private var client: ControlClient?
@@ -38,39 +39,39 @@ final class DoctorSession {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)
             self.client = client
             context.after(Doctor.timeout) { [weak self] in
-                self?.failed("the daemon at \(self?.context.socketPath ?? "") does not answer")
+                self?.failed("the daemon at \(self?.context.socketPath ?? "") does not respond")
             }
-            client.getStatus { [weak self] in self?.told($0) }
+            client.getStatus { [weak self] in self?.handleStatus($0) }
         } catch {
             failed(CommandFailure(error).message)
         }
     }
 
-    private func told(_ result: Result<ControlStatus, ClientError>) {
+    private func handleStatus(_ result: Result<ControlStatus, ClientError>) {
         switch result {
         case .failure(let error): failed(CommandFailure(error).message)
         case .success(let status):
             facts.status = status
             client?.diagnose { [weak self] result in
                 guard let self else { return }
-                facts.diagnosis = answer(result)
+                facts.diagnosis = value(of: result)
                 client?.listApps { [weak self] result in
                     guard let self else { return }
-                    facts.apps = answer(result)
+                    facts.apps = value(of: result)
                     finish()
                 }
             }
         }
     }
 
-    /// What the daemon answered; nil when it did not, which is kept unless it is older and does not know the question: what
-    /// it cannot say is not judged.
-    private func answer<Value>(_ result: Result<Value, ClientError>) -> Value? {
+    /// Returns the value of a reply, or nil for a failure. Records the failure, except from an
+    /// older daemon that does not support the request.
+    private func value<Value>(of result: Result<Value, ClientError>) -> Value? {
         switch result {
         case .success(let value): return value
         case .failure(.refused(let refusal)) where refusal.isAboutMethod: return nil
         case .failure(let error):
-            // The first one has the cause.
+            // The first failure has the cause.
             if facts.interruption == nil { facts.interruption = .failure(CommandFailure(error).message) }
             return nil
         }
@@ -85,7 +86,7 @@ final class DoctorSession {
         guard !isDone else { return }
         isDone = true
         client?.close()
-        // What is wrong comes first; else the order in which it was looked at.
+        // Show problems first, then warnings; otherwise keep the order of the checks.
         let found = Doctor.checks(facts)
         let checks = [DoctorCheck.State.problem, .warning, .ok].flatMap { state in found.filter { $0.state == state } }
         for check in checks {
@@ -96,7 +97,7 @@ final class DoctorSession {
 }
 
 extension CommandContext {
-    /// Shows what came of one check.
+    /// Shows the result of one check.
     func show(_ check: DoctorCheck) {
         guard !json else { return console.line(check.json) }
         let emphasis: Emphasis =
@@ -107,7 +108,7 @@ extension CommandContext {
             }
         let state = console.emphasize(Describe.word(check.state.rawValue, width: 7), emphasis)
         console.line("\(state)  \(Describe.word(check.name, width: 9))  \(VisibleText.escape(check.message))")
-        // Below the message, and marked: it is what to copy.
+        // Show the remedy on its own line, marked, so that it can be copied.
         guard let remedy = check.remedy else { return }
         console.line("\(Describe.word("", width: 18))  -> \(VisibleText.escape(remedy))")
     }

@@ -1,22 +1,21 @@
-/// Reads the files of ufw and firewalld, as far as they concern a port. Nothing here decides more than it can know.
+/// Parses the rules of ufw and firewalld for a port. Reports only what is certain.
 package enum FirewallText {
-    /// The ports of which one is used where nothing else is configured, and which the profiles for firewalls have.
-    static let usualPorts: ClosedRange<UInt16> = 24_863...24_872
+    /// The default ports, of which the daemon uses one, and which the firewall profiles cover.
+    static let defaultPorts: ClosedRange<UInt16> = 24_863...24_872
 
     // MARK: - ufw
 
-    /// Whether `ufw.conf` switches ufw on.
+    /// Returns true if `ufw.conf` enables ufw.
     static func ufwIsOn(_ text: String?) -> Bool {
         ConfigurationText.lines(text ?? "").contains { $0.lowercased() == "enabled=yes" }
     }
 
-    /// Whether ufw lets a port in, both protocols: by itself, in a range, or by our profile. Multicast DNS is let in by the
-    /// rules that ufw comes with.
-    ///
+    /// Returns whether ufw allows a port for both protocols: by itself, in a range, or by our
+    /// profile. The default rules of ufw allow multicast DNS.
     /// - Parameters:
-    ///   - rules: `user.rules`.
-    ///   - defaults: `/etc/default/ufw`.
-    /// - Returns: nil where a rule also keeps it out, so that their order decides.
+    ///   - rules: the text of `user.rules`.
+    ///   - defaults: the text of `/etc/default/ufw`.
+    /// - Returns: nil if another rule blocks the port, because the result depends on their order.
     static func ufwAllows(_ port: UInt16, _ rules: String, defaults: String) -> Bool? {
         var open: Set<String> = []
         var isDenied = false
@@ -41,14 +40,16 @@ package enum FirewallText {
 
     // MARK: - firewalld
 
-    /// The name of the default zone that `firewalld.conf` gives; nil for what is no name of a file.
+    /// Returns the name of the default zone in `firewalld.conf`; nil if it is not a valid zone
+    /// name.
     static func firewalldDefaultZone(_ text: String) -> String? {
         let line = ConfigurationText.lines(text).last { $0.hasPrefix("DefaultZone=") }
         let name = ConfigurationText.trimmed(String((line ?? "DefaultZone=public").dropFirst(12)))
         return isZoneName(name) ? name : nil
     }
 
-    /// Whether a zone may have this name, which is also the name of a file and a word of a command.
+    /// Returns true if a zone can have this name, which is also used as a file name and as an
+    /// argument.
     static func isZoneName(_ name: String) -> Bool {
         !name.isEmpty
             && name.unicodeScalars.allSatisfy { scalar in
@@ -56,18 +57,18 @@ package enum FirewallText {
             }
     }
 
-    /// The interfaces that a zone of firewalld is bound to by its file.
+    /// Returns the interfaces that the file of a zone binds to it.
     static func firewalldInterfaces(_ zone: String) -> Set<String> {
         let named = tags(zone).filter { $0.hasPrefix("interface ") }.flatMap { words(of: $0) }
         return Set(named.filter { $0.hasPrefix("name=") }.map { String($0.dropFirst(5)) }.filter { !$0.isEmpty })
     }
 
-    /// Whether a zone of firewalld is for some senders alone, wherever they come in.
+    /// Returns true if a zone applies to certain senders, on any interface.
     static func firewalldHasSources(_ zone: String) -> Bool {
         tags(zone).contains { $0.hasPrefix("source ") }
     }
 
-    /// Whether a zone of firewalld lets a port and multicast DNS in: by our service, or by themselves.
+    /// Returns true if a zone allows a port and multicast DNS: by our service or explicitly.
     static func firewalldAllows(_ port: UInt16, _ zone: String) -> Bool {
         let tags = tags(zone)
         if tags.contains(where: { $0.hasPrefix("zone ") && $0.contains("target=ACCEPT") }) { return true }
@@ -75,7 +76,7 @@ package enum FirewallText {
             tags.contains { $0.hasPrefix("service ") && words(of: $0).contains("name=\(service)") }
         }
         let hasService = has(service: "handoff")
-        if usualPorts.contains(port), hasService { return true }
+        if defaultPorts.contains(port), hasService { return true }
         func isOpen(_ port: UInt16, _ kind: String) -> Bool {
             tags.contains { tag in
                 guard tag.hasPrefix("port ") else { return false }
@@ -85,24 +86,25 @@ package enum FirewallText {
                 return covers(String(range.dropFirst(5).map { $0 == "-" ? ":" : $0 }), port)
             }
         }
-        // Our service has multicast DNS with it.
+        // Our service includes multicast DNS.
         let hasMulticast = hasService || has(service: "mdns") || isOpen(5353, "udp")
         return isOpen(port, "tcp") && isOpen(port, "udp") && hasMulticast
     }
 
-    /// The tags of a file, without quotes.
+    /// Returns the tags of a file, without quotes.
     private static func tags(_ text: String) -> [String] {
         text.split(separator: "<").map { $0.filter { $0 != "\"" && $0 != "'" } }
     }
 
-    /// The name and the attributes of a tag, without quotes.
+    /// Returns the name and the attributes of a tag.
     private static func words(of tag: String) -> [Substring] {
         tag.split { $0.isWhitespace || $0 == "/" || $0 == ">" }
     }
 
     // MARK: - Ports
 
-    /// Whether a list of ports and ranges (`80,24863:24872`) has a port; `any` has all.
+    /// Returns true if a list of ports and ranges (`80,24863:24872`) includes a port; `any`
+    /// includes all.
     static func covers(_ list: String, _ port: UInt16) -> Bool {
         if list == "any" { return true }
         return list.split(separator: ",").contains { part in
@@ -115,14 +117,14 @@ package enum FirewallText {
     }
 }
 
-/// Lines and words of the small files that say how a machine is set up, whoever reads them.
+/// Splits configuration files into lines and words.
 enum ConfigurationText {
-    /// The lines without blanks at their ends.
+    /// Returns the lines without leading and trailing whitespace.
     static func lines(_ text: String) -> [String] {
         text.split(whereSeparator: \.isNewline).map { trimmed(String($0)) }
     }
 
-    /// A text without blanks and line ends around it.
+    /// Returns the text without leading and trailing whitespace.
     static func trimmed(_ text: String) -> String {
         let isBlank = { (character: Character) in character.isWhitespace }
         return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())

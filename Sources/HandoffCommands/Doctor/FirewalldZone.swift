@@ -1,30 +1,31 @@
-/// A zone of firewalld that is asked about what comes in by an interface in use, as far as files tell. What NetworkManager binds
-/// to a zone is in no file that everybody may read.
+/// A zone of firewalld that applies to an interface in use, as far as configuration files show.
+/// NetworkManager's assignments of zones are not in a world-readable file.
 struct FirewalldZone: Equatable {
-    /// Its name; nil for the default one when that has no usable name.
+    /// The zone's name; nil for the default zone if its name is not usable.
     let name: String?
-    /// Whether it is for all interfaces that are bound to no other.
+    /// True for the zone of all interfaces that are not bound to another one.
     let isDefault: Bool
-    /// Whether it lets a port and multicast DNS in; nil when that cannot be told.
+    /// Whether the zone allows a port and multicast DNS; nil if unknown.
     let isOpen: Bool?
 
-    /// For people.
+    /// The zone's name in messages.
     var title: String {
         name.map { "firewalld (\(isDefault ? "default zone" : "zone") \($0))" } ?? "firewalld"
     }
 
-    /// The option of firewall-cmd(1) that means this zone, behind a blank; empty for the default one.
+    /// The option of firewall-cmd(1) for this zone, with a leading space; empty for the default
+    /// zone.
     var option: String { isDefault ? "" : name.map { " --zone=\($0)" } ?? "" }
 
-    /// The zone on which it hangs whether all of some ports are let in: one that does not let one in, or one of which it cannot be
-    /// told, or else the first.
+    /// Returns the zone that decides whether all of some ports are open: the first that blocks one,
+    /// else the first that is unknown, else the first.
     /// - Parameter ports: at least one.
     static func deciding(on ports: [UInt16], _ machine: MachineFacts) -> FirewalldZone {
         let zones = ports.flatMap { inUse($0, machine) }
         return zones.first { $0.isOpen == false } ?? zones.first { $0.isOpen == nil } ?? zones[0]
     }
 
-    /// The zones that are asked, the default one first; never empty.
+    /// Returns the zones that apply, with the default zone first; never empty.
     private static func inUse(_ port: UInt16, _ machine: MachineFacts) -> [FirewalldZone] {
         let name = FirewallText.firewalldDefaultZone(machine.firewalld.content ?? "")
         let isKnown = machine.firewalld != .unreadable && machine.firewalldZones != nil
@@ -41,7 +42,7 @@ struct FirewalldZone: Equatable {
             }
             let named = FirewallText.firewalldInterfaces(text)
             unbound?.subtract(named)
-            // Where interfaces are not known, any that is named may be in use.
+            // If the interfaces are unknown, any named one may be in use.
             let isBound = interfaces.map { !$0.isDisjoint(with: named) } ?? !named.isEmpty
             guard isBound || FirewallText.firewalldHasSources(text) else { continue }
             let isOpen = FirewallText.firewalldAllows(port, text)

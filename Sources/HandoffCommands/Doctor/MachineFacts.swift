@@ -1,21 +1,21 @@
 package import HandoffTransfer
 
-/// What a file said, or why it could not be read.
+/// The content of a file, or why it could not be read.
 package enum FileFact: Sendable, Equatable {
-    /// There is no such file.
+    /// The file does not exist.
     case missing
-    /// It may not be read, or something else is wrong with it.
+    /// The file exists but cannot be read.
     case unreadable
-    /// Its text.
+    /// The content.
     case text(String)
 
-    /// The text; nil when there is none to read.
+    /// The content; nil if there is none.
     var content: String? { if case .text(let text) = self { text } else { nil } }
 
-    /// Whether there is a file.
+    /// True if the file exists.
     var exists: Bool { self != .missing }
 
-    /// The text of a file of one line, without what is blank around it.
+    /// The content of a one-line file, without surrounding whitespace.
     var word: String? { content.map(ConfigurationText.trimmed) }
 }
 
@@ -23,17 +23,18 @@ package enum FileFact: Sendable, Equatable {
 package enum LiveRules: Sendable, Equatable {
     /// The kernel has no rules.
     case none
-    /// It may have rules, which were not read: why not.
+    /// The kernel may have rules, which were not read; the reason.
     case hidden(String)
-    /// Its rules, as `nft list ruleset` lists them.
+    /// The rules as printed by `nft list ruleset`.
     case text(String)
 }
 
-/// What the machine says of itself, in files that everybody may read, or nobody but the administrator.
+/// Facts about the machine, from world-readable files and those that only the administrator can
+/// read.
 package struct MachineFacts: Sendable {
     /// `/etc/avahi/avahi-daemon.conf`.
     package var avahiConfiguration = FileFact.missing
-    /// Whether Avahi's daemon runs.
+    /// True if Avahi's daemon is running.
     package var avahiRuns = false
     /// `/etc/ufw/ufw.conf`.
     package var ufw = FileFact.missing
@@ -41,61 +42,62 @@ package struct MachineFacts: Sendable {
     package var ufwDefaults = FileFact.missing
     /// `/etc/ufw/user.rules`.
     package var ufwRules = FileFact.missing
-    /// Whether firewalld runs.
+    /// True if firewalld is running.
     package var firewalldRuns = false
     /// `/etc/firewalld/firewalld.conf`.
     package var firewalld = FileFact.missing
-    /// The file of firewalld's default zone, the administrator's or the one that came with it.
+    /// The file of firewalld's default zone: the administrator's, or the packaged one.
     package var firewalldZone = FileFact.missing
-    /// `/etc/firewalld/zones/*.xml` by the names of the zones, which may be bound to interfaces; nil when the folder cannot be
-    /// read.
+    /// `/etc/firewalld/zones/*.xml` by zone name. The zones may be bound to interfaces. Nil if the
+    /// folder cannot be read.
     package var firewalldZones: [String: FileFact]? = [:]
-    /// `/proc/net/route`: the interfaces that IPv4 goes out by.
+    /// `/proc/net/route`: the interfaces with IPv4 routes.
     package var routes = FileFact.missing
-    /// `/proc/net/if_inet6`: the interfaces that have an IPv6 address.
+    /// `/proc/net/if_inet6`: the interfaces with an IPv6 address.
     package var addresses = FileFact.missing
-    /// `/etc/nftables.conf`, when it is loaded at the start of the machine.
+    /// `/etc/nftables.conf`, if it is loaded at boot.
     package var nftables = FileFact.missing
-    /// Rules that were saved for iptables-restore(8): `/etc/iptables/rules.v4` or `/etc/sysconfig/iptables`.
+    /// Saved rules for iptables-restore(8): `/etc/iptables/rules.v4` or `/etc/sysconfig/iptables`.
     package var iptables = FileFact.missing
-    /// The rules of nftables that the kernel applies now; those of iptables-nft(8) are among them.
+    /// The nftables rules that the kernel applies now, including those of iptables-nft(8).
     package var liveRules = LiveRules.none
-    /// The largest packets that interfaces in use carry (MTU), in bytes.
+    /// The MTU of interfaces in use, in bytes.
     package var packetSizes: [String: Int] = [:]
     /// `/proc/net/tcp` and `/proc/net/tcp6`.
     package var tcp: [FileFact] = []
     /// `/proc/net/udp` and `/proc/net/udp6`.
     package var udp: [FileFact] = []
-    /// Whether the kernel knows that the clock is right; nil when it does not say.
+    /// True if the kernel's clock is synchronized; nil if unknown.
     package var clockIsSynchronized: Bool?
     /// `/proc/sys/user/max_user_namespaces`.
     package var namespaceLimit = FileFact.missing
-    /// `/proc/sys/kernel/unprivileged_userns_clone`, which some kernels have.
+    /// `/proc/sys/kernel/unprivileged_userns_clone`; not in all kernels.
     package var namespaceClone = FileFact.missing
-    /// `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`, which some kernels have.
+    /// `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`; not in all kernels.
     package var namespaceAppArmor = FileFact.missing
-    /// Whether the extension for browsers is installed.
+    /// True if the browser extension is installed.
     package var hasBrowserExtension = false
-    /// Browsers that it works in, by their packages.
+    /// Browsers in which the extension works, by package name.
     package var browsers: [String] = []
-    /// Browsers in a sandbox that keeps their extensions from programs outside, as `firefox (Snap)`.
+    /// Browsers in a sandbox that blocks their extensions from programs outside it, as `firefox
+    /// (Snap)`.
     package var sandboxedBrowsers: [String] = []
-    /// Why no page is offered: the problems of the files `browser.conf`.
+    /// Problems in `browser.conf` files, because of which no page is offered.
     package var pageExclusionProblems: [String] = []
 
     /// Leftovers of interrupted transfers and of apps that were killed.
     package var leftovers = Leftovers.Found()
 
-    /// A machine of which nothing is known.
+    /// Creates facts about a machine of which nothing is known.
     package init() {}
 }
 
-/// The network interfaces of the machine, as the kernel's tables show them (proc(5)).
+/// The network interfaces of the machine, from the kernel's tables (proc(5)).
 enum MachineInterfaces {
-    /// The interfaces that have a route or an address, but for the one inside the machine; nil when no table can be read, or none
-    /// is in use.
+    /// Returns the interfaces with a route or an address, except the loopback interface; nil if no
+    /// table can be read or no interface is in use.
     static func inUse(_ machine: MachineFacts) -> Set<String>? {
-        // The first line has the names of the columns.
+        // The first line contains the column names.
         let routes = lines(machine.routes).dropFirst().compactMap { words($0).first }
         let addresses = lines(machine.addresses).compactMap { words($0).last }
         let names = Set(routes + addresses).subtracting(["lo"])
@@ -109,12 +111,13 @@ enum MachineInterfaces {
     }
 }
 
-/// Reads `/proc/net/tcp` and its like (proc_pid_net(5)).
+/// Parses `/proc/net/tcp` and similar tables (proc_pid_net(5)).
 package enum SocketTable {
-    /// The states of sockets that take what comes: TCP_LISTEN, and TCP_CLOSE for UDP sockets without a peer.
+    /// The states of receiving sockets: TCP_LISTEN, and TCP_CLOSE for UDP sockets without a peer.
     private static let receiving: Set<String> = ["0A", "07"]
 
-    /// Whether a socket receives on a port, in any of the tables; nil when none can be read.
+    /// Returns whether a socket in any of the tables receives on a port; nil if no table can be
+    /// read.
     package static func listens(on port: UInt16, in tables: [FileFact]) -> Bool? {
         let texts = tables.compactMap(\.content)
         guard !texts.isEmpty else { return nil }

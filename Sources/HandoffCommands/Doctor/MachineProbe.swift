@@ -3,17 +3,17 @@ import HandoffTransfer
 import LoopIO
 import Timing
 
-/// Reads facts about the machine. Waits for the disk, and for nft(8) if it may be run.
+/// Collects facts about the machine. Blocks on disk reads, and on nft(8) if it can be run.
 enum MachineProbe {
-    /// Most bytes that are read of a file.
+    /// The maximum number of bytes read from a file.
     private static let limit = 4 * 1024 * 1024
-    /// Most zones of firewalld that are looked at; there are about ten.
+    /// The maximum number of firewalld zones that are read; usually there are about ten.
     private static let zoneLimit = 256
 
     /// Folders of system programs. `PATH` is not used because these programs run as root.
     private static let administratorPath = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"
 
-    /// All of it.
+    /// Returns all facts.
     static func facts() -> MachineFacts {
         var facts = MachineFacts()
         facts.avahiConfiguration = file("/etc/avahi/avahi-daemon.conf")
@@ -38,7 +38,8 @@ enum MachineProbe {
 
     private static func readBrowsers(_ facts: inout MachineFacts) {
         facts.hasBrowserExtension = file("/usr/share/webext/handoff/manifest.json").exists
-        // Their programs themselves: what is in /usr/bin may be a script that starts the one in a sandbox.
+        // Check the programs themselves: a file in /usr/bin may be a script that starts a sandboxed
+        // browser.
         facts.browsers = ["chromium", "firefox-esr", "firefox"].filter { file("/usr/lib/\($0)/\($0)").exists }
         for folder in ["/snap/bin", "/var/lib/snapd/snap/bin"] {
             for name in ["firefox", "chromium"] where file("\(folder)/\(name)").exists {
@@ -76,7 +77,7 @@ enum MachineProbe {
             facts.firewalldZone = own.exists ? own : file("/usr/lib/firewalld/zones/\(zone).xml")
         }
         facts.firewalldZones = zones("/etc/firewalld/zones")
-        // Loaded at the start of the machine where its unit is wanted.
+        // The rules are loaded at boot if the unit is enabled.
         let isLoaded = ["sysinit.target.wants", "multi-user.target.wants"].contains {
             file("/etc/systemd/system/\($0)/nftables.service").exists
         }
@@ -85,12 +86,12 @@ enum MachineProbe {
         facts.iptables = saved.exists ? saved : file("/etc/sysconfig/iptables")
     }
 
-    /// The rules by which the kernel filters now. Only the administrator may read them.
+    /// Returns the rules that the kernel applies now. Only the administrator can read them.
     private static func liveRules() -> LiveRules {
         let modules = ConfigurationText.lines(file("/proc/modules").content ?? "")
-        // Without a list of modules the filter may be a part of the kernel itself.
+        // Without a list of modules, the filter may be built into the kernel.
         if !modules.isEmpty, !modules.contains(where: { $0.hasPrefix("nf_tables ") }) { return .none }
-        guard MachineInfo.isAdministrator else { return .hidden("only the administrator may see them") }
+        guard MachineInfo.isAdministrator else { return .hidden("only the administrator can read them") }
         guard let program = ProgramSearch(path: administratorPath).find("nft") else {
             return .hidden("the program nft is not installed")
         }
@@ -100,7 +101,7 @@ enum MachineProbe {
         return .text(String(decoding: rules, as: UTF8.self))
     }
 
-    /// The zones of a folder by their names; nil when it cannot be read.
+    /// Returns the zones of a folder by name; nil if it cannot be read.
     private static func zones(_ folder: String) -> [String: FileFact]? {
         var zones: [String: FileFact] = [:]
         do throws(Errno) {

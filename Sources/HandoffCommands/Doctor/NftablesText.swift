@@ -1,25 +1,26 @@
-/// Reads `nftables.conf`, or what `nft list ruleset` writes, as far as it concerns a port. What it does not understand for certain it
-/// does not judge.
+/// Parses `nftables.conf`, or the output of `nft list ruleset`, for a port. Does not judge rules
+/// that it does not fully understand.
 package enum NftablesText {
-    /// What a rule means for the port.
+    /// The effect of a rule on the port.
     private enum Meaning {
-        /// It lets these protocols in, from everywhere.
+        /// Accepts these protocols from any source.
         case opens(Set<String>)
-        /// It lets in something else, or keeps out something else.
+        /// Accepts or blocks something else.
         case other
-        /// It keeps all out that comes to it.
+        /// Blocks everything that reaches it.
         case shuts
-        /// It keeps the port out for these protocols.
+        /// Blocks the port for these protocols.
         case closes(Set<String>)
-        /// It may be about the port.
+        /// May affect the port.
         case unclear
     }
 
-    /// Whether it lets a port in for TCP and UDP, and multicast DNS; nil where only running it would tell.
+    /// Returns whether the rules allow a port for TCP and UDP, and multicast DNS; nil if this
+    /// cannot be decided without running them.
     package static func allows(_ port: UInt16, _ text: String) -> Bool? {
         guard let chains = inputChains(text) else { return nil }
         var isOpen: Bool? = true
-        // What one chain keeps out no other one lets in.
+        // A packet that one chain blocks is not accepted by another.
         for rules in chains {
             switch verdict(of: rules, port) {
             case false?: return false
@@ -43,7 +44,7 @@ package enum NftablesText {
             case .opens(let protocols): open.formUnion(protocols)
             case .shuts: isShut = true
             case .closes(let protocols):
-                // The first rule that fits decides.
+                // The first matching rule decides.
                 if !protocols.isSubset(of: open) { return isClear ? false : nil }
             case .unclear: isClear = false
             case .other: break
@@ -63,7 +64,7 @@ package enum NftablesText {
         var words = rule.replacing(",", with: " , ").replacing("{", with: " { ").replacing("}", with: " } ")
             .split(whereSeparator: \.isWhitespace).map(String.init)
         if let counter = words.firstIndex(of: "counter") {
-            // A list has its numbers: counter packets 0 bytes 0.
+            // `list ruleset` includes the counts: counter packets 0 bytes 0.
             let end = words[counter...].dropFirst().first == "packets" ? counter + 5 : counter + 1
             words.removeSubrange(counter..<min(end, words.count))
         }
@@ -73,7 +74,7 @@ package enum NftablesText {
         if first == "log" || first == "limit" { return last == "drop" || last == "reject" ? .unclear : .other }
         if first == "drop" || first == "reject" { return .shuts }
         if words.count == 1, first == "accept" { return .opens(["tcp", "udp"]) }
-        // What belongs to a connection, is no connection at all, or comes from this machine.
+        // Rules for established connections, for ICMP, and for this machine itself.
         let harmless = [
             ["ct", "state"], ["iif", "lo"], ["iif", "\"lo\""], ["iifname", "lo"], ["iifname", "\"lo\""],
             ["ip", "protocol", "icmp"], ["ip6", "nexthdr", "icmpv6"], ["ip6", "nexthdr", "ipv6-icmp"],
@@ -97,7 +98,8 @@ package enum NftablesText {
         return last == "accept" ? .opens(protocols) : keepsOut ? .closes(protocols) : .unclear
     }
 
-    /// The ports of a rule: one, a range, or a set of both; nil for names and for what else may stand there.
+    /// Returns the ports of a rule: one, a range, or a set of both; nil for unknown names and other
+    /// syntax.
     private static func ports(_ words: [String]) -> [ClosedRange<UInt16>]? {
         var ranges: [ClosedRange<UInt16>] = []
         for word in words where !["{", "}", ","].contains(word) {
@@ -116,7 +118,8 @@ package enum NftablesText {
         return ranges
     }
 
-    /// The rules of each chain that what comes to this machine goes through; nil for words that may stand for any rules.
+    /// Returns the rules of each chain hooked to input; nil if the text contains constructs that
+    /// can stand for any rules.
     private static func inputChains(_ text: String) -> [[String]]? {
         var chains: [[String]] = []
         var chain: [String]?
@@ -137,9 +140,9 @@ package enum NftablesText {
             depth -= closed
             if depth <= 0 {
                 if let chain, chain.contains(where: { $0.contains("hook input") }) {
-                    // Other chains that they lead to are not followed.
-                    let ways = ["jump", "goto", "vmap", "@"]
-                    if chain.contains(where: { rule in ways.contains(where: rule.contains) }) { return nil }
+                    // Chains that they jump to are not followed.
+                    let jumps = ["jump", "goto", "vmap", "@"]
+                    if chain.contains(where: { rule in jumps.contains(where: rule.contains) }) { return nil }
                     chains.append(chain)
                 }
                 chain = nil
@@ -148,7 +151,7 @@ package enum NftablesText {
                 chain? += rules.filter { !$0.isEmpty }
             }
         }
-        // A chain that does not end was not understood.
+        // An unterminated chain was not understood.
         return chain == nil ? chains : nil
     }
 }

@@ -1,13 +1,14 @@
-/// Sizes and speeds as people read them.
+/// Formats sizes and rates.
 package enum ByteText {
     private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-    /// `512 bytes`, `1.5 KiB`, `12.0 MiB`: powers of 1024 (IEC 80000-13), one digit behind the point.
+    /// Formats `512 bytes`, `1.5 KiB`, `12.0 MiB`, with powers of 1024 (IEC 80000-13) and one
+    /// decimal digit.
     package static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(max(0, bytes)) bytes" }
         var unit = 0
         var size = bytes
-        // Whole units are left over for the last step, so that a digit behind the point stays exact enough.
+        // Keep one unit for the last step, so that the decimal digit is accurate enough.
         while size >= 1024 * 1024, unit < units.count - 1 {
             size /= 1024
             unit += 1
@@ -20,17 +21,17 @@ package enum ByteText {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// `12.0 MiB/s`.
+    /// Formats `12.0 MiB/s`.
     package static func rate(_ bytesPerSecond: Int64) -> String { "\(text(bytesPerSecond))/s" }
 }
 
-/// How long ago something was, as people say it.
+/// Formats how long ago something happened.
 package enum RelativeAge {
-    /// The age in words: `just now`, `2 min`, `3 h`, `4 days`.
-    /// - Parameter seconds: the age; what is negative or no number counts as now.
+    /// Formats `just now`, `2 min`, `3 h`, `4 days`.
+    /// - Parameter seconds: the age; a negative value or NaN counts as now.
     package static func text(seconds: Double) -> String {
         guard seconds >= 60 else { return "just now" }
-        // A number from outside may be beyond every integer.
+        // A received number may exceed every integer type.
         let whole = Int(min(seconds, 1e9))
         switch whole {
         case ..<3600: return "\(whole / 60) min"

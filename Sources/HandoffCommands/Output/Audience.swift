@@ -1,13 +1,13 @@
 import HandoffControl
 import HandoffModel
 
-/// The devices that see what this one offers to all.
+/// The devices that see this device's offers.
 enum Audience {
-    /// The devices that are there, but for those from which something is held back.
+    /// Returns the names of the online devices, except those with an advertising restriction.
     static func names(_ status: ControlStatus) -> [String] {
-        let held = Set(status.holds.filter { $0.direction == .advertise }.compactMap(\.device))
+        let restricted = Set(status.holds.filter { $0.direction == .advertise }.compactMap(\.device))
         return status.peers.compactMap { peer in
-            peer.device.flatMap { held.contains($0) ? nil : DeviceText.label(peer.name ?? "", $0) }
+            peer.device.flatMap { restricted.contains($0) ? nil : DeviceText.label(peer.name ?? "", $0) }
         }
     }
 }

@@ -1,29 +1,30 @@
 /// Rows of text in aligned columns.
 package struct ColumnTable {
-    /// Columns between two neighbours.
+    /// The space between two columns.
     private static let gap = "  "
 
     private let header: [String]
     private var rows: [[String]] = []
 
-    /// A table with a heading above each column.
+    /// Creates a table with these headings.
     package init(_ header: [String]) {
         self.header = header
     }
 
-    /// Adds a row; it should have as many cells as there are headings, and no control characters.
+    /// Adds a row with one cell per heading and no control characters.
     package mutating func add(_ cells: [String]) {
         rows.append(cells)
     }
 
     package var isEmpty: Bool { rows.isEmpty }
 
-    /// Columns that a column of a narrow table keeps, however narrow that is; more where its heading is wider.
+    /// The minimum width of a column in a narrow table, unless its heading is wider.
     private static let minWidth = 8
 
-    /// The lines of the table, heading first, without trailing spaces. A column in which no row has anything is left
-    /// out together with its heading.
-    /// - Parameter columns: the width of the terminal: the widest columns are cut until the table fits; nil cuts nothing.
+    /// Returns the lines of the table, headings first, without trailing spaces. Omits columns that
+    /// are empty in all rows.
+    /// - Parameter columns: the width of the terminal; the widest columns are truncated until the
+    ///   table fits. Nil does not truncate.
     package func lines(fitting columns: Int? = nil) -> [String] {
         let used = header.indices.filter { column in
             rows.contains { column < $0.count && !$0[column].isEmpty }
@@ -52,7 +53,8 @@ package struct ColumnTable {
         }
     }
 
-    /// Labels and values, without a heading: `port  24863`. Later lines of a value are aligned below its first.
+    /// Formats labels and values without a heading: `port  24863`. Further lines of a value are
+    /// aligned with its first.
     package static func fields(_ pairs: [(label: String, value: String)]) -> String {
         let width = pairs.map { DisplayWidth.of($0.label) }.max() ?? 0
         let margin = String(repeating: " ", count: width) + gap
@@ -64,16 +66,16 @@ package struct ColumnTable {
     }
 }
 
-/// How many columns of a terminal a text takes.
+/// Measures text in terminal columns.
 package enum DisplayWidth {
-    /// The number of columns, as terminals with a fixed-width font count them.
+    /// Returns the number of columns on a terminal with a fixed-width font.
     package static func of(_ text: String) -> Int {
-        // Most texts are printable ASCII, and need no look at characters and at Unicode's tables.
+        // Fast path: most texts are printable ASCII and need no Unicode tables.
         text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
             ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// The text, cut to at most `columns` with an ellipsis when something is missing.
+    /// Returns the text, truncated to at most `columns` with an ellipsis.
     package static func truncate(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         var result = ""
@@ -86,11 +88,11 @@ package enum DisplayWidth {
         return result + "…"
     }
 
-    /// The width of one character as a user sees it; marks that combine with it add nothing.
+    /// Returns the width of a grapheme cluster. Combining marks add nothing.
     private static func width(of character: Character) -> Int {
         var widest = 0
         for scalar in character.unicodeScalars {
-            if scalar == "\u{FE0F}" { return 2 }  // asks for the emoji form, which is wide
+            if scalar == "\u{FE0F}" { return 2 }  // selects the emoji form, which is wide
             widest = max(widest, width(of: scalar))
         }
         return widest
@@ -105,7 +107,8 @@ package enum DisplayWidth {
         return scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// Blocks that are wide or full-width (Unicode Standard Annex 11); emoji are told by their own property.
+    /// Wide and full-width blocks (Unicode Standard Annex 11). Emoji are detected by their own
+    /// property.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
         0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,

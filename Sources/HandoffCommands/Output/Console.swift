@@ -1,24 +1,26 @@
 package import HandoffJSON
 import LoopIO
 
-/// Where a command writes: results, and everything else. A value of closures, so that tests can collect what a
-/// terminal would show.
+/// The output of a command. A value of closures, so that tests can collect what a terminal would
+/// show.
 package struct Console {
-    /// Writes to standard output, which carries results only.
+    /// Writes to standard output, which carries only results.
     private let output: (String) -> Void
     /// Writes to standard error, which carries everything else.
     private let diagnostics: (String) -> Void
-    /// Writes bytes that are no text to standard output; for a thread that may wait.
+    /// Writes binary data to standard output. For a thread that may block.
     let writeBytes: @Sendable ([UInt8]) throws -> Void
-    /// Whether standard output is a terminal, and so must not get secrets or endless lines.
+    /// True if standard output is a terminal, which must not get secrets or endless lines.
     package let outputIsTerminal: Bool
-    /// Whether standard error is a terminal, and so progress may be shown.
+    /// True if standard error is a terminal, where progress can be shown.
     package let diagnosticsAreTerminal: Bool
-    /// Whether words on either, if it is a terminal, may stand out by colours.
+    /// True if text on a terminal can be emphasized with colours.
     private let hasColors: Bool
-    /// How many columns of graphics standard output can show; nil when it is no terminal, or one for text only.
+    /// The width of standard output for graphics, in columns; nil if it is not a terminal or shows
+    /// only text.
     package let graphicColumns: Int?
-    /// How many columns standard error has for a line that is written again and again; nil where that is not possible.
+    /// Returns the width of standard error for a status line, in columns; nil if a status line is
+    /// not possible.
     package let statusColumns: () -> Int?
 
     package init(
@@ -37,25 +39,25 @@ package struct Console {
         self.writeBytes = writeBytes
     }
 
-    /// Writes results; the text ends its own lines.
+    /// Writes results. The text includes its line terminators.
     package func write(_ text: String) { output(text) }
 
     /// Writes one result as a line.
     package func line(_ text: String) { output(text + "\n") }
 
-    /// Writes a table; on a terminal it is as wide as that at most.
+    /// Writes a table, limited to the width of a terminal.
     package func write(_ table: ColumnTable) {
         var lines = table.lines(fitting: graphicColumns)
         if let heading = lines.first { lines[0] = emphasize(heading, .strong) }
         output(lines.map { $0 + "\n" }.joined())
     }
 
-    /// A word for standard output that stands out where that is possible.
+    /// Emphasizes a text for standard output, if possible.
     func emphasize(_ text: String, _ emphasis: Emphasis) -> String {
         outputIsTerminal && hasColors ? emphasis.apply(to: text) : text
     }
 
-    /// The same for standard error.
+    /// Emphasizes a text for standard error, if possible.
     func emphasizeDiagnostics(_ text: String, _ emphasis: Emphasis) -> String {
         diagnosticsAreTerminal && hasColors ? emphasis.apply(to: text) : text
     }
@@ -69,17 +71,19 @@ package struct Console {
         output(objects.map { JSONLine.text($0) + "\n" }.joined())
     }
 
-    /// Writes to standard error; the text ends its own lines.
+    /// Writes to standard error. The text includes its line terminators.
     package func writeDiagnostics(_ text: String) { diagnostics(text) }
 }
 
 extension Console {
-    /// The process's own standard output and standard error.
+    /// Returns the process's standard output and standard error.
     ///
-    /// A pipe without a reader ends the program by SIGPIPE, as it does other programs; nothing is printed.
-    /// - Parameter outputFailed: called when standard output cannot be written for another reason, which was printed.
+    /// A pipe without a reader ends the program by SIGPIPE without a message, as in other
+    /// programs.
+    /// - Parameter outputFailed: called if standard output cannot be written for another reason,
+    ///   after that was reported.
     package static func standard(outputFailed: @escaping () -> Void) -> Console {
-        // Terminals of this type and of none show plain text only.
+        // Terminals of this type, or without a type, show only plain text.
         let term = ProcessEnvironment.value("TERM")
         let isPlain = ["", "dumb"].contains(term ?? "")
         return Console(
@@ -87,7 +91,8 @@ extension Console {
             diagnosticsAreTerminal: StandardStream.error.isTerminal,
             hasColors: Emphasis.isWanted(noColor: ProcessEnvironment.value("NO_COLOR"), term: term),
             graphicColumns: isPlain ? nil : StandardStream.output.columns,
-            // Asked each time, since the window may have another size by then; few terminals do not say it.
+            // Query the width each time, since the window can be resized; a few terminals do not
+            // report it.
             statusColumns: { isPlain || !StandardStream.error.isTerminal ? nil : StandardStream.error.columns ?? 80 },
             output: { text in
                 do throws(Errno) {
@@ -111,10 +116,10 @@ extension Console {
     }
 }
 
-/// One line on standard error that is written anew again and again, below everything that was printed. Where that is not
-/// possible there is none.
+/// A line on standard error that is rewritten repeatedly, below all other output. Shows nothing
+/// where that is not possible.
 package final class StatusLine {
-    /// To the first column, and everything to the right of it cleared (ECMA-48 EL).
+    /// Moves to the first column and clears the line (ECMA-48 EL).
     private static let erase = "\r\u{1B}[K"
 
     private let console: Console
@@ -124,18 +129,19 @@ package final class StatusLine {
         self.console = console
     }
 
-    /// Whether there can be one.
+    /// True if the line can be shown.
     var isPossible: Bool { console.statusColumns() != nil }
 
-    /// Writes it, cut at the width of the terminal: what is wider could not be cleared.
+    /// Shows a text, truncated to the width of the terminal, because a wrapped line could not be
+    /// cleared.
     package func show(_ text: String) {
         guard let columns = console.statusColumns() else { return }
-        // In the last column some terminals begin the next line.
+        // Leave the last column free: some terminals wrap after it.
         console.writeDiagnostics(Self.erase + DisplayWidth.truncate(text, to: max(1, columns - 1)))
         isShown = true
     }
 
-    /// Takes it away; to be called before anything else is printed.
+    /// Clears the line. Must be called before anything else is printed.
     func clear() {
         guard isShown else { return }
         console.writeDiagnostics(Self.erase)

@@ -3,9 +3,9 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// A continued activity with its payload, for people.
+/// Formats a continued activity with its payload.
 enum ContinuedText {
-    /// Readable fields, then the payload; whole lines.
+    /// Returns the fields, then the payload, as complete lines.
     static func text(_ activity: ContinuedActivity) -> String {
         var fields: [(label: String, value: String)] = []
         func add(_ label: String, _ value: String?) {
@@ -24,31 +24,32 @@ enum ContinuedText {
         add("required", activity.requiredUserInfoKeys.joined(separator: ", "))
         add("content", activity.targetContentIdentifier)
         if activity.streams { add("streams", "supported") }
-        // Escaped already, and meant to have several lines.
+        // Already escaped, and intentionally several lines.
         if !activity.userInfo.isEmpty { fields.append(("userInfo", PrettyJSON.text(.object(activity.userInfo)))) }
         return ColumnTable.fields(fields)
     }
 }
 
-/// Tells a person who waits at a terminal which device is waited for.
+/// Reports on a terminal which device has not replied yet.
 enum ContinueProgress {
-    /// Asks on a connection of its own, since the other one is occupied by the continuation.
+    /// Queries the daemon on a separate connection, because the continuation occupies the other
+    /// one.
     static func show(_ request: ContinueRequest, _ context: CommandContext) {
         guard let client = try? ControlClient(path: context.socketPath, loop: context.loop) else {
-            return say("the other device", context)
+            return report("the other device", context)
         }
         context.keep(client)
         client.listActivities(here: false) { result in
             let offered = (try? result.get()) ?? []
-            // A wrong guess of what the daemon has chosen costs no more than a wrong name.
+            // A wrong guess of the daemon's choice only shows a wrong name.
             let name = offered.first { offer in
                 request.fits(offer) && (request.activity.map(offer.id.hex.hasPrefix) ?? true)
             }?.deviceName
-            say(name.map(VisibleText.escape) ?? "the other device", context)
+            report(name.map(VisibleText.escape) ?? "the other device", context)
         }
     }
 
-    private static func say(_ name: String, _ context: CommandContext) {
+    private static func report(_ name: String, _ context: CommandContext) {
         context.note("waiting for \(name)…")
     }
 }

@@ -2,15 +2,15 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// Pieces of output that several commands share: fields for `--json`, phrases for people.
+/// Output fragments shared by several commands: fields for `--json`, and phrases.
 enum Describe {
-    /// The title if there is one, else the type; safe to print.
+    /// Returns the title, or the type if there is none; safe to print.
     static func title(_ title: String?, type: ActivityType) -> String {
         guard let title, !title.isEmpty else { return type.text }
         return "\u{201C}\(VisibleText.escape(title))\u{201D}"
     }
 
-    /// The type of an activity: in words where everybody has it.
+    /// Returns the type of an activity, in words for the common types.
     static func type(_ type: ActivityType) -> String {
         switch type {
         case .browsingWeb: "web page"
@@ -19,7 +19,7 @@ enum Describe {
         }
     }
 
-    /// What would open an activity, or why nothing would.
+    /// Describes what would open an activity, or why nothing would.
     static func opens(_ opens: ControlOpens) -> String {
         switch opens.kind {
         case .app: VisibleText.escape(opens.name ?? "an app")
@@ -28,7 +28,7 @@ enum Describe {
         }
     }
 
-    /// The same as a phrase that ends a sentence.
+    /// Describes what would open an activity, as the end of a sentence.
     static func opensPhrase(_ opens: ControlOpens) -> String {
         switch opens.kind {
         case .app: "opens in \(Self.opens(opens))"
@@ -37,8 +37,9 @@ enum Describe {
         }
     }
 
-    /// What has opened an activity, as a phrase that ends a sentence. A page is named by its host, since its title can be any text.
-    /// - Parameter page: the address of its web page.
+    /// Describes what opened an activity, as the end of a sentence. Names a page by its host,
+    /// because its title can be any text.
+    /// - Parameter page: the URL of its web page.
     static func openedPhrase(_ opens: ControlOpens, page: String?) -> String {
         switch opens.kind {
         case .app: "opened in \(Self.opens(opens))"
@@ -49,14 +50,14 @@ enum Describe {
         }
     }
 
-    /// An event with further fields, as `--json` prints it.
+    /// Returns an event with further fields, as printed with `--json`.
     static func event(_ name: String, _ fields: JSONObject) -> JSONObject {
         var object: JSONObject = ["event": .string(name)]
         for field in fields where field.key != "event" { object[field.key] = field.value }
         return object
     }
 
-    /// A word that begins a line of events, padded so that what follows is aligned.
+    /// Pads the first word of an event line, so that the following texts are aligned.
     static func word(_ word: String, width: Int) -> String {
         word + String(repeating: " ", count: max(0, width - word.count))
     }

@@ -3,7 +3,7 @@ import HandoffModel
 import LoopIO
 import Timing
 
-/// The devices of the account, for people.
+/// Formats the devices of the account.
 struct DeviceText {
     private let devices: [ControlDevice]
     private let areUnanswered: Bool
@@ -11,8 +11,9 @@ struct DeviceText {
     private let names: DeviceNames
 
     /// - Parameters:
-    ///   - areUnanswered: whether none of the others has answered for long: then nobody knows which key they have.
-    ///   - now: the present moment, in seconds since 1970.
+    ///   - areUnanswered: true if no other device has answered for a long time, so that it is unknown
+    ///     which key they have.
+    ///   - now: the current time, in seconds since 1970.
     init(_ devices: [ControlDevice], areUnanswered: Bool = false, now: Double = Double(SystemWallClock().unixSeconds)) {
         self.devices = devices
         self.areUnanswered = areUnanswered
@@ -20,37 +21,39 @@ struct DeviceText {
         names = DeviceNames(devices)
     }
 
-    /// A name with the beginning of the id, since a name alone is only a claim: `Laptop (3f9c2ab)`. One that has it already, from the
-    /// daemon, stays as it is.
+    /// Returns a name with the id prefix, since a name alone is only a claim: `Laptop (3f9c2ab)`. A
+    /// name that the daemon has already labeled is not changed.
     static func label(_ name: String, _ id: DeviceID) -> String {
         VisibleText.escape(
             DeviceNames.isLabel(name, of: id) ? name : "\(name.isEmpty ? "unnamed" : name) (\(id.short))")
     }
 
-    /// The same of a device at the other end of a pairing.
+    /// Returns the label of the device at the other end of a pairing.
     static func label(_ device: PairingDevice) -> String { label(device.name, device.id) }
 
-    /// The same of a device of the account, or of one that is not in the list any more.
+    /// Returns the label of a device of the account, or the id prefix of one that is no longer in
+    /// the list.
     func label(_ id: DeviceID) -> String {
         devices.contains { $0.id == id } ? VisibleText.escape(names.fullLabel(of: id)) : names.beginning(of: id)
     }
 
-    /// Several of them in one line.
+    /// Returns several labels in one line.
     func labels(_ ids: [DeviceID]) -> String {
         ids.map(label).joined(separator: ", ")
     }
 
-    /// The devices that have said that they are asleep, each with since when, as a fragment; nil when there is none.
+    /// The sleeping devices, and since when they sleep, as a fragment; nil if there are
+    /// none.
     var asleep: String? {
         let words = devices.compactMap { device in
             device.asleepSince.map {
-                "\(label(device.id)) is asleep since \(LocalTime.short($0, now: now))"
+                "\(label(device.id)) has been asleep since \(LocalTime.short($0, now: now))"
             }
         }
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
-    /// A line for each device, with what is special about it.
+    /// A table with a row for each device.
     var table: ColumnTable {
         let alike = ConfusableNames.groups(Dictionary(devices.map { ($0.id, $0.name) }) { first, _ in first })
         var table = ColumnTable(["NAME", "KIND", "STATE", "ID", "NOTE"])
@@ -72,13 +75,14 @@ struct DeviceText {
         return absence(device, now: now)
     }
 
-    /// The state of a device that is not online: "asleep since 21:40" or "offline", with the time when it was last seen.
+    /// Returns the state of an offline device: "asleep since 21:40" or "offline", with the time
+    /// when it was last seen.
     static func absence(
         _ device: ControlDevice, now: Double = Double(SystemWallClock().unixSeconds)
     ) -> String {
         if let since = device.asleepSince { return "asleep since \(LocalTime.short(since, now: now))" }
-        guard let heard = device.heard else { return "offline" }
-        return "offline, seen \(RelativeAge.text(seconds: heard))" + (heard < 60 ? "" : " ago")
+        guard let age = device.heard else { return "offline" }
+        return "offline, seen \(RelativeAge.text(seconds: age))" + (age < 60 ? "" : " ago")
     }
 
     private func notes(_ device: ControlDevice, like others: [DeviceID]) -> [String] {
@@ -86,20 +90,20 @@ struct DeviceText {
         if device.unfinished {
             notes.append("pairing not finished: run join there again, or remove it")
         } else if !device.current, device.isSelf || !areUnanswered {
-            notes.append("has not heard of the latest key")
+            notes.append("does not have the latest key")
         }
         if !others.isEmpty {
-            notes.append("named like \(others.map(names.beginning).joined(separator: ", "))")
+            notes.append("name similar to \(others.map(names.beginning).joined(separator: ", "))")
         }
         return notes
     }
 }
 
-/// Finds the device that a word on the command line means. What is shown to the user and what is done then concern the
-/// same device, whatever happens in between: the daemon is given the whole id.
+/// Finds the device that a command-line argument names. The device shown to the user and the one
+/// acted on are the same, whatever happens in between: the daemon is given the whole id.
 enum DeviceChoice {
-    /// The device that `DeviceNames` chooses.
-    /// - Throws: `CommandFailure` when none or several fit.
+    /// Returns the device that `DeviceNames` chooses.
+    /// - Throws: `CommandFailure` if none or several match.
     static func find(_ text: String, in devices: [ControlDevice]) throws(CommandFailure) -> ControlDevice {
         switch DeviceNames(devices).choose(text) {
         case .one(let id):

@@ -1,15 +1,16 @@
-/// How a word stands out on a terminal with colours.
+/// The emphasis of a word on a terminal with colours.
 package enum Emphasis: Sendable {
-    /// The heading of a table, or what is chosen.
+    /// A table heading or a selected line.
     case strong
-    /// What is as it should be.
+    /// No problem.
     case good
-    /// What may be wrong.
+    /// A possible problem.
     case warning
-    /// What is wrong.
+    /// A problem.
     case problem
 
-    /// Parameters of ECMA-48 SGR. Of the eight colours that every terminal has: they follow its theme.
+    /// The parameters of ECMA-48 SGR, from the eight colours that every terminal has and that
+    /// follow its theme.
     private var parameters: String {
         switch self {
         case .strong: "1"
@@ -19,10 +20,11 @@ package enum Emphasis: Sendable {
         }
     }
 
-    /// The text with the sequences around it; they take no column.
+    /// Returns the text with escape sequences around it, which take no columns.
     func apply(to text: String) -> String { "\u{1B}[\(parameters)m\(text)\u{1B}[0m" }
 
-    /// Whether a terminal gets colours: not where the user has said so (https://no-color.org), nor one for plain text.
+    /// Returns true if a terminal should get colours: not if the user disabled them
+    /// (https://no-color.org), and not on a text-only terminal.
     static func isWanted(noColor: String?, term: String?) -> Bool {
         (noColor ?? "").isEmpty && !["", "dumb"].contains(term ?? "")
     }

@@ -1,23 +1,25 @@
 package import HandoffJSON
 import HandoffModel
 
-/// Objects as `--json` prints them: one line each, with a version.
+/// Formats objects for `--json`: one per line, each with a version.
 package enum JSONLine {
-    /// The version of all objects that `--json` prints; it grows when a field is taken away or changes its meaning.
+    /// The version of all objects printed with `--json`. It increases when a field is removed or
+    /// changes its meaning.
     package static let version: Int64 = 1
 
-    /// The object on one line, without line end, with `version` as its first member.
+    /// Returns the object on one line, without a line terminator, with `version` as its first
+    /// member.
     ///
-    /// Characters that control a terminal or the direction of text are written as escapes: the value stays exact, and
-    /// a line that a peer's text is part of cannot pretend to be something else.
+    /// Characters that control a terminal or the direction of text are escaped. The value stays
+    /// exact, and a line with text from a peer cannot disguise itself.
     package static func text(_ object: JSONObject) -> String {
         var versioned: JSONObject = ["version": .integer(version)]
         for member in object where member.key != "version" { versioned[member.key] = member.value }
         return escaped(String(decoding: JSON.object(versioned).encoded(), as: UTF8.self))
     }
 
-    /// Replaces characters that JSON allows inside strings, but that no one sees, by `\u` escapes. They cannot stand
-    /// outside of strings, so that the text need not be parsed.
+    /// Replaces invisible characters inside strings by `\u` escapes. JSON does not allow them
+    /// outside of strings, so the text need not be parsed.
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isInvisible) else { return text }
         var result = String.UnicodeScalarView()
@@ -36,15 +38,16 @@ package enum JSONLine {
     }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        // Joiners, too: an escape costs a program nothing.
+        // Escape joiners as well; programs decode the escape.
         VisibleText.isHidden(scalar) || VisibleText.isJoiner(scalar)
     }
 }
 
-/// JSON for people: one member a line, two spaces a level, and nothing in it that a terminal would obey.
+/// Formats JSON for people: one member per line, two spaces per level, and no characters that a
+/// terminal interprets.
 package enum PrettyJSON {
-    /// The value on as many lines as it takes, without a line end.
-    /// - Parameter indentation: spaces before every line but the first.
+    /// Returns the value on as many lines as needed, without a final line terminator.
+    /// - Parameter indentation: the number of spaces before every line but the first.
     package static func text(_ value: JSON, indentation: Int = 0) -> String {
         switch value {
         case .object(let object):

@@ -1,19 +1,19 @@
 import HandoffModel
 import LoopIO
 
-/// Walks over a command line, and sorts its words into flags, values and operands.
+/// Scans a command line and sorts its words into flags, values and operands.
 struct ArgumentScanner {
     /// One word of the command line.
     enum Argument {
-        /// It begins with a dash, and is not the single one that stands for standard input or output.
+        /// A word that begins with a dash and is not the single `-` for standard input or output.
         case option(String)
-        /// It is a word for the command.
+        /// Any other word.
         case operand(String)
     }
 
-    /// What was found up to here.
+    /// The arguments found so far.
     private(set) var arguments = ParsedArguments()
-    /// Whether `--version` was asked for instead of a command.
+    /// True if `--version` was given instead of a command.
     private(set) var wantsVersion = false
     private var rest: ArraySlice<String>
     private var onlyOperands = false
@@ -24,7 +24,7 @@ struct ArgumentScanner {
         self.table = table
     }
 
-    /// The next word; `--` is passed over, and makes operands of all that follow.
+    /// Returns the next word. Skips `--`, after which every word is an operand.
     mutating func next() -> Argument? {
         guard let word = rest.popFirst() else { return nil }
         if onlyOperands { return .operand(word) }
@@ -35,7 +35,7 @@ struct ArgumentScanner {
         return word.hasPrefix("-") && word != "-" ? .option(word) : .operand(word)
     }
 
-    /// Takes an option that stands before the command.
+    /// Consumes an option that precedes the command.
     mutating func takeGlobal(_ text: String) throws(UsageError) {
         if text == "--version" {
             wantsVersion = true
@@ -44,7 +44,7 @@ struct ArgumentScanner {
         }
     }
 
-    /// Takes everything after the command's name.
+    /// Consumes everything after the command's name.
     mutating func takeRest(of specification: CommandSpecification) throws(UsageError) {
         while let argument = next() {
             switch argument {
@@ -56,7 +56,7 @@ struct ArgumentScanner {
         }
     }
 
-    /// Refuses too few and too many operands.
+    /// Rejects too few or too many operands.
     func checkOperands(of specification: CommandSpecification) throws(UsageError) {
         if arguments.operands.count < specification.operandCount.lowerBound {
             throw .missingOperand(specification)
@@ -90,8 +90,9 @@ struct ArgumentScanner {
         }
     }
 
-    /// The word after an option that needs a value. A word that is itself an option is far more likely forgotten
-    /// than meant; other words that begin with a dash are taken.
+    /// Returns the word after an option that needs a value. A known option is refused as the value,
+    /// because the value was most likely forgotten. Other words that begin with a dash are
+    /// accepted.
     private mutating func nextValue(
         of option: OptionSpecification, _ options: [OptionSpecification], _ command: String?
     ) throws(UsageError) -> String {
@@ -105,13 +106,13 @@ struct ArgumentScanner {
     }
 }
 
-/// The arguments of one command, taken apart but not yet understood.
+/// The arguments of one command, split but not yet validated.
 package struct ParsedArguments: Sendable, Equatable {
-    /// Operands in the order in which they were given.
+    /// Operands in command-line order.
     package var operands: [String]
-    /// The flags that were given, with their dashes.
+    /// The flags given, with their dashes.
     package var flags: Set<String>
-    /// The values of each option, in the order in which they were given.
+    /// The values of each option, in command-line order.
     package var values: [String: [String]]
 
     package init(operands: [String] = [], flags: Set<String> = [], values: [String: [String]] = [:]) {
@@ -120,12 +121,12 @@ package struct ParsedArguments: Sendable, Equatable {
         self.values = values
     }
 
-    /// Whether the flag was given.
+    /// Returns true if the flag was given.
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// The value of an option that may be given once.
+    /// Returns the value of an option that may be given once.
     package func value(_ option: String) -> String? { values[option]?.last }
 
-    /// All values of an option that may be repeated.
+    /// Returns all values of a repeatable option.
     package func all(_ option: String) -> [String] { values[option] ?? [] }
 }

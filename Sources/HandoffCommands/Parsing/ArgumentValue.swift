@@ -1,24 +1,26 @@
 import HandoffJSON
 import HandoffModel
 
-/// Reads values of the forms that several commands take.
+/// Parses value formats that several commands share.
 enum ArgumentValue {
-    /// The longest time that an option may name: a day, in seconds.
+    /// The maximum value of a timeout option: one day, in seconds.
     static let maxTimeout = 86_400.0
 
-    /// A span of time: seconds, with or without a fraction.
+    /// Parses a duration in seconds, with an optional fraction.
     static func seconds(_ text: String, option: String, command: String) throws(UsageError) -> Double {
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
         guard digits, let value = Double(text), value > 0, value <= maxTimeout else {
-            throw .badValue(text, of: option, expected: "a number of seconds above 0, at most a day", command: command)
+            throw .badValue(
+                text, of: option, expected: "a number of seconds above 0 and at most 86400", command: command)
         }
         return value
     }
 
-    /// The longest time for which something can be switched off: a year, in seconds.
+    /// The maximum duration of a pause: one year, in seconds.
     static let maxPause = 366.0 * 86_400
 
-    /// A span of time as people write it: `30min`, `2h`, `1h30m`, `1d`. A bare number is no span: nobody knows of what.
+    /// Parses a duration with units: `30min`, `2h`, `1h30m`, `1d`. A number without a unit is
+    /// ambiguous and refused.
     /// - Returns: seconds.
     static func span(_ text: String, command: String) throws(UsageError) -> Double {
         var total = 0.0
@@ -44,18 +46,18 @@ enum ArgumentValue {
             command: command)
     }
 
-    /// The beginning of an id: hexadecimal digits in any case, in groups or not.
+    /// Parses an id prefix: hexadecimal digits in either case, grouped or not.
     /// - Returns: the digits, in lower case and without groups.
     static func identifier(_ text: String, digits: Int, command: String) throws(UsageError) -> String {
         let bare = text.lowercased().filter { !" -:".contains($0) }
         let isHexadecimal = bare.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         guard !bare.isEmpty, bare.utf8.count <= digits, isHexadecimal else {
-            throw .badValue(text, of: "id", expected: "the beginning of an id: hexadecimal digits", command: command)
+            throw .badValue(text, of: "id", expected: "an id prefix (hexadecimal digits)", command: command)
         }
         return bare
     }
 
-    /// An activity type.
+    /// Parses an activity type.
     static func activityType(_ text: String, command: String) throws(UsageError) -> ActivityType {
         guard let type = ActivityType(text) else {
             throw .badValue(
@@ -65,14 +67,14 @@ enum ArgumentValue {
         return type
     }
 
-    /// A text that must not be empty.
+    /// Rejects an empty text.
     static func text(_ text: String, option: String) throws(UsageError) -> String {
         if text.isEmpty { throw .emptyValue(of: option) }
         return text
     }
 
-    /// A JSON object in the tagged form of userInfo.
-    /// - Parameter source: where the text is from, for the message: `--user-info` or a file's name.
+    /// Parses a JSON object in the tagged form of userInfo.
+    /// - Parameter source: the origin of the text for error messages: `--user-info` or a file name.
     static func userInfo(_ bytes: [UInt8], source: String) throws(UsageError) -> JSONObject {
         let value: JSON
         do {
@@ -81,7 +83,7 @@ enum ArgumentValue {
             throw .malformed(source, why: "\(describe(error, in: bytes))", command: "publish")
         }
         guard let object = value.object else {
-            throw .malformed(source, why: "not a JSON object: it should begin with {", command: "publish")
+            throw .malformed(source, why: "not a JSON object (must begin with {)", command: "publish")
         }
         do {
             try UserInfo.validate(object)
@@ -91,7 +93,7 @@ enum ArgumentValue {
         return object
     }
 
-    /// Words for a JSON error, with line and column instead of a byte offset.
+    /// Describes a JSON error with line and column instead of a byte offset.
     private static func describe(_ error: JSONError, in bytes: [UInt8]) -> String {
         guard case .syntax(let message, let position) = error else { return error.description }
         let before = bytes.prefix(max(0, position))
@@ -103,24 +105,25 @@ enum ArgumentValue {
 }
 
 extension ArgumentValue {
-    /// The one app of `app enable` and `app disable`: its id, or the beginning of it.
+    /// Parses the operand of `app enable` and `app disable`: an app id or a prefix of one.
     static func appID(_ operands: [String], command: String) throws(UsageError) -> String {
         let text = operands.first ?? ""
         guard !text.isEmpty, text.utf8.count <= Limits.appName, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw .badValue(text, of: "app", expected: "an app's id, such as org.example.Editor", command: command)
+            throw .badValue(text, of: "app", expected: "an app id such as org.example.Editor", command: command)
         }
         return text
     }
 
-    /// The one address of `peer add` and `peer remove`: `host:port`, `address:port` or `[address]:port`. Whether the
-    /// host exists is for the daemon to find out.
-    /// - Parameter isCalled: false for an address to remove, which a former version may have accepted without its interface.
+    /// Parses the operand of `peer add` and `peer remove`: `host:port`, `address:port` or
+    /// `[address]:port`. The daemon resolves the host.
+    /// - Parameter isCalled: false for an address to remove, which an older version may have
+    ///   accepted without its interface.
     static func peerAddress(
         _ operands: [String], isCalled: Bool = true, command: String
     ) throws(UsageError) -> String {
         let text = operands.first ?? ""
         guard let address = StaticAddress(text) else {
-            throw .badValue(text, of: "address", expected: "of the form HOST:PORT or [ADDRESS]:PORT", command: command)
+            throw .badValue(text, of: "address", expected: "in the form HOST:PORT or [ADDRESS]:PORT", command: command)
         }
         if isCalled, address.needsZone { throw .missingZone(address, command: command) }
         return text

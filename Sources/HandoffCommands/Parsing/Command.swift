@@ -1,32 +1,32 @@
-/// One command of `handoffctl`. Reading its arguments is apart from doing its work, so that wrong usage is found
-/// before anything is touched, and can be tested without a daemon.
+/// One command of `handoffctl`. Arguments are validated separately from the work, so that usage
+/// errors are reported before anything is changed, and can be tested without a daemon.
 package protocol Command: SendableMetatype {
-    /// What it is called and what it takes.
+    /// The name, operands, options and help of the command.
     static var specification: CommandSpecification { get }
 
-    /// Understands the arguments.
-    /// - Throws: `UsageError` when a value is not of the right form.
+    /// Validates the arguments.
+    /// - Throws: `UsageError` when a value is malformed.
     init(validating arguments: ParsedArguments) throws(UsageError)
 
-    /// Begins the work; the context's loop goes on with it until the context is told that it is finished.
+    /// Starts the work. The context's loop drives it until `finish` is called on the context.
     func run(in context: CommandContext)
 }
 
-/// What a command is called, what it takes, and what help says about it.
+/// The name, operands, options and help text of a command.
 package struct CommandSpecification: Sendable {
-    /// The words that name it: `["account", "create"]`.
+    /// The words of the name: `["account", "create"]`.
     package let words: [String]
-    /// The operands as usage shows them: `TYPE...`; empty when there are none.
+    /// The operands as shown in the usage line: `TYPE...`; empty if there are none.
     package let operands: String
-    /// How many operands it takes.
+    /// The number of operands the command accepts.
     package let operandCount: ClosedRange<Int>
-    /// One line of help, lower case, without full stop.
+    /// One line of help, in lower case, without a period.
     package let summary: String
-    /// Its own options; the global ones are added everywhere.
+    /// The command's own options. The global options are added to every command.
     package let options: [OptionSpecification]
-    /// What a reader should know beyond the options; whole sentences, may be empty.
+    /// Help beyond the options, in complete sentences; may be empty.
     package let details: String
-    /// A command line that works as it stands.
+    /// A complete, working command line.
     package let example: String
 
     package init(
@@ -42,13 +42,13 @@ package struct CommandSpecification: Sendable {
         self.example = example
     }
 
-    /// The name as it is typed: `account create`.
+    /// The name as typed: `account create`.
     package var name: String { words.joined(separator: " ") }
 
-    /// The name with its operands, as overviews show it: `publish TYPE`.
+    /// The name with its operands, as shown in overviews: `publish TYPE`.
     package var title: String { operands.isEmpty ? name : "\(name) \(operands)" }
 
-    /// The name with operands and options, as the usage line shows it.
+    /// The name with operands and options, as shown in the usage line.
     package var usage: String {
         let shown = options.map { option in
             if case .values = option.form { "[\(option.synopsis)]..." } else { "[\(option.synopsis)]" }
@@ -56,29 +56,29 @@ package struct CommandSpecification: Sendable {
         return ([title] + shown).joined(separator: " ")
     }
 
-    /// The option of that name, among its own and the global ones.
+    /// Returns the option with this name, from the command's own and the global options.
     package func option(named name: String) -> OptionSpecification? {
         (options + OptionSpecification.global).first { $0.name == name }
     }
 }
 
-/// One option of a command: how it is written, what it takes, and what help says about it.
+/// The name, value form and help text of one option.
 package struct OptionSpecification: Sendable, Equatable {
-    /// What follows the option's name.
+    /// The value that follows the option's name.
     package enum Form: Sendable, Equatable {
-        /// Nothing: the option is there or not.
+        /// No value.
         case flag
-        /// One value; giving the option twice is wrong usage.
+        /// One value. Giving the option twice is a usage error.
         case value(String)
-        /// One value each time, any number of times.
+        /// One value per use; the option may be repeated.
         case values(String)
     }
 
     /// The name with its dashes: `--title`.
     package let name: String
-    /// What follows the name; the text is the placeholder that help shows.
+    /// The form of the value. The text is the placeholder shown in help.
     package let form: Form
-    /// One line of help, lower case, without full stop.
+    /// One line of help, in lower case, without a period.
     package let summary: String
 
     package init(_ name: String, _ form: Form, _ summary: String) {
@@ -87,7 +87,7 @@ package struct OptionSpecification: Sendable, Equatable {
         self.summary = summary
     }
 
-    /// The option as help and usage lines show it: `--title TEXT`.
+    /// The option as shown in help and usage lines: `--title TEXT`.
     package var synopsis: String {
         switch form {
         case .flag: name
@@ -95,7 +95,7 @@ package struct OptionSpecification: Sendable, Equatable {
         }
     }
 
-    /// True if its value is or contains a path, which need not be UTF-8.
+    /// True if the value is or contains a path, which may not be valid UTF-8.
     var takesPath: Bool {
         switch form {
         case .flag: false
@@ -103,16 +103,16 @@ package struct OptionSpecification: Sendable, Equatable {
         }
     }
 
-    /// Options that every command takes, before or after its name.
+    /// Options of every command, before or after its name.
     package static let global: [OptionSpecification] = [
         OptionSpecification(
             "--socket", .value("PATH"), "the daemon's control socket (default: $HANDOFF_SOCKET, else the user's)"),
         OptionSpecification("--json", .flag, "one JSON object per line, each with \"version\": 1"),
-        OptionSpecification("--help", .flag, "this help"),
+        OptionSpecification("--help", .flag, "show this help"),
     ]
 }
 
 extension String {
-    /// True if a placeholder of help stands for a path or a command of a shell, among other things.
+    /// True if a placeholder can stand for a path or a shell command.
     var namesPath: Bool { ["COMMAND", "FILE", "FOLDER", "PATH"].contains { contains($0) } }
 }

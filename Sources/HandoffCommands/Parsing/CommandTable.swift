@@ -1,14 +1,14 @@
 import HandoffModel
 
-/// The commands that there are, in the order in which help shows them.
+/// All commands, in the order shown in help.
 package struct CommandTable: Sendable {
-    /// What some words lead to.
+    /// The result of looking up the first words of a command line.
     package enum Entry: Sendable {
-        /// A command.
+        /// A complete command name.
         case command(any Command.Type)
         /// The first word of several commands.
         case group
-        /// Nothing.
+        /// No match.
         case none
     }
 
@@ -36,13 +36,13 @@ package struct CommandTable: Sendable {
         CompletionCommand.self, HelpCommand.self,
     ])
 
-    /// What the words lead to.
+    /// Looks up a command or group by its words.
     package func find(_ words: [String]) -> Entry {
         if let command = commands.first(where: { $0.specification.words == words }) { return .command(command) }
         return commands.contains { $0.specification.words.starts(with: words) } ? .group : .none
     }
 
-    /// The words that may follow the first word of a group.
+    /// Returns the second words of a group's commands.
     package func subcommands(of group: String) -> [String] {
         commands.compactMap { command in
             let words = command.specification.words
@@ -50,9 +50,9 @@ package struct CommandTable: Sendable {
         }
     }
 
-    /// The right command that someone who typed `word` probably meant.
+    /// Returns the command that `word` was probably meant to be, if any.
     package func suggestion(for word: String) -> String? {
-        // `export` alone is a command that lost its first word.
+        // For example `export`, without the first word `account`.
         if let whole = commands.first(where: { $0.specification.words.dropFirst().first == word }) {
             return whole.specification.name
         }
@@ -64,7 +64,7 @@ package struct CommandTable: Sendable {
         return Spelling.nearest(to: word, among: candidates)
     }
 
-    /// Whether some command takes the option.
+    /// Returns true if any command has the option.
     func knowsOption(_ name: String) -> Bool {
         commands.contains { command in command.specification.options.contains { $0.name == name } }
     }

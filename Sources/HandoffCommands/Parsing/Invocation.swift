@@ -1,10 +1,10 @@
 import HandoffModel
 
-/// A whole command line, taken apart: which command, its arguments, and the global options.
+/// A parsed command line: the command, its arguments, and the global options.
 package struct Invocation: Sendable {
-    /// What was asked for.
+    /// The requested action.
     package enum Request: Sendable {
-        /// Help on some words; none of them means the overview.
+        /// Help on a command or group. No words means the overview.
         case help([String])
         /// The version of this program.
         case version
@@ -13,14 +13,15 @@ package struct Invocation: Sendable {
     }
 
     package let request: Request
-    /// The path of `--socket`, if it was given.
+    /// The value of `--socket`, if given.
     package let socket: String?
-    /// Whether `--json` was given.
+    /// True if `--json` was given.
     package let json: Bool
 
-    /// Takes a command line apart.
+    /// Parses a command line.
     /// - Parameter arguments: the words after the program's name.
-    /// - Throws: `UsageError`, for everything that can be told without asking the command itself.
+    /// - Throws: `UsageError` for every error that can be detected without the command's own
+    ///   validation.
     package init(_ arguments: [String], table: CommandTable = .standard) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, table: table)
         var words: [String] = []
@@ -62,7 +63,7 @@ package struct Invocation: Sendable {
         if let socket, socket.isEmpty { throw .emptyValue(of: "--socket") }
     }
 
-    /// Whether the errors of this command line should be JSON, also when it cannot be parsed.
+    /// Returns true if errors should be printed as JSON, even if the command line cannot be parsed.
     package static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }

@@ -1,10 +1,10 @@
 package import HandoffModel
 
-/// The command line was wrong: what, and where to read how it is right. Ends with exit status 2.
+/// An invalid command line. Ends the program with exit status 2.
 package struct UsageError: Error, Equatable, Sendable {
-    /// What is wrong: a lower-case fragment without full stop.
+    /// The problem, as a lower-case fragment without a period.
     package let message: String
-    /// The command whose help explains it; nil for the overview.
+    /// The command whose help describes the correct usage; nil for the overview.
     package let command: String?
 
     private init(_ message: String, command: String? = nil) {
@@ -13,7 +13,7 @@ package struct UsageError: Error, Equatable, Sendable {
     }
 
     package static func noCommand() -> UsageError {
-        UsageError("a command is missing")
+        UsageError("no command given")
     }
 
     package static func unknownCommand(_ word: String, suggestion: String?) -> UsageError {
@@ -33,7 +33,7 @@ package struct UsageError: Error, Equatable, Sendable {
     }
 
     package static func misplacedOption(_ option: String) -> UsageError {
-        UsageError("option '\(option)' stands before the command; only --socket and --json may")
+        UsageError("option '\(option)' must follow the command; only --socket and --json can precede it")
     }
 
     package static func missingValue(_ option: OptionSpecification, command: String?) -> UsageError {
@@ -42,8 +42,8 @@ package struct UsageError: Error, Equatable, Sendable {
 
     package static func optionAsValue(_ option: OptionSpecification, value: String, command: String?) -> UsageError {
         UsageError(
-            "option '\(option.name)' needs a value, and '\(value)' is an option; "
-                + "write \(option.name)=\(value) if it is meant", command: command)
+            "option '\(option.name)' needs a value, but '\(value)' is an option; "
+                + "to pass it as the value, write \(option.name)=\(value)", command: command)
     }
 
     package static func missingZone(_ address: StaticAddress, command: String) -> UsageError {
@@ -55,7 +55,7 @@ package struct UsageError: Error, Equatable, Sendable {
     }
 
     package static func repeated(_ option: String, command: String?) -> UsageError {
-        UsageError("option '\(option)' is given twice", command: command)
+        UsageError("option '\(option)' can be given only once", command: command)
     }
 
     package static func missingOperand(_ specification: CommandSpecification) -> UsageError {
@@ -70,17 +70,17 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("\(what) '\(value)' is not \(expected)", command: command)
     }
 
-    /// An address that is no page which may be offered.
+    /// A URL that cannot be offered as a page.
     package static func notAPage(_ url: String, of what: String, why: WebURL.Problem, command: String) -> UsageError {
         UsageError("\(what) '\(shortened(url))' cannot be offered as a page: \(why)", command: command)
     }
 
-    /// The address of a file, where its path is meant.
+    /// A file URL where a path is expected.
     package static func fileURL(_ url: String, command: String) -> UsageError {
-        UsageError("'\(shortened(url))' is the address of a file; name the file by its path", command: command)
+        UsageError("'\(shortened(url))' is a file URL; use the path of the file instead", command: command)
     }
 
-    /// A long value is recognized by its beginning.
+    /// Truncates a long value to a recognizable prefix.
     private static func shortened(_ text: String) -> String {
         text.utf8.count > 200 ? text.prefix(utf8Count: 200) + "…" : text
     }
@@ -90,24 +90,25 @@ package struct UsageError: Error, Equatable, Sendable {
     }
 
     package static func conflict(_ first: String, _ second: String, command: String) -> UsageError {
-        UsageError("\(first) and \(second) exclude each other", command: command)
+        UsageError("\(first) and \(second) cannot be used together", command: command)
     }
 
-    /// An option that changes nothing without another one.
+    /// An option that has no effect without another one.
     package static func missing(_ needed: String, for option: String, command: String) -> UsageError {
         UsageError("\(option) needs \(needed)", command: command)
     }
 
-    /// A value that is wrong inside: which, where and why.
+    /// An invalid value, with the location and reason.
     package static func malformed(_ what: String, why: String, command: String) -> UsageError {
         UsageError("\(what): \(why)", command: command)
     }
 
-    /// A code where every user of the machine can read it. The message does not repeat it.
+    /// A code given as an argument, which every user of the machine can read. The message does not
+    /// repeat it.
     package static func codeAsArgument() -> UsageError {
         UsageError(
-            "the code is never an argument: other users of this machine see those, and the shell keeps them; "
-                + "run 'handoffctl join', and type it when you are asked", command: "join")
+            "the code cannot be an argument: other users of this machine could read it, and the shell saves it; "
+                + "run 'handoffctl join' and type the code when prompted", command: "join")
     }
 
     private static func didYouMean(_ suggestion: String?) -> String {

@@ -2,18 +2,18 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-/// Lets the person at the terminal pick one of several offers. Drawn on standard error, and taken away with the choice.
-/// Lives on the loop's thread.
+/// Lets the user pick one of several offers on a terminal. Draws on standard error, and erases the
+/// list after the choice. Used only on the loop's thread.
 final class ActivityPicker {
     private let activities: [ControlActivity]
     private let context: CommandContext
     private let then: (ControlActivity?) -> Void
     private var list: PickList
     private var keys: AnyObject?
-    /// Lines that are on the screen now.
+    /// The number of lines currently drawn.
     private var drawn = 0
 
-    /// - Parameter then: gets what was picked, nil for nothing; called once.
+    /// - Parameter then: receives the picked activity, or nil if the user cancelled; called once.
     init(_ activities: [ControlActivity], _ context: CommandContext, _ then: @escaping (ControlActivity?) -> Void) {
         self.activities = activities
         self.context = context
@@ -58,14 +58,14 @@ final class ActivityPicker {
         context.fail(.noAnswer(why: "\(error)"))
     }
 
-    /// Takes the list away, and gives the terminal back.
+    /// Erases the list and releases the terminal.
     private func end() {
         keys = nil
         context.console.writeDiagnostics(erasing)
         drawn = 0
     }
 
-    /// Up to the first line that was drawn, and everything from there on cleared (ECMA-48 CUU, ED).
+    /// Moves up to the first drawn line and clears everything from there on (ECMA-48 CUU, ED).
     private var erasing: String { drawn > 0 ? "\r\u{1B}[\(drawn)A\u{1B}[J" : "" }
 
     private func draw() {
@@ -80,7 +80,7 @@ final class ActivityPicker {
             ])
         }
         let rows = table.lines(fitting: columns)
-        var lines = ["Which one goes on here? Arrows or a number, Enter; q leaves."]
+        var lines = ["Continue which activity? Arrow keys or a number, Enter; q to quit."]
         lines += rows.prefix(1).map { emphasize($0) }
         for index in list.visible {
             let row = rows[index + 1]
@@ -100,7 +100,8 @@ final class ActivityPicker {
         return VisibleText.escape(title)
     }
 
-    /// What there is to know of an offer before it is continued, one line each; a terminal breaks no line of these.
+    /// Describes an offer before it is continued, one string per line. Lines are cut to the
+    /// terminal's width.
     private func preview(_ activity: ControlActivity, _ columns: Int) -> [String] {
         let more = [activity.hasWebpageURL ? "with a web page" : nil, activity.streams ? "with a stream" : nil]
         let kind = ([Describe.type(activity.type)] + more.compactMap(\.self)).joined(separator: ", ")

@@ -2,7 +2,8 @@ import HandoffControl
 import HandoffModel
 
 extension ContinueRequest {
-    /// Whether an offer is one that is asked for by its id, its type and its device; the daemon judges in the same way.
+    /// Returns true if an offer matches the requested id, type and device. The daemon uses the same
+    /// rules.
     func fits(_ offer: ControlActivity) -> Bool {
         if let activity, !offer.id.hex.hasPrefix(activity) { return false }
         if let type, type != offer.type.text { return false }
@@ -10,9 +11,10 @@ extension ContinueRequest {
         return DeviceNames([offer.device: offer.deviceName]).choose(from) == .one(offer.device)
     }
 
-    /// The same request for the most recent offer that fits and has a stream; unchanged where the daemon decides: of no offer that
-    /// fits, and of an ID, which may fit several.
-    /// - Throws: `CommandFailure` when offers fit and none has a stream.
+    /// Returns the same request for the most recent matching offer with a stream. Returns it
+    /// unchanged if the daemon must decide: if no offer matches, or for an id, which may match
+    /// several.
+    /// - Throws: `CommandFailure` if offers match but none has a stream.
     func choosingStream(among offers: [ControlActivity]) throws(CommandFailure) -> ContinueRequest {
         let fitting = offers.filter(fits)
         guard let offer = fitting.first(where: \.streams) else {
@@ -27,9 +29,11 @@ extension ContinueRequest {
 }
 
 extension ContinuedActivity {
-    /// The offer of this activity, perhaps under another id: a publisher whose daemon was restarted has published it again.
+    /// Returns the offer of this activity, possibly under another id: a publisher publishes it
+    /// again after a restart of its daemon.
     func offer(among offers: [ControlActivity]) -> ControlActivity? {
-        // Ids are known to all members: another device may offer one that is not its own.
+        // Activity ids are known to all members, so another device may offer one that is not its
+        // own.
         let own = offers.filter { $0.device == origin.device }
         return own.first { $0.id == id }
             ?? own.first {

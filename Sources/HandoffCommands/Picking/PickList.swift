@@ -1,39 +1,40 @@
 import LoopIO
 
-/// A list on a terminal of which a person picks one line by arrow keys or by its number. Plain values: a key in, what to do out.
+/// A list on a terminal from which the user picks a line by arrow keys or number. Maps keys to
+/// outcomes, without I/O.
 struct PickList: Equatable, Sendable {
-    /// What a key leads to.
+    /// The result of a key.
     enum Outcome: Equatable, Sendable {
-        /// Nothing has changed.
+        /// No change.
         case none
         /// Another line is selected.
         case moved
         /// The line at this index was picked.
         case picked(Int)
-        /// The person has left without a choice.
+        /// The user left without a choice.
         case left
     }
 
-    /// Lines that are shown at a time.
+    /// The number of lines shown at a time.
     static let height = 9
 
-    /// How many lines there are; at least one.
+    /// The number of lines; at least one.
     let count: Int
     /// The index of the selected line.
     private(set) var selected = 0
-    /// The index of the first line that is shown.
+    /// The index of the first line shown.
     private(set) var first = 0
-    /// The number that is being typed, where one digit does not say which line is meant.
+    /// The number being typed, while one digit could be the start of several numbers.
     private var number = 0
 
     init(count: Int) {
         self.count = max(1, count)
     }
 
-    /// The indices of the lines that are shown.
+    /// The indices of the lines shown.
     var visible: Range<Int> { first..<min(count, first + Self.height) }
 
-    /// A key was pressed. Lines are numbered from 1.
+    /// Handles a key. Lines are numbered from 1.
     mutating func press(_ key: TerminalKey) -> Outcome {
         guard case .digit(let digit) = key else {
             number = 0
@@ -47,7 +48,7 @@ struct PickList: Equatable, Sendable {
             case .digit: return .none
             }
         }
-        // Two digits reach every line of a list that a person reads.
+        // Two digits are enough for any list that a user reads.
         let longer = number < 100 ? number * 10 + digit : digit
         number = (1...count).contains(longer) ? longer : digit
         guard (1...count).contains(number) else { return .none }

@@ -2,16 +2,18 @@ import HandoffClient
 import HandoffControl
 
 extension CommandContext {
-    /// How long a call that waits for nobody else may take, before a command asks its user anything.
+    /// The time limit for requests that do not depend on another device, before the user is
+    /// prompted.
     private static let timeout = Duration.seconds(45)
 
-    /// Connects, and goes on with the devices of the account; a failure of what follows is one of the command.
+    /// Connects and passes on the devices of the account. An error thrown by `then` fails the
+    /// command.
     func withDevices(_ then: @escaping (ControlClient, [ControlDevice]) throws(CommandFailure) -> Void) {
         connect { client in
             var isWaiting = true
             after(Self.timeout) { [unowned self] in
                 if isWaiting {
-                    fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not answer")))
+                    fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not respond")))
                 }
             }
             client.listDevices { [unowned self, unowned client] result in

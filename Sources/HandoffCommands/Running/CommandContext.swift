@@ -2,38 +2,38 @@ package import HandoffClient
 import HandoffJSON
 package import LoopIO
 
-/// What a running command works with: where it writes, the daemon that it talks to, and how it ends. Everything in it
-/// happens on the loop's thread.
+/// The environment of a running command: its output, its connections to the daemon, and its end.
+/// Used only on the loop's thread.
 package final class CommandContext {
     package let console: Console
-    /// Whether results and errors are JSON.
+    /// True if results and errors are JSON.
     package let json: Bool
     /// The control socket of the daemon.
     package let socketPath: String
     package let loop: EventLoop
-    /// Whether the process runs this command and nothing else, so that it may give up rights for ever.
+    /// True if the process runs only this command, so that it may drop privileges permanently.
     let ownsProcess: Bool
-    /// Where the command is answered.
+    /// The source of user input.
     let keyboard: Keyboard
-    /// The question that is open: letting it go gives it up.
+    /// The open prompt. Releasing it cancels it.
     var question: AnyObject?
-    /// How the command ended; nil while it runs.
+    /// The command's exit status; nil while it runs.
     package private(set) var status: ExitStatus?
 
-    /// How long a call that waits for nobody else may take.
+    /// The time limit for requests that do not depend on another device.
     private static let timeout = Duration.seconds(45)
 
     private let onFinish: () -> Void
-    /// The connections that were made; closed when the command ends.
+    /// The open connections; closed when the command ends.
     private var clients: [ControlClient] = []
-    /// What else must live until the command ends: sessions, timers, signals.
+    /// Other objects that live until the command ends: sessions, timers, signals.
     private var kept: [Any] = []
     private var interruptHandler: (() -> Void)?
     private var watchesSignals = false
 
     /// - Parameters:
-    ///   - ownsProcess: whether the process runs nothing but this command.
-    ///   - onFinish: called once, when the command has ended; the program then stops the loop.
+    ///   - ownsProcess: true if the process runs only this command.
+    ///   - onFinish: called once when the command has ended; the program then stops the loop.
     package init(
         console: Console, keyboard: Keyboard, json: Bool, socketPath: String, loop: EventLoop,
         ownsProcess: Bool = false, onFinish: @escaping () -> Void
@@ -47,32 +47,33 @@ package final class CommandContext {
         self.onFinish = onFinish
     }
 
-    /// Ends the command; only the first end counts.
+    /// Ends the command. Only the first call has an effect.
     package func finish(_ status: ExitStatus) {
         guard self.status == nil else { return }
         self.status = status
         interruptHandler = nil
         withdrawQuestion()
-        // What came together with the answer that ended it finds nobody any more.
+        // Events that arrived together with the final reply must not be delivered.
         for client in clients { client.close() }
         clients = []
         kept = []
         onFinish()
     }
 
-    /// Ends the command with a failure, and says why on standard error.
+    /// Ends the command with a failure and reports it on standard error.
     package func fail(_ failure: CommandFailure) {
         guard status == nil else { return }
         console.writeFailure(failure, json: json)
         finish(failure.status)
     }
 
-    /// Keeps something alive until the command ends.
+    /// Keeps an object alive until the command ends.
     package func keep(_ thing: Any) {
         kept.append(thing)
     }
 
-    /// Connects to the daemon, and goes on with the connection; fails the command when that is impossible.
+    /// Connects to the daemon and passes on the connection. Fails the command if that is
+    /// impossible.
     package func connect(orElse cleanUp: () -> Void = {}, _ then: (ControlClient) -> Void) {
         let client: ControlClient
         do {
@@ -86,8 +87,9 @@ package final class CommandContext {
         then(client)
     }
 
-    /// Makes one call, shows its answer, and ends the command; a daemon that does not answer is like one that is away.
-    /// - Parameter refused: gets a failure in place of the command's end.
+    /// Sends one request, shows its result, and ends the command. A timeout is reported like an
+    /// unreachable daemon.
+    /// - Parameter refused: handles a failure instead of ending the command.
     package func request<Value>(
         _ call: (ControlClient, @escaping (Result<Value, ClientError>) -> Void) -> Void,
         present: @escaping (Value) -> Void,
@@ -95,7 +97,7 @@ package final class CommandContext {
     ) {
         connect { client in
             after(Self.timeout) { [unowned self] in
-                fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not answer")))
+                fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not respond")))
             }
             call(client) { [unowned self] result in
                 switch result {
@@ -109,13 +111,13 @@ package final class CommandContext {
         }
     }
 
-    /// Writes a result: as JSON where that was asked for, and as a line of text where not.
+    /// Writes a result: as JSON with `--json`, otherwise as a line of text.
     func show(_ json: @autoclosure () -> JSONObject, or text: @autoclosure () -> String) {
         if self.json { console.line(json()) } else { console.line(text()) }
     }
 
-    /// Calls back when the user, the terminal or the service manager wants the command to end. A command that does not
-    /// ask for this is ended by the signal itself, and the end of its connections cancels what it had begun.
+    /// Sets a handler for SIGHUP, SIGINT and SIGTERM. A command without one is ended by the signal
+    /// itself, which closes its connections and so cancels its requests.
     package func onInterrupt(_ handler: @escaping () -> Void) {
         interruptHandler = handler
         guard !watchesSignals else { return }
@@ -130,42 +132,42 @@ package final class CommandContext {
         }
     }
 
-    /// Ends the command in good order when it is interrupted, unless it has asked for something else: a terminal gets its
-    /// echo back, and the end of the connections cancels what was begun.
+    /// Ends the command cleanly when interrupted, unless another handler is set: the terminal's
+    /// echo is restored, and closing the connections cancels pending requests.
     func endWhenInterrupted() {
         if interruptHandler == nil { onInterrupt { [unowned self] in finish(.interrupted) } }
     }
 
-    /// Does what a signal does, for whoever runs a command inside another program.
+    /// Acts like a signal, for callers that run a command inside another program.
     package func interrupt() {
         interruptHandler?()
     }
 
-    /// Calls back once, unless the command ends before.
+    /// Calls the handler once after a delay, unless the command ends first.
     package func after(_ delay: Duration, _ handler: @escaping () -> Void) {
         keep(loop.timer(after: delay, handler: handler))
     }
 
-    /// Says something on standard error that is neither a result nor a failure. Under `--json` it is an object with
-    /// `note`, so that every line there can be parsed.
+    /// Writes a message to standard error that is neither a result nor a failure. With `--json`, it
+    /// is an object with the field `note`, so that every line can be parsed.
     package func note(_ text: String) {
         guard !json else { return console.writeDiagnostics(JSONLine.text(["note": .string(text)]) + "\n") }
         console.writeDiagnostics("\(console.emphasizeDiagnostics("handoffctl:", .strong)) \(text)\n")
     }
 
-    /// The same, and on a line of its own what to do about it.
+    /// Writes a message, and the remedy on a line of its own.
     package func note(_ text: String, remedy: String) {
         guard !json else { return note("\(text): \(remedy)") }
         note("\(text)\n  \(remedy)")
     }
 
-    /// Says that the daemon went away, once for each time that it does.
+    /// Reports that the daemon stopped. Called once each time.
     package func sayDaemonWentAway() {
-        note("the daemon went away; going on as soon as it is back")
+        note("the daemon stopped; resuming when it is back")
     }
 }
 
-/// The signals with which a user, a terminal or a service manager asks a command to end.
+/// The signals by which a user, a terminal or a service manager interrupts a command.
 package enum Interrupts {
     /// SIGHUP, SIGINT and SIGTERM.
     package static let numbers: [Int32] = [1, 2, 15]

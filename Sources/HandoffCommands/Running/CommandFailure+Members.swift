@@ -1,10 +1,10 @@
 import HandoffClient
 import HandoffJSON
 
-// Failures of the commands that change who belongs to the account.
+// Failures of the commands that change the members of the account.
 extension CommandFailure {
-    /// Pairing came to nothing: the daemon says why, and this what to do next.
-    /// - Parameter joining: whether this is the new device.
+    /// Pairing failed. Adds advice to the daemon's reason.
+    /// - Parameter joining: true on the new device.
     init(_ error: ClientError, joining: Bool) {
         guard case .refused(let refusal) = error, ["PairingFailed", "AccountExists"].contains(refusal.kind) else {
             self.init(error)
@@ -23,36 +23,36 @@ extension CommandFailure {
             self.init(error)
             return
         }
-        // What was stored before it failed stays: the second time does the rest.
+        // The stored part of the change remains; a second attempt completes it.
         self.init(
             .failed, refusal.kind, refusal.message,
-            advice: ["this device has not quite left: once that is mended, run handoffctl account leave again"],
+            advice: ["this device has not left completely: fix the problem, then run handoffctl account leave again"],
             details: refusal.parameters)
     }
 
     private static func joiningAdvice(_ reason: String) -> [String] {
         switch reason {
-        case "codeUsed", "windowClosed": ["ask for a new code on the other device, with: handoffctl pair"]
+        case "codeUsed", "windowClosed": ["get a new code on the other device with: handoffctl pair"]
         case "busy": ["run handoffctl join again in a moment"]
         case "declined": ["if that was a mistake, run handoffctl pair there again"]
         case "nobodyThere":
             [
                 "run handoffctl pair on a device of the account, in the same network",
-                "or name the address that it shows: handoffctl join --peer HOST:PORT",
+                "or pass the address that it shows: handoffctl join --peer HOST:PORT",
             ]
         case "unreachable":
-            ["compare the address with what handoffctl pair shows there, and look at the firewall of both devices"]
+            ["check the address that handoffctl pair shows there, and the firewalls of both devices"]
         case "noNetwork": ["connect this device to the network of the other one"]
         case "untrusted":
             [
-                "what answered does not know the code: it is not the device that showed it",
-                "ask for a new code there, and name the address that it shows: handoffctl join --peer HOST:PORT",
+                "the device that answered does not know the code, so it is not the one that showed it",
+                "get a new code there, and pass the address that it shows: handoffctl join --peer HOST:PORT",
             ]
         case "versionsDiffer": ["install the same version of handoff on both devices"]
         case "alreadyMember": [leaveFirst]
         case "removed":
-            ["a device that was removed comes back under a new identity only; get one with: handoffctl account leave"]
-        case "accountFull": ["remove a device that is not used any more, with: handoffctl device remove DEVICE"]
+            ["a removed device can rejoin only with a new identity; get one with: handoffctl account leave"]
+        case "accountFull": ["remove a device that is no longer used with: handoffctl device remove DEVICE"]
         default: []
         }
     }
@@ -61,102 +61,103 @@ extension CommandFailure {
         switch reason {
         case "windowClosed", "codeUsed", "cancelled", "failed": ["open a new window with: handoffctl pair"]
         case "noNetwork": ["connect this device to a network, or use a file: see handoffctl help account export"]
-        case "alreadyMember": ["the other device has to leave its account first, with: handoffctl account leave"]
+        case "alreadyMember": ["the other device must first leave its account with: handoffctl account leave"]
         case "removed":
             [
-                "a device that was removed comes back under a new identity only",
+                "a removed device can rejoin only with a new identity",
                 "it gets one with: handoffctl account leave",
             ]
-        case "accountFull": ["remove a device that is not used any more, with: handoffctl device remove DEVICE"]
+        case "accountFull": ["remove a device that is no longer used with: handoffctl device remove DEVICE"]
         case "versionsDiffer": ["install the same version of handoff on both devices"]
         default: []
         }
     }
 
-    /// There is nobody to ask, and no answer was given before.
-    static func nobodyToAsk(_ question: String) -> CommandFailure {
+    /// A confirmation is needed, but there is no terminal.
+    static func confirmationImpossible(_ question: String) -> CommandFailure {
         CommandFailure(
-            .wrongUsage, "WrongUsage", "standard input is no terminal, so that nobody can be asked \(question)",
-            advice: ["answer beforehand, with --yes"])
+            .wrongUsage, "WrongUsage", "cannot ask \(question): standard input is not a terminal",
+            advice: ["confirm with --yes"])
     }
 
-    /// The terminal did not give an answer.
+    /// The terminal cannot be read.
     static func noAnswer(why: String) -> CommandFailure {
-        CommandFailure(.failed, "NoAnswer", "cannot ask at the terminal: \(why)")
+        CommandFailure(.failed, "NoAnswer", "cannot read from the terminal: \(why)")
     }
 
-    /// The user said no.
+    /// The user answered no.
     static func notConfirmed() -> CommandFailure {
         CommandFailure(.failed, "NotConfirmed", "nothing was changed")
     }
 
-    /// Only the link opens the window, and it is not shown where a log could keep it.
+    /// There is only a link, which is not written where a log could keep it.
     static func linkOnly() -> CommandFailure {
         CommandFailure(
-            .failed, "PairingFailed", "too many wrong codes were tried of late, so that there are no digits",
+            .failed, "PairingFailed", "there are no digits, because too many wrong codes were tried recently",
             advice: ["run handoffctl pair on a terminal, which shows a link, or with --json"])
     }
 
-    /// Nobody came before the time that the user set.
+    /// No device joined before the user's timeout.
     static func noDeviceInTime() -> CommandFailure {
         CommandFailure(
             .failed, "PairingFailed", "no device joined in time", advice: invitingAdvice("windowClosed"),
             details: ["reason": "windowClosed"])
     }
 
-    /// What was typed or sent is neither digits nor a link. The text itself is left out: it may be nearly right.
+    /// The input is neither digits nor a link. The text is not included, because it may be almost
+    /// correct.
     static func noCode(isEmpty: Bool) -> CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage",
             isEmpty
-                ? "there is no code on standard input" : "what is on standard input is no code: 8 digits, or a link",
+                ? "no code on standard input" : "standard input does not contain a code (8 digits or a link)",
             advice: ["see: handoffctl help join"])
     }
 
-    /// Neither a device nor an offer is meant.
+    /// Neither a device nor an offer matches.
     static func noSuchSubject(_ text: String) -> CommandFailure {
         CommandFailure(
             .failed, "NoSuchDevice",
-            "no device is called '\(text)', and neither a device nor an activity on offer has an id that begins so",
-            advice: ["see them with: handoffctl devices", "and with: handoffctl list"],
+            "no device is named '\(text)', and no id of a device or offered activity begins with it",
+            advice: ["list them with: handoffctl devices", "and with: handoffctl list"],
             details: ["identifier": .string(text)])
     }
 
-    /// What is asked about another device was asked about this one.
+    /// The command applies only to other devices.
     static func isThisDevice(_ text: String) -> CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage", "'\(text)' is this device",
             advice: [
-                "see what stops it with: handoffctl doctor", "and what others see of it with: handoffctl list --mine",
+                "diagnose it with: handoffctl doctor", "list what others see of it with: handoffctl list --mine",
             ])
     }
 
-    /// The beginning of an id fits several activities.
+    /// The id prefix matches several activities.
     static func ambiguousActivity(_ text: String, candidates: [String]) -> CommandFailure {
         CommandFailure(
-            .failed, "AmbiguousIdentifier", "'\(text)' fits several activities",
-            advice: ["it fits: \(candidates.joined(separator: ", "))"], details: ["identifier": .string(text)])
+            .failed, "AmbiguousIdentifier", "'\(text)' matches several activities",
+            advice: ["it matches: \(candidates.joined(separator: ", "))"], details: ["identifier": .string(text)])
     }
 
-    /// Nothing of this name or id is in the account.
+    /// No device of the account has this name or id.
     static func noSuchDevice(_ text: String) -> CommandFailure {
         CommandFailure(
-            .failed, "NoSuchDevice", "no device is called '\(text)' or has an id that begins like this",
-            advice: ["see them with: handoffctl devices"], details: ["identifier": .string(text)])
+            .failed, "NoSuchDevice", "no device is named '\(text)' or has an id that begins with it",
+            advice: ["list them with: handoffctl devices"], details: ["identifier": .string(text)])
     }
 
-    /// The word fits several devices.
+    /// The name or id prefix matches several devices.
     static func ambiguousDevice(_ text: String, candidates: [String]) -> CommandFailure {
         CommandFailure(
-            .failed, "AmbiguousIdentifier", "'\(text)' fits several devices",
-            advice: ["it fits: \(candidates.joined(separator: ", "))", "name one by more digits of its id"],
+            .failed, "AmbiguousIdentifier", "'\(text)' matches several devices",
+            advice: ["it matches: \(candidates.joined(separator: ", "))", "use more digits of the id"],
             details: ["identifier": .string(text), "candidates": .array(candidates.map(JSON.string))])
     }
 
-    /// A device does not remove itself: it leaves.
+    /// A device cannot remove itself; it leaves instead.
     static func removesItself() -> CommandFailure {
         CommandFailure(
-            .failed, "AccountRefused", "this is the device itself",
-            advice: ["take it out of the account with: handoffctl account leave"])
+            .failed, "AccountRefused", "a device cannot remove itself",
+            advice: ["leave the account with: handoffctl account leave"])
     }
 }

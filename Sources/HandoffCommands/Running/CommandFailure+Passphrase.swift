@@ -1,41 +1,41 @@
-// Failures of what protects an account file.
+// Failures related to the passphrase of an account file.
 extension CommandFailure {
-    /// A passphrase of no characters protects nothing.
+    /// An empty passphrase protects nothing.
     static func emptyPassphrase() -> CommandFailure {
         CommandFailure(.wrongUsage, "WrongUsage", "the passphrase is empty")
     }
 
-    /// What was typed the second time is something else.
+    /// The repeated passphrase is different.
     static func passphrasesDiffer() -> CommandFailure {
-        CommandFailure(.failed, "PassphrasesDiffer", "the two passphrases differ")
+        CommandFailure(.failed, "PassphrasesDiffer", "the passphrases do not match")
     }
 
-    /// A passphrase was given for a file that is in the clear: perhaps not the file that was meant.
+    /// A passphrase was given for an unprotected file, which may not be the intended one.
     static func notProtected(_ source: String) -> CommandFailure {
         CommandFailure(
             .failed, "NotProtected", "\(source) is not protected by a passphrase",
-            advice: ["if it is the right file, leave --passphrase-file away"])
+            advice: ["if it is the right file, omit --passphrase-file"])
     }
 
-    /// A passphrase is needed, and nobody can be asked.
+    /// A passphrase is needed, but there is no terminal.
     static func passphraseNeeded(why: String) -> CommandFailure {
         CommandFailure(
-            .wrongUsage, "WrongUsage", "the passphrase of the account file cannot be asked for: \(why)",
-            advice: ["name a file with the passphrase: --passphrase-file FILE"])
+            .wrongUsage, "WrongUsage", "cannot prompt for the passphrase of the account file: \(why)",
+            advice: ["read it from a file with: --passphrase-file FILE"])
     }
 
-    /// The daemon did not protect the file that it made; it was not written.
+    /// The daemon exported the account without protection; the file was not written.
     static func exportInTheClear() -> CommandFailure {
         CommandFailure(
-            .failed, "NotProtected", "the daemon's account file is not protected by the passphrase; it was not kept",
+            .failed, "NotProtected", "the daemon exported the account file without the passphrase; it was discarded",
             advice: [
-                "handoffctl and handoffd may be of different versions",
-                "close its ticket: handoffctl account show, then handoffctl account export --revoke TICKET",
+                "handoffctl and handoffd may have different versions",
+                "revoke its ticket: handoffctl account show, then handoffctl account export --revoke TICKET",
             ])
     }
 
-    /// No account file has such a long one.
+    /// The passphrase is longer than any account file accepts.
     static func passphraseTooLong() -> CommandFailure {
-        CommandFailure(.wrongUsage, "WrongUsage", "the passphrase is longer than \(PassphraseSource.longest) bytes")
+        CommandFailure(.wrongUsage, "WrongUsage", "the passphrase is longer than \(PassphraseSource.maxLength) bytes")
     }
 }

@@ -5,18 +5,19 @@ import HandoffModel
 import HandoffTransfer
 import LoopIO
 
-/// Why a command failed, in the words and numbers that its caller gets. All wording of failures is in
-/// this file and its neighbours, `CommandFailure+….swift`.
+/// The failure of a command, as reported to the caller. All messages for failures are in this file
+/// and in `CommandFailure+….swift`.
 package struct CommandFailure: Error, Equatable, Sendable {
-    /// How the program ends.
+    /// The program's exit status.
     package let status: ExitStatus
-    /// A stable name of the kind of failure, for `--json`.
+    /// A stable name for the kind of failure, for `--json`.
     package let name: String
-    /// What was tried, on what, and why it failed: a lower-case fragment without full stop.
+    /// The failed operation, its subject, and the reason, as a lower-case fragment without a
+    /// period.
     package let message: String
-    /// What to do next, one line each.
+    /// The next steps, one per line.
     package let advice: [String]
-    /// Further members for `--json`: the parameters of the daemon's error.
+    /// Additional fields for `--json`: the parameters of the daemon's error.
     package let details: JSONObject
 
     init(
@@ -29,13 +30,13 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.details = details
     }
 
-    /// The command line was wrong.
+    /// The command line is invalid.
     package init(_ error: UsageError) {
         let topic = error.command.map { " \($0)" } ?? ""
         self.init(.wrongUsage, "WrongUsage", error.message, advice: ["see: handoffctl help\(topic)"])
     }
 
-    /// Asking the daemon failed.
+    /// A request to the daemon failed.
     package init(_ error: ClientError) {
         switch error {
         case .notReachable(let path, let reason):
@@ -45,10 +46,10 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case .foreign(let path, let user):
             self.init(
                 .daemonNotReachable, "ForeignDaemon",
-                "the socket \(path) is that of the user with the number \(user), who was told nothing",
+                "the socket \(path) belongs to the user with id \(user); nothing was sent to it",
                 advice: [
-                    "a daemon serves its own user alone: call handoffctl as that user",
-                    "or see where --socket, HANDOFF_SOCKET and XDG_RUNTIME_DIR lead",
+                    "a daemon serves only its own user: run handoffctl as that user",
+                    "or check --socket, HANDOFF_SOCKET and XDG_RUNTIME_DIR",
                 ])
         case .lost(let path):
             self.init(
@@ -56,8 +57,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
                 advice: ["if it is running, its log has the reason: journalctl --user -u handoffd"] + Self.startAdvice)
         case .badAnswer(let why):
             self.init(
-                .failed, "BadAnswer", "the daemon's answer makes no sense: \(why)",
-                advice: ["handoffctl and handoffd may be of different versions"])
+                .failed, "BadAnswer", "the daemon sent an invalid reply: \(why)",
+                advice: ["handoffctl and handoffd may have different versions"])
         case .refused(let refusal):
             self.init(refusal)
         }
@@ -75,27 +76,27 @@ package struct CommandFailure: Error, Equatable, Sendable {
             let candidates = refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []
             switch Set(candidates).count {
             case 0: break
-            case 1: advice = ["see whose they are with: handoffctl list", "say whose you mean with: --from DEVICE"]
-            default: advice = ["it fits: \(candidates.joined(separator: ", "))"]
+            case 1: advice = ["list their devices with: handoffctl list", "choose one with: --from DEVICE"]
+            default: advice = ["it matches: \(candidates.joined(separator: ", "))"]
             }
         case "NothingToContinue":
-            advice = ["see what is on offer with: handoffctl list"]
+            advice = ["list the offers with: handoffctl list"]
         case "ContinuationFailed" where refusal.parameters["reason"]?.string == "peerAsleep":
             advice = ["wake it, and try again"]
         case "NoSuchNetwork":
-            advice = ["see them with: handoffctl network list"]
+            advice = ["list them with: handoffctl network list"]
         case "NoSuchApp":
-            advice = ["see them with: handoffctl apps"]
+            advice = ["list them with: handoffctl apps"]
         case "SwitchedOff":
             advice = Self.switchAdvice(refusal.parameters)
         case "NoSuchTicket":
-            advice = ["see the open ones with: handoffctl account show"]
+            advice = ["list the open ones with: handoffctl account show"]
         case "NotStarted":
-            advice = ["correct that, then: systemctl --user restart handoffd"]
+            advice = ["fix that, then: systemctl --user restart handoffd"]
         case "LimitExceeded" where refusal.parameters["limit"]?.string == "connections":
-            advice = ["end a command or an app that uses them, and try again"]
+            advice = ["close a command or app that uses them, and try again"]
         case "MethodNotFound", "MethodNotImplemented", "InterfaceNotFound":
-            advice = ["handoffctl and handoffd may be of different versions"]
+            advice = ["handoffctl and handoffd may have different versions"]
         default:
             break
         }
@@ -103,107 +104,107 @@ package struct CommandFailure: Error, Equatable, Sendable {
             status, refusal.kind, refusal.message, advice: advice, details: refusal.parameters)
     }
 
-    /// What to do about something that is switched off.
-    private static func switchAdvice(_ hold: JSONObject) -> [String] {
-        guard let direction = hold["direction"]?.string.flatMap(SwitchDirection.init) else { return [] }
-        switch hold["by"]?.string.flatMap(ControlRestriction.Author.init) {
+    /// Returns advice for a direction that is switched off.
+    private static func switchAdvice(_ restriction: JSONObject) -> [String] {
+        guard let direction = restriction["direction"]?.string.flatMap(SwitchDirection.init) else { return [] }
+        switch restriction["by"]?.string.flatMap(ControlRestriction.Author.init) {
         case .user?:
-            let device = hold["device"]?.string.map { " --device \($0.prefix(7))" } ?? ""
-            return ["switch it on with: handoffctl \(direction.rawValue) on\(device)"]
-        case .policy?: return ["ask who administers this machine"]
+            let device = restriction["device"]?.string.map { " --device \($0.prefix(7))" } ?? ""
+            return ["turn it on with: handoffctl \(direction.rawValue) on\(device)"]
+        case .policy?: return ["ask the administrator of this machine"]
         case .configuration?: return ["change it in handoffd.conf, then: systemctl --user reload handoffd"]
-        case .network?: return ["make the network known with: handoffctl network trust"]
+        case .network?: return ["mark the network as known with: handoffctl network trust"]
         case .session?, nil: return []
         }
     }
 
-    /// A file of the user's cannot be used.
+    /// A file of the user cannot be used.
     package static func file(_ action: String, _ path: String, why: String) -> CommandFailure {
         CommandFailure(.failed, "FileFailed", "cannot \(action) \(path): \(why)")
     }
 
-    /// A secret would go to a screen.
+    /// A secret would be written to a terminal.
     package static func secretToTerminal() -> CommandFailure {
         CommandFailure(
-            .wrongUsage, "WrongUsage", "the account file is a secret, and standard output is a terminal",
-            advice: ["name a file, or send the output to another program"])
+            .wrongUsage, "WrongUsage", "the account file is a secret and cannot be written to a terminal",
+            advice: ["name a file, or redirect the output"])
     }
 
-    /// The daemon ended the transfer of an account file before it was whole.
+    /// The daemon ended the transfer of an account file before it was complete.
     package static func incompleteExport() -> CommandFailure {
         CommandFailure(
-            .failed, "IncompleteExport", "the daemon sent no whole account file", advice: ["its log says why"])
+            .failed, "IncompleteExport", "the daemon sent an incomplete account file", advice: ["see its log"])
     }
 
-    /// The daemon refused an account file that was sent to it.
+    /// The daemon refused an account file.
     package static func importRefused(name: String, message: String) -> CommandFailure {
         CommandFailure(.failed, name, message, advice: name == "AccountExists" ? [leaveFirst] : [])
     }
 
-    /// The account file was taken, and no member has let this device in so far.
+    /// The account file was accepted, but no member has admitted this device yet.
     package static func notJoined(missing: String) -> CommandFailure {
         CommandFailure(
             .failed, "NotJoined", "not joined yet: \(missing)",
             advice: [
-                "this device goes on trying: 'handoffctl status' shows when it has joined",
-                "'handoffctl account leave' gives up",
+                "this device keeps trying: 'handoffctl status' shows when it has joined",
+                "'handoffctl account leave' cancels",
             ])
     }
 
-    /// The daemon ended the activity: it expired, or took it back.
+    /// The daemon ended the activity: it expired or was withdrawn.
     package static func withdrawn() -> CommandFailure {
         CommandFailure(.failed, "Withdrawn", "the daemon withdrew the activity")
     }
 
-    /// The user of the device that something was sent to does not want it.
+    /// The user of the receiving device declined.
     ///
     /// - Parameters:
-    ///   - title: of what was sent, in quotes.
-    ///   - device: as `DeviceText` labels it.
+    ///   - title: the title of the item, in quotes.
+    ///   - device: the device, as labeled by `DeviceText`.
     static func declined(_ title: String, by device: String) -> CommandFailure {
         CommandFailure(.failed, "Declined", "\(device) declined \(title)")
     }
 
-    /// A command of the user's could not be started.
+    /// A command of the user cannot be started.
     package static func spawn(why: String) -> CommandFailure {
         CommandFailure(.failed, "SpawnFailed", "cannot start /bin/sh: \(why)")
     }
 
-    /// What came could not be opened; it is here, and nothing is lost.
+    /// The received content cannot be opened; it is kept.
     static func cannotOpen(with program: String, why: String) -> CommandFailure {
-        CommandFailure(.failed, "SpawnFailed", "cannot open what came with \(program): \(why)")
+        CommandFailure(.failed, "SpawnFailed", "cannot open the received content with \(program): \(why)")
     }
 
-    /// A call of the operating system failed that should never fail.
+    /// A system call failed unexpectedly.
     package static func system(_ action: String, why: String) -> CommandFailure {
         CommandFailure(.failed, "SystemFailed", "cannot \(action): \(why)")
     }
 
-    /// What to do before a device with an account joins another one.
-    static let leaveFirst = "leave that account first, with: handoffctl account leave"
+    /// Advice for a device with an account that joins another one.
+    static let leaveFirst = "first leave that account with: handoffctl account leave"
 
-    /// To start it would help nobody who may not call it.
+    // Starting the daemon does not help a user who may not access it.
     private static let permissionAdvice = [
-        "the socket and its folder are for their owner alone: call handoffctl as that user",
-        "or see where --socket, HANDOFF_SOCKET and XDG_RUNTIME_DIR lead",
+        "only their owner can access the socket and its folder: run handoffctl as that user",
+        "or check --socket, HANDOFF_SOCKET and XDG_RUNTIME_DIR",
     ]
 
     private static let startAdvice = [
         "start it with: systemctl --user start handoffd",
-        "or run handoffd in another terminal; --socket PATH names another socket",
+        "or run handoffd in another terminal; use --socket PATH for another socket",
     ]
 }
 
 extension Console {
-    /// Says on standard error why a command failed.
+    /// Reports a failure on standard error.
     func writeFailure(_ failure: CommandFailure, json: Bool) {
         writeDiagnostics(failure.text(json: json, program: emphasizeDiagnostics("handoffctl:", .problem)))
     }
 }
 
 extension CommandFailure {
-    /// The lines for standard error: words for people, or one JSON object.
-    /// - Parameter program: what the first line for people begins with.
+    /// Returns the lines for standard error: text, or one JSON object.
+    /// - Parameter program: the prefix of the first line of text.
     package func text(json: Bool, program: String = "handoffctl:") -> String {
         guard json else {
             let lines = ["\(program) \(VisibleText.escape(message))"] + advice.map { "  \(VisibleText.escape($0))" }
@@ -215,54 +216,55 @@ extension CommandFailure {
     }
 }
 
-/// The exit statuses of `handoffctl`; scripts rely on the numbers.
+/// The exit statuses of `handoffctl`. Scripts rely on the numbers.
 package enum ExitStatus: Int32, Sendable {
     /// Done.
     case done = 0
-    /// Failed; a message on standard error says why.
+    /// Failed, with a message on standard error.
     case failed = 1
-    /// The command line was wrong.
+    /// The command line is invalid.
     case wrongUsage = 2
-    /// The daemon is not reachable, or went away.
+    /// The daemon is not reachable, or stopped.
     case daemonNotReachable = 3
-    /// Nothing on offer fits.
+    /// No offer matches.
     case nothingToContinue = 4
-    /// Interrupted before it was done; the number that a shell gives to a program which SIGINT ended.
+    /// Interrupted before completion; the status that a shell reports for a program ended by
+    /// SIGINT.
     case interrupted = 130
 }
 
-// Why streaming failed.
+// Failures of transfers.
 extension CommandFailure {
-    /// A transfer came to nothing.
-    /// - Parameter advice: what is kept, and what to do next.
+    /// A transfer failed.
+    /// - Parameter advice: the part that is kept, and the next step.
     static func transfer(_ failure: TransferFailure, advice: [String] = []) -> CommandFailure {
         CommandFailure(
             .failed, "TransferFailed", failure.description, advice: advice,
             details: ["reason": .string(failure.reason.rawValue)])
     }
 
-    /// A folder has arrived without some of its entries.
-    /// - Parameter path: where it is; nil for standard output.
+    /// A folder was received without some of its entries.
+    /// - Parameter path: the path of the folder; nil for standard output.
     static func incomplete(_ path: String?, _ omissions: TransferOmissions) -> CommandFailure {
         CommandFailure(
             .failed, "TransferIncomplete", "\(path ?? "the archive") is not complete: \(omissions.summary)",
-            advice: ["the other device could not send them; the rest is here"],
+            advice: ["the other device could not send them; the rest was received"],
             details: ["missing": .integer(omissions.count)])
     }
 
-    /// A device has received a folder without some of its entries.
+    /// Another device has received a folder without some of its entries.
     static func incomplete(_ omissions: TransferOmissions) -> CommandFailure {
         CommandFailure(
             .failed, "TransferIncomplete", "not everything was sent: \(omissions.summary)",
-            advice: ["keep the original: the other device has received the rest only"],
+            advice: ["keep the original: the other device has received only the rest"],
             details: ["missing": .integer(omissions.count)])
     }
 
-    /// The activity that was continued has no streams.
+    /// The continued activity has no streams.
     static func noStreams(device: String) -> CommandFailure {
         let failure = HandoffFailure.streamsUnsupported(device: device)
         return CommandFailure(
             .failed, "StreamFailed", "\(failure.message) (\(failure.code))",
-            advice: ["it was published without --stream, or by an app that has none"], details: failure.json)
+            advice: ["it was published without --stream, or by an app without streams"], details: failure.json)
     }
 }

@@ -6,18 +6,19 @@ import HandoffModel
 import HandoffTransfer
 import LoopIO
 
-/// Continues activities as a handler: over restarts of the daemon, and until the user interrupts.
+/// Continues activities as a handler, across restarts of the daemon, until interrupted.
 final class HandleSession {
     private let request: HandleRequest
     private let context: CommandContext
     private let attachment: AppAttachment
     private var session: Attachment?
-    private var hasToldWaiting = false
-    /// The continuation whose file is asked for, and has not begun to come.
+    private var hasReportedWaiting = false
+    /// The continuation whose file was requested but has not started to arrive.
     private var unanswered: (session: Attachment, continuation: ContinuationID)?
-    /// The activity whose file is received.
+    /// The activity whose file is being received.
     private var received: ContinuedActivity?
-    /// Starts the program that opens what arrived. Its thread is older than the confinement of all others.
+    /// Starts the program that opens received content. Its thread was created before the other
+    /// threads were confined.
     private var launcher: Worker?
 
     init(_ request: HandleRequest, _ context: CommandContext) {
@@ -26,12 +27,12 @@ final class HandleSession {
         attachment = AppAttachment(
             path: context.socketPath, loop: context.loop,
             app: AttachRequest(
-                // The version of an app in whose place this is is not known.
+                // The version of an app that this command stands in for is not known.
                 app: request.app, version: request.app == ProgramVersion.program ? ProgramVersion.number : nil,
                 team: request.team, types: request.types))
     }
 
-    /// Attaches, and begins to wait for activities.
+    /// Attaches and starts to wait for activities.
     func start() {
         confine()
         context.onInterrupt { [context] in context.finish(.done) }
@@ -39,7 +40,7 @@ final class HandleSession {
             switch report {
             case .attached(let session):
                 self.session = session
-                tellWaiting()
+                reportWaiting()
             case .event(let event): handle(event)
             case .lost:
                 session = nil
@@ -49,13 +50,13 @@ final class HandleSession {
         }
     }
 
-    /// Gives up the rights that receiving a file does not need (landlock(7)), before the first byte that another device may
-    /// have chosen.
+    /// Drops the rights that receiving a file does not need (landlock(7)), before the first byte
+    /// that another device may have chosen.
     private func confine() {
         guard context.ownsProcess, request.receives else { return }
-        // Without the thread the program is started by this one, which then has to stay able to.
+        // Without the launcher thread, this thread starts the program and must stay able to.
         if request.opener != nil { launcher = try? Worker(name: "launch") }
-        // A folder that cannot be made or opened is reported when something is received.
+        // A folder that cannot be created or opened is reported when something is received.
         guard let folder = try? DownloadFolder.make(), let destination = try? Destination(output: folder) else {
             return
         }
@@ -63,12 +64,12 @@ final class HandleSession {
         if request.opener == nil || launcher != nil { destination.confine() }
     }
 
-    /// Tells the person at the terminal that this goes on.
-    private func tellWaiting() {
-        guard !hasToldWaiting, context.console.diagnosticsAreTerminal else { return }
-        hasToldWaiting = true
+    /// Reports on a terminal that the command is waiting.
+    private func reportWaiting() {
+        guard !hasReportedWaiting, context.console.diagnosticsAreTerminal else { return }
+        hasReportedWaiting = true
         let types = request.types.map { Describe.type($0) }.joined(separator: ", ")
-        context.note("waiting for activities to continue (\(types)); Ctrl-C ends that")
+        context.note("waiting for activities to continue (\(types)); press Ctrl-C to stop")
     }
 
     private func handle(_ event: AppEvent) {
@@ -80,24 +81,24 @@ final class HandleSession {
             fields["appVersion"] = nil
             fields["type"] = .string(type.text)
             let device = VisibleText.escape(origin.deviceName)
-            say("willContinue", continuation, "\(type) from \(device)", fields: fields)
+            show("willContinue", continuation, "\(type) from \(device)", fields: fields)
         case .continue(let continuation, let content):
             take(content, continuation)
         case .didFail(let continuation, let type, let failure):
             let why = "\(VisibleText.escape(failure.message)) (\(failure.code))"
             let fields: JSONObject = ["type": .string(type.text), "failure": .object(failure.json)]
-            say("didFail", continuation, "\(type): \(why)", fields: fields)
+            show("didFail", continuation, "\(type): \(why)", fields: fields)
         case .attached, .published, .save, .saved, .continued, .declined, .stream, .withdrawn:
             break
         }
     }
 
     private func take(_ content: ContinuedActivity, _ continuation: ContinuationID) {
-        // The answer belongs to the session that asked, also when the daemon is restarted meanwhile.
+        // Reply in the session that sent the event, even if the daemon is restarted meanwhile.
         guard let session else { return }
         let title = Describe.title(content.title, type: content.type)
         let device = VisibleText.escape(content.origin.deviceName)
-        say("continue", continuation, "\(title) from \(device)", fields: content.json)
+        show("continue", continuation, "\(title) from \(device)", fields: content.json)
         if request.once { takeNoMore(in: session) }
         if request.opensOnly { return open(content, continuation, in: session) }
         guard let command = request.command else {
@@ -106,11 +107,11 @@ final class HandleSession {
         }
         let input = Array((JSONLine.text(content.json) + "\n").utf8)
         do throws(Errno) {
-            // Under --json our standard output is for our lines only.
+            // With --json, our standard output is only for our lines.
             let output: ShellCommand.Output = context.json ? .standardError : .standardOutput
             let child = try ShellCommand(command, input: input, output: output)
             try child.wait(on: context.loop) { [weak self] status in
-                if status != 0 { self?.context.note("the command ended with status \(status)") }
+                if status != 0 { self?.context.note("the command exited with status \(status)") }
                 self?.answer(session, continuation, handled: status == 0) { self?.endAfterOne() }
             }
         } catch {
@@ -123,22 +124,22 @@ final class HandleSession {
         if request.once { context.finish(.done) }
     }
 
-    /// The next one is for a handler that is started for it.
+    /// Declares no types, so that the next activity goes to a newly started handler.
     private func takeNoMore(in session: Attachment) {
         let none = DeclareRequest(session: session.id, types: [])
         session.calls.declare(none) { [weak self] result in
             if case .failure(.refused(let refusal)) = result {
-                self?.context.note("may be asked for another activity: \(VisibleText.escape(refusal.message))")
+                self?.context.note("another activity may still arrive: \(VisibleText.escape(refusal.message))")
             }
         }
     }
 
-    /// Opens the page or the file of an activity in the place of its app.
+    /// Opens the page or the file of an activity on behalf of its app.
     private func open(_ content: ContinuedActivity, _ continuation: ContinuationID, in session: Attachment) {
         let page = content.webpageURL.flatMap { WebPage($0) }
         let opensPage = request.opener?.takesPage == true && page != nil
         guard request.receives && content.streams || opensPage else {
-            context.note("the activity has nothing that is opened here")
+            context.note("the activity has nothing to open here")
             return answer(session, continuation, handled: false) { [context] in context.finish(.failed) }
         }
         guard request.receives, content.streams else {
@@ -151,10 +152,10 @@ final class HandleSession {
         unanswered = (session, continuation)
         received = content
         do throws(CommandFailure) {
-            let asked = ContinueRequest(
+            let wanted = ContinueRequest(
                 activity: content.id.hex, from: content.origin.device.hex, take: true)
             let receiving = ReceiveRequest(
-                activity: asked, output: try DownloadFolder.make() + "/", timeout: ReceiveRequest.usualTimeout,
+                activity: wanted, output: try DownloadFolder.make() + "/", timeout: ReceiveRequest.defaultTimeout,
                 unnamed: FileName.portable("from \(content.origin.deviceName)".utf8))
             let session = try ReceiveSession(receiving, context, delegate: self)
             context.keep(session)
@@ -164,14 +165,15 @@ final class HandleSession {
         }
     }
 
-    /// Answers the continuation whose file is being received, unless that was done.
+    /// Answers the continuation whose file is being received, unless already answered.
     private func answerReceiving(handled: Bool, then: @escaping () -> Void = {}) {
         guard let (session, continuation) = unanswered else { return then() }
         unanswered = nil
         answer(session, continuation, handled: handled, then: then)
     }
 
-    /// Has the daemon tell the user what became of the file, if they chose it in a notification.
+    /// Reports the result to the daemon, which notifies the user if they chose the file in a
+    /// notification.
     private func report(_ end: ReceivedEnd, then: @escaping () -> Void) {
         guard let session, let received else { return then() }
         self.received = nil
@@ -180,16 +182,17 @@ final class HandleSession {
         ) { _ in then() }
     }
 
-    /// Opens what came, if there is something for it, and ends. What was started outlives this program.
+    /// Opens the received content, if there is an opener, and ends. The started program outlives
+    /// this one.
     private func run(page: String?, file: String?) {
         guard let opener = request.opener else { return context.finish(.done) }
         let environment = ProcessEnvironment.all
         guard let program = ProgramSearch(path: environment["PATH"]).find(opener.program) else {
-            return context.fail(.cannotOpen(with: opener.program, why: "there is no such program"))
+            return context.fail(.cannotOpen(with: opener.program, why: "program not found"))
         }
         let words = [program] + opener.expanded(page: page, file: file).dropFirst()
         let start: @Sendable () throws -> Void = {
-            // The working directory is the one that the desktop entry names (`Path`), or the home directory.
+            // The working directory is that of the desktop entry (`Path`), or the home directory.
             _ = try DetachedProgram.start(words, environment: environment, folder: ".")
         }
         guard let launcher else { return started(opener, Result(catching: start)) }
@@ -209,15 +212,15 @@ final class HandleSession {
         session.calls.answerContinue(
             session: session.id, continuation: continuation, handled: handled
         ) { [weak self] result in
-            // An answer that comes too late fails; it concerns no other activity.
+            // A late reply fails, which affects no other activity.
             if case .failure(.refused(let refusal)) = result {
-                self?.context.note("not accepted: \(VisibleText.escape(refusal.message))")
+                self?.context.note("reply not accepted: \(VisibleText.escape(refusal.message))")
             }
             then()
         }
     }
 
-    private func say(_ event: String, _ continuation: ContinuationID, _ text: String, fields: JSONObject) {
+    private func show(_ event: String, _ continuation: ContinuationID, _ text: String, fields: JSONObject) {
         if context.json {
             var object: JSONObject = ["continuation": .string(continuation.hex)]
             for field in fields { object[field.key] = field.value }
@@ -229,11 +232,12 @@ final class HandleSession {
 }
 
 extension HandleSession: ReceiveSessionDelegate {
-    // A file is taken over once it comes: what fails before is told to the user, who has asked for it in another program.
+    // A file is accepted once it starts to arrive. Earlier failures are reported to the user, who
+    // requested it in another program.
     func receivingBegan() { answerReceiving(handled: true) }
 
     func received(_ path: String?) {
-        // What is opened is seen, and need not be told.
+        // Opened content is visible and needs no report.
         guard request.opener == nil, let path else { return run(page: nil, file: path) }
         report(.saved(path)) { [self] in run(page: nil, file: path) }
     }

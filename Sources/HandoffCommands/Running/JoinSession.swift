@@ -5,13 +5,14 @@ import HandoffModel
 import LoopIO
 import Timing
 
-/// Asks for the code, joins with it, and asks again when it was wrong and somebody can answer.
+/// Prompts for the code and joins with it. Prompts again after a wrong code if there is a terminal.
 final class JoinSession {
     private let peer: String?
     private let context: CommandContext
-    /// What was refused in this run: the other device counts guesses, and the same one again can only cost one.
+    /// The codes refused in this run. The other device counts guesses, so trying one again would
+    /// waste a guess.
     private var failed: [PairingSecret] = []
-    /// How long the device that invites has been looked for, at the bottom of a terminal.
+    /// The status line that shows how long the inviting device has been searched for.
     private let status: StatusLine
     private var looking: (since: MonotonicInstant, timer: LoopTimer?)?
 
@@ -21,21 +22,21 @@ final class JoinSession {
         status = StatusLine(context.console)
     }
 
-    /// Gets the code.
+    /// Reads the code.
     func start() {
-        if context.keyboard.isTerminal { ask() } else { readLine() }
+        if context.keyboard.isTerminal { prompt() } else { readLine() }
     }
 
-    private func ask() {
-        context.ask("Code that the other device shows: ") { [unowned self] text in
+    private func prompt() {
+        context.ask("Code shown on the other device: ") { [unowned self] text in
             guard let text else { return context.finish(.interrupted) }
             guard let secret = PairingSecret(text) else {
-                if !text.isEmpty { context.note("that is no code: it has 8 digits; a link begins with handoff:") }
-                return ask()
+                if !text.isEmpty { context.note("not a code: type 8 digits, or a link that begins with handoff:") }
+                return prompt()
             }
             guard !failed.contains(secret) else {
-                context.note("that code was wrong before; ask for a new one on the other device")
-                return ask()
+                context.note("that code was already rejected; get a new one on the other device")
+                return prompt()
             }
             join(secret)
         }
@@ -81,15 +82,15 @@ final class JoinSession {
         }
         failed.append(secret)
         context.note(VisibleText.escape(refusal.message))
-        ask()
+        prompt()
     }
 
-    /// Shows for how long, until something is found, since that may take half a minute.
+    /// Shows the elapsed time until a device is found, which can take half a minute.
     private func look() {
         guard status.isPossible, context.status == nil else { return }
         let now = context.loop.now
         let since = looking?.since ?? now
-        status.show("looking, for \(Countdown.text(since.duration(to: now)))")
+        status.show("looking for a device, \(Countdown.text(since.duration(to: now)))")
         looking = (since, context.loop.timer(after: .seconds(1)) { [weak self] in self?.look() })
     }
 
@@ -102,15 +103,15 @@ final class JoinSession {
         if context.json { return context.console.line(Self.fields(event)) }
         switch event {
         case .looking:
-            say("looking", "for a device that lets others in")
+            show("looking", "for a device with an open pairing window")
             look()
-        case .calling(let address): say("calling", VisibleText.escape(address))
-        case .waiting(let device): say("waiting", "for \(DeviceText.label(device)) to confirm")
+        case .calling(let address): show("calling", VisibleText.escape(address))
+        case .waiting(let device): show("waiting", "for \(DeviceText.label(device)) to confirm")
         case .joined: break
         }
     }
 
-    /// The number of devices is a courtesy: joining has succeeded, whatever comes of the question.
+    /// Adds the number of devices if possible. Joining has succeeded regardless of this request.
     private func joined(_ account: AccountID, _ device: PairingDevice, _ client: ControlClient) {
         client.getAccount { [unowned self] result in
             let count = (try? result.get())?.devices
@@ -126,11 +127,11 @@ final class JoinSession {
         }
     }
 
-    private func say(_ event: String, _ text: String) {
+    private func show(_ event: String, _ text: String) {
         context.console.line("\(Describe.word(event, width: 7))  \(text)")
     }
 
-    /// An event as `--json` prints it, without the fields that it does not have.
+    /// Returns an event as printed with `--json`, without absent fields.
     private static func fields(_ event: JoinEvent) -> JSONObject {
         var fields: JSONObject = [:]
         for field in event.json where !field.value.isNull { fields[field.key] = field.value }

@@ -1,22 +1,23 @@
 package import LoopIO
 
-/// Where a command is answered: a person at a terminal, or a program that writes to standard input. A value of closures,
-/// so that tests can type.
+/// The source of user input: a terminal, or a program that writes to standard input. A value of
+/// closures, so that tests can provide input.
 package struct Keyboard {
-    /// Gets each key that is pressed.
+    /// Receives each key pressed.
     package typealias KeyReport = (Result<TerminalKey, Errno>) -> Void
-    /// Gets the line without its end, nil at the end of input.
+    /// Receives the line without its terminator; nil at the end of input.
     package typealias Reply = (Result<[UInt8]?, Errno>) -> Void
 
-    /// Whether standard input is a terminal, so that somebody can be asked.
+    /// True if standard input is a terminal, so that the user can be prompted.
     package let isTerminal: Bool
-    /// Begins to read a line that a person types; it is given up when what this returns is let go.
+    /// Starts to read a line from the terminal. Releasing the returned object cancels it.
     package let ask: (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject
-    /// Begins to read single keys without an echo; it is given up when what this returns is let go.
+    /// Starts to read single keys without echo. Releasing the returned object cancels it.
     let keys: (EventLoop, @escaping KeyReport) throws(Errno) -> AnyObject
-    /// Waits for a line of a standard input that is no terminal; nil at its end.
+    /// Reads a line of a standard input that is not a terminal, blocking; nil at its end.
     package let readLine: () throws(Errno) -> [UInt8]?
-    /// Reads what is there, at most so many bytes, and nothing at the end of input; for a thread that may wait.
+    /// Reads available bytes up to a limit, or none at the end of input. For a thread that may
+    /// block.
     let readSome: @Sendable (Int) throws -> [UInt8]
 
     package init(
@@ -34,11 +35,12 @@ package struct Keyboard {
         self.readSome = readSome
     }
 
-    /// The longest line that is read from a pipe, in bytes: more than any code, link or passphrase.
+    /// The maximum length of a line read from a pipe, in bytes: more than any code, link or
+    /// passphrase.
     private static let maxLine = 4096
 
-    /// The process's own standard input. Secrets are asked for at the terminal that controls the process when standard
-    /// input is none: it may carry an account file at the same time.
+    /// The process's standard input. If it is not a terminal, secrets are read from the controlling
+    /// terminal, because standard input may carry an account file.
     package static var standard: Keyboard {
         let isTerminal = StandardInput.isTerminal
         return Keyboard(

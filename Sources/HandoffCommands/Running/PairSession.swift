@@ -4,12 +4,12 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Keeps a pairing window open until a device has joined, the window is over, or the user interrupts.
+/// Keeps a pairing window open until a device has joined, the window ends, or the user interrupts.
 final class PairSession {
     private let request: PairRequest
     private let context: CommandContext
     private let countdown: Countdown
-    /// The connection whose end closes the window.
+    /// The connection that keeps the window open; closing it closes the window.
     private var window: ControlClient?
 
     init(_ request: PairRequest, _ context: CommandContext) {
@@ -42,18 +42,18 @@ final class PairSession {
         case .opened(let window):
             opened(window)
         case .wrongCode(let left):
-            say("wrong code", left == 1 ? "1 guess left" : "\(left) guesses left")
+            show("wrong code", left == 1 ? "1 guess left" : "\(left) guesses left")
         case .codeEnded:
-            say("code ended", "too many wrong guesses: only the link opens the window now")
+            show("code ended", "too many wrong guesses: only the link works now")
         case .confirm(let device):
-            return ask(device)
+            return confirm(device)
         case .gone(let device):
             context.withdrawQuestion()
-            say("gone", "\(DeviceText.label(device)) went away before it was let in")
+            show("gone", "\(DeviceText.label(device)) disconnected before it was admitted")
         case .joining(let device):
-            say("letting in", DeviceText.label(device))
+            show("admitting", DeviceText.label(device))
         case .joined(let device):
-            say("joined", "\(DeviceText.label(device)) belongs to the account now")
+            show("joined", "\(DeviceText.label(device)) is now in the account")
             return end(.done)
         }
         countdown.show()
@@ -68,34 +68,34 @@ final class PairSession {
         let text = PairingText(window, context.console, showsQRCode: request.showsQRCode)
         context.console.write(text.text)
         if window.code == nil {
-            context.note("too many wrong codes were tried of late: only the link opens the window")
+            context.note("too many wrong codes were tried recently: only the link works")
         }
         if window.addresses.isEmpty {
             context.note(
-                "there is no address to reach this device by",
-                remedy: "join a network first; handoffctl doctor says more")
+                "this device has no address at which it can be reached",
+                remedy: "connect to a network first; see handoffctl doctor")
         }
         if context.console.statusColumns() == nil {
             context.note("waiting for \(Countdown.seconds(time)) s; on the new device run: handoffctl join")
         }
     }
 
-    private func ask(_ device: PairingDevice) {
-        // With --yes the daemon does not ask; one that does nevertheless gets the same answer.
+    private func confirm(_ device: PairingDevice) {
+        // With --yes, the daemon does not ask. If it does, the answer is the same.
         if request.automatic { return answer(device, accept: true) }
-        context.confirm("Let \(DeviceText.label(device)) into this account?") { [unowned self] accept in
+        context.confirm("Admit \(DeviceText.label(device)) to this account?") { [unowned self] accept in
             answer(device, accept: accept)
         }
     }
 
-    /// Answers on a connection of its own, since the other one is occupied by the window.
+    /// Answers on a separate connection, because the window occupies the other one.
     private func answer(_ device: PairingDevice, accept: Bool) {
         context.connect { client in
             client.answerPairing(device: device.id, accept: accept) { [unowned self] result in
                 switch result {
-                case .success: break  // The window tells what comes of it.
+                case .success: break  // The window reports the result.
                 case .failure(.refused(let refusal)):
-                    // The device went away meanwhile, which the window tells, too.
+                    // The device disconnected meanwhile, which the window also reports.
                     countdown.hide()
                     context.note("too late: \(VisibleText.escape(refusal.message))")
                     countdown.show()
@@ -105,7 +105,7 @@ final class PairSession {
         }
     }
 
-    private func say(_ event: String, _ text: String) {
+    private func show(_ event: String, _ text: String) {
         if !context.json { context.console.line("\(Describe.word(event, width: 10))  \(text)") }
     }
 
@@ -120,7 +120,7 @@ final class PairSession {
         context.fail(failure)
     }
 
-    /// An event as `--json` prints it: the window's own fields stand beside `event`.
+    /// Returns an event as printed with `--json`. The window's fields are beside `event`.
     private static func fields(_ event: PairEvent) -> JSONObject {
         switch event {
         case .opened(let window): Describe.event(event.name, window.json)

@@ -1,21 +1,21 @@
 import HandoffClient
 import LoopIO
 
-/// Where the passphrase of a new account file comes from: never from arguments or variables.
+/// The source of the passphrase for a new account file: never arguments or variables.
 enum PassphraseSource {
-    /// There is none.
+    /// No passphrase.
     case none
-    /// The terminal, twice.
+    /// The terminal, with a repetition.
     case terminal
     /// The first line of a file.
     case file(String)
 
-    /// The longest passphrase that the daemon takes, in bytes.
-    static let longest = 1024
-    /// More than any passphrase, in bytes.
+    /// The maximum length of a passphrase that the daemon accepts, in bytes.
+    static let maxLength = 1024
+    /// The maximum size of a passphrase file, in bytes: more than any passphrase.
     private static let maxFile = 4096
 
-    /// Understands `--passphrase` and `--passphrase-file`.
+    /// Parses `--passphrase` and `--passphrase-file`.
     init(_ arguments: ParsedArguments, command: String) throws(UsageError) {
         if let path = arguments.value("--passphrase-file") {
             if arguments.has("--passphrase") { throw .conflict("--passphrase", "--passphrase-file", command: command) }
@@ -25,7 +25,8 @@ enum PassphraseSource {
         }
     }
 
-    /// Gets it, and goes on; fails the command when it is empty or not the same twice.
+    /// Reads the passphrase and passes it on. Fails the command if it is empty or the repetition
+    /// differs.
     func read(in context: CommandContext, _ then: @escaping (SecretBuffer?) -> Void) {
         switch self {
         case .none: then(nil)
@@ -39,7 +40,7 @@ enum PassphraseSource {
         }
     }
 
-    /// The first line of a file, without its end.
+    /// Returns the first line of a file, without its terminator.
     static func readFile(_ path: String, _ context: CommandContext) throws(CommandFailure) -> SecretBuffer {
         let file: LocalFile
         do {
@@ -47,21 +48,21 @@ enum PassphraseSource {
         } catch {
             throw .file("read", path, why: "\(error)")
         }
-        if file.isReadableByOthers { context.note("warning: other users can read \(path), which is a secret") }
+        if file.isReadableByOthers { context.note("warning: other users can read \(path), which is secret") }
         let whole = SecretBuffer(file.bytes)
         var line = whole.bytes.prefix { $0 != 0x0A }
         if line.last == 0x0D { line.removeLast() }
         if line.isEmpty { throw .emptyPassphrase() }
-        if line.count > Self.longest { throw .passphraseTooLong() }
+        if line.count > Self.maxLength { throw .passphraseTooLong() }
         return SecretBuffer(Array(line))
     }
 
     private static func askTwice(_ context: CommandContext, _ then: @escaping (SecretBuffer?) -> Void) {
         context.askSecret("Passphrase for the account file: ", orElse: { .passphraseNeeded(why: $0) }) { first in
             guard let first, !first.bytes.isEmpty else { return context.fail(.emptyPassphrase()) }
-            context.askSecret("The same again: ") { second in
+            context.askSecret("Repeat the passphrase: ") { second in
                 guard let second, second.bytes == first.bytes else { return context.fail(.passphrasesDiffer()) }
-                guard first.bytes.count <= Self.longest else {
+                guard first.bytes.count <= Self.maxLength else {
                     return context.fail(.passphraseTooLong())
                 }
                 then(first)

@@ -3,15 +3,15 @@ import HandoffJSON
 import HandoffModel
 package import LoopIO
 
-/// `handoffctl` from its arguments to its exit status.
+/// `handoffctl`, from its arguments to its exit status.
 package enum Program {
-    /// What the program takes from its environment.
+    /// The environment variables and the user that the program uses.
     package struct Environment {
         /// `$HANDOFF_SOCKET`.
         package let socket: String?
         /// `$XDG_RUNTIME_DIR`.
         package let runtimeDirectory: String?
-        /// The user whose runtime folder is looked at.
+        /// The user whose runtime folder is used.
         package let userID: UInt32
 
         package init(socket: String?, runtimeDirectory: String?, userID: UInt32) {
@@ -20,7 +20,7 @@ package enum Program {
             self.userID = userID
         }
 
-        /// Those of this process.
+        /// The environment of this process.
         package static var ofProcess: Environment {
             Environment(
                 socket: ProcessEnvironment.value("HANDOFF_SOCKET"),
@@ -28,15 +28,15 @@ package enum Program {
         }
     }
 
-    /// How far a command line got at once.
+    /// The result of starting a command line.
     package enum Start {
-        /// It is done, or was wrong.
+        /// It has ended, successfully or with a usage error.
         case ended(ExitStatus)
-        /// Its command goes on while the loop runs.
+        /// Its command continues while the loop runs.
         case running(CommandContext)
     }
 
-    /// Runs a command line to its end, on a loop of its own on this thread.
+    /// Runs a command line to its end, on a new loop on this thread.
     /// - Parameter arguments: the words after the program's name.
     package static func run(
         _ arguments: [String], _ environment: Environment, _ console: Console, _ keyboard: Keyboard
@@ -61,10 +61,11 @@ package enum Program {
         }
     }
 
-    /// Begins a command line on a loop of the caller's.
+    /// Starts a command line on the caller's loop.
     /// - Parameters:
-    ///   - ownsProcess: whether the process does nothing else, so that the command may give up rights for ever.
-    ///   - onFinish: called when a command that is running has ended.
+    ///   - ownsProcess: true if the process does nothing else, so that the command may drop
+    ///     privileges permanently.
+    ///   - onFinish: called when a running command has ended.
     package static func start(
         _ arguments: [String], _ environment: Environment, _ console: Console, _ keyboard: Keyboard,
         on loop: EventLoop, ownsProcess: Bool = false, onFinish: @escaping () -> Void
@@ -100,7 +101,8 @@ package enum Program {
         }
     }
 
-    /// Where the daemon is: the option, else the environment, else the user's runtime folder.
+    /// Returns the daemon's socket: from the option, else the environment, else the user's runtime
+    /// folder.
     package static func socketPath(_ option: String?, _ environment: Environment) -> String {
         if let option { return option }
         if let socket = environment.socket, !socket.isEmpty { return socket }
@@ -108,9 +110,9 @@ package enum Program {
     }
 }
 
-/// What this program calls itself.
+/// The name and version of this program.
 package enum ProgramVersion {
-    /// The name under which it attaches and speaks.
+    /// The name used for attachments and messages.
     package static let program = "handoffctl"
     /// The version of the package.
     package static let number = Version.number

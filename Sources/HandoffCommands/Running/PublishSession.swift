@@ -4,41 +4,43 @@ import HandoffJSON
 import HandoffModel
 import HandoffTransfer
 
-/// Keeps one activity on offer: over restarts of the daemon, and until the user interrupts. Its attachment may have other activities
-/// on offer as well.
+/// Keeps one activity on offer, across restarts of the daemon, until the user interrupts. Its
+/// attachment may offer other activities as well.
 final class PublishSession {
-    /// How long an interrupted command waits for the daemon to confirm the withdrawal; after that the end of the
-    /// connection withdraws the activity just as well.
-    private static let withdrawalPatience = Duration.seconds(1)
+    /// The time limit for the daemon to confirm the withdrawal on interrupt. After that, closing the
+    /// connection withdraws the activity as well.
+    private static let withdrawalTimeout = Duration.seconds(1)
 
-    /// Characters of a title that are kept before what is added to it.
+    /// The number of characters of a title that are kept before a suffix is added.
     private static let maxShown = 60
 
     private let request: PublishRequest
     private let context: CommandContext
     private let attachment: AppAttachment
-    /// What is streamed; nil for nothing.
+    /// The streamed content, if any.
     private let streams: PublishedStreams?
-    /// What the file said last; what travels when it cannot be read at the moment.
+    /// The last successfully read payload, sent if the file cannot be read later.
     private var userInfo: UserInfoReading?
-    /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
+    /// The session in which the activity is offered, and its id there; nil while the daemon is not
+    /// running.
     private var offer: (session: Attachment, activity: ActivityID)?
-    /// True if it prints why no device is offered the activity.
+    /// True to print why no device is offered the activity.
     private let reportsObstacles: Bool
-    /// Called once when the offer is over, with what another device lacks.
+    /// Called once when the offer has ended, with a failure if the other device lacks something.
     private let onEnd: (CommandFailure?) -> Void
     private var wasOffered = false
     private var isEnding = false
     private var isOver = false
-    /// Set once the user of the other device does not want it.
+    /// Set if the user of the other device declined.
     private var refusal: CommandFailure?
     private var lastAdvice: String?
     private var hasReportedReach = false
 
     /// - Parameters:
-    ///   - attachment: whose reports the caller passes on to `received`.
-    ///   - reportsObstacles: whether it prints why no device is offered the activity.
-    ///   - onEnd: called once when the offer is over, with what another device lacks.
+    ///   - attachment: the attachment, whose reports the caller forwards to `received`.
+    ///   - reportsObstacles: true to print why no device is offered the activity.
+    ///   - onEnd: called once when the offer has ended, with a failure if the other device lacks
+    ///     something.
     /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
     init(
         _ request: PublishRequest, _ context: CommandContext, attachment: AppAttachment, reportsObstacles: Bool,
@@ -52,26 +54,26 @@ final class PublishSession {
         userInfo = try request.userInfo?.read()
         if let userInfo, UserInfo.hasFileURL(.object(userInfo.object)) {
             context.note(
-                "userInfo has the URL of a file, of which another device gets the name alone; "
+                "userInfo contains a file URL, of which other devices receive only the file name; "
                     + "send the file itself with --stream")
         }
         if let source = request.stream { streams = try PublishedStreams(source, context) } else { streams = nil }
     }
 
-    /// To be called once, before the first report.
+    /// Must be called once, before the first report.
     func prepare() {
         if !request.type.text.contains("."), request.type != .browsingWeb {
             context.note(
-                "advice: '\(VisibleText.escape(request.type.text))' is taken for the type of an activity, which apps name like a "
-                    + "domain turned round: com.example.editing")
+                "advice: '\(VisibleText.escape(request.type.text))' is used as an activity type. Types are usually "
+                    + "named like a reversed domain, such as com.example.editing")
         }
         streams?.onEvent = { [unowned self] activity, text, fields in
-            say("stream", activity, text, fields: fields)
-            if request.endsWhenTaken, fields["state"] == "finished" { end() }
+            show("stream", activity, text, fields: fields)
+            if request.endsWhenAccepted, fields["state"] == "finished" { end() }
         }
     }
 
-    /// Handles a report of the attachment, whose failures are the caller's.
+    /// Handles a report of the attachment. The caller handles its failures.
     func received(_ report: AppAttachment.Report) {
         guard !isOver else { return }
         switch report {
@@ -86,7 +88,8 @@ final class PublishSession {
         if wasOffered { refresh() }
         var description = request.description(userInfo: userInfo?.object)
         if let title = request.title, streams?.hasRepository == true {
-            // Its user decides by the title whether to accept it, so the end of the title has to be seen.
+            // The recipient decides by the title whether to accept, so the end of the title must be
+            // visible.
             let shown = title.count > Self.maxShown ? title.prefix(Self.maxShown) + "…" : title
             description.title = "\(shown) (contains a repository)"
         }
@@ -95,14 +98,15 @@ final class PublishSession {
             offer = (session, published.id)
             wasOffered = true
             advise(published.advice)
-            say("published", published.id, fields: ["type": .string(request.type.text), "title": title])
+            show("published", published.id, fields: ["type": .string(request.type.text), "title": title])
         } current: { [weak self] result in
             guard let self, attachment.accept(result) != nil else { return }
             reportReach(session)
         }
     }
 
-    /// Prints once which devices are offered the activity, or why none is. A daemon without that method has more to do.
+    /// Prints once which devices are offered the activity, or why none is. Does nothing if the
+    /// status is not available.
     private func reportReach(_ session: Attachment) {
         guard !hasReportedReach else { return }
         hasReportedReach = true
@@ -110,7 +114,7 @@ final class PublishSession {
             guard let self, case .success(let status) = result else { return }
             if let obstacle = Obstacle.first(.advertise, status, to: request.recipient) {
                 if reportsObstacles {
-                    context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
+                    context.note("not offered to any device: \(obstacle.message)", remedy: obstacle.remedy)
                 }
             } else if let recipient = request.recipient {
                 reportRecipient(recipient, session)
@@ -120,7 +124,8 @@ final class PublishSession {
         }
     }
 
-    /// Reports whether the one device that the activity is sent to is online; else nothing would show that it waits.
+    /// Reports whether the only recipient is online; otherwise nothing would show that the offer is
+    /// waiting.
     private func reportRecipient(_ recipient: String, _ session: Attachment) {
         session.calls.listDevices { [weak self] result in
             guard let self, let devices = try? result.get() else { return }
@@ -130,21 +135,21 @@ final class PublishSession {
             let name = DeviceText(devices).label(device.id)
             if device.online {
                 guard context.console.diagnosticsAreTerminal else { return }
-                return context.note("\(title) is offered to \(name); Ctrl-C ends that")
+                return context.note("\(title) is offered to \(name); press Ctrl-C to stop")
             }
             guard reportsObstacles else { return }
             context.note(
-                "waiting: \(name) is \(DeviceText.absence(device)); it is offered what is sent once it is online. "
-                    + "Ctrl-C ends that")
+                "waiting: \(name) is \(DeviceText.absence(device)) and will receive the offer when it is online. "
+                    + "Press Ctrl-C to stop")
         }
     }
 
-    /// Reports at a terminal what is on offer, and to which devices.
+    /// Reports on a terminal what is offered, and to which devices.
     private func reportAudience(_ status: ControlStatus) {
         let title = Describe.title(request.title, type: request.type)
         let names = Audience.names(status)
         let audience = names.count == 1 ? names[0] : "\(names.count) devices"
-        context.note("\(title) is offered to \(audience); Ctrl-C ends that")
+        context.note("\(title) is offered to \(audience); press Ctrl-C to stop")
     }
 
     private func handle(_ event: AppEvent) {
@@ -153,24 +158,24 @@ final class PublishSession {
         case .save(offer.activity):
             save(offer.session, offer.activity)
         case .saved(offer.activity):
-            say("saved", offer.activity)
+            show("saved", offer.activity)
         case .continued(offer.activity, let device):
             let text = "by \(DeviceText.label(device.deviceName, device.device))"
             let fields: JSONObject = [
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
-            say("continued", offer.activity, text, fields: fields)
-            // What is streamed is taken once the last byte has arrived.
-            if request.endsWhenTaken, streams == nil { end() }
+            show("continued", offer.activity, text, fields: fields)
+            // Streamed content is accepted once its last byte has arrived.
+            if request.endsWhenAccepted, streams == nil { end() }
         case .declined(offer.activity, let device):
             let fields: JSONObject = [
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
             let name = DeviceText.label(device.deviceName, device.device)
-            say("declined", offer.activity, "by \(name)", fields: fields)
-            if request.endsWhenTaken {
+            show("declined", offer.activity, "by \(name)", fields: fields)
+            if request.endsWhenAccepted {
                 refusal = .declined(Describe.title(request.title, type: request.type), by: name)
                 end()
             }
@@ -189,7 +194,8 @@ final class PublishSession {
         if userInfo?.mayChange == true {
             refresh()
             change.userInfo = userInfo?.object
-            // Asked again before the next device gets it, whatever the file says by then.
+            // Request another save before the next device gets it, with the file's content at that
+            // time.
             change.needsSave = true
         }
         session.calls.answerSave(session: session.id, activity: activity, change: change) { [weak self] result in
@@ -198,7 +204,7 @@ final class PublishSession {
             case .success(let advice):
                 advise(advice)
             case .failure(.refused(let refusal)):
-                // Too late, or the file grew beyond the limit: the last saved state travels.
+                // Too late, or the file grew beyond the limit: the last saved state is sent.
                 context.note("not saved: \(VisibleText.escape(refusal.message))")
             case .failure:
                 break  // The attachment reports a lost connection itself.
@@ -206,27 +212,27 @@ final class PublishSession {
         }
     }
 
-    /// Reads the file again; one that cannot be used at the moment keeps what it said last.
+    /// Reads the file again. If that fails, keeps its last content.
     private func refresh() {
         guard let source = request.userInfo, userInfo?.mayChange == true else { return }
         do throws(CommandFailure) {
             userInfo = try source.read()
         } catch {
-            context.note("\(error.message); what it said last is used")
+            context.note("\(error.message); its last content is used")
         }
     }
 
-    /// The first interrupt withdraws; a second one does not wait for the answer.
+    /// Withdraws the activity on the first interrupt. A second one does not wait for the reply.
     func interrupted() {
         streams?.stop()
         end()
     }
 
-    /// Withdraws the activity, and ends the command.
+    /// Withdraws the activity and ends the offer.
     private func end() {
         guard !isEnding, let offer else { return finish() }
         isEnding = true
-        context.after(Self.withdrawalPatience) { [weak self] in self?.finish() }
+        context.after(Self.withdrawalTimeout) { [weak self] in self?.finish() }
         offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [weak self] _ in
             self?.finish()
         }
@@ -240,7 +246,7 @@ final class PublishSession {
 
     private var title: JSON { request.title.map { .string($0) } ?? JSON.null }
 
-    private func say(_ event: String, _ activity: ActivityID, _ text: String = "", fields: JSONObject = [:]) {
+    private func show(_ event: String, _ activity: ActivityID, _ text: String = "", fields: JSONObject = [:]) {
         streams?.makeRoom()
         if context.json {
             var object: JSONObject = ["id": .string(activity.hex)]
@@ -252,7 +258,7 @@ final class PublishSession {
         }
     }
 
-    /// Says once what a developer should know.
+    /// Prints the daemon's advice for developers, once.
     private func advise(_ advice: String?) {
         guard let advice, advice != lastAdvice else { return }
         lastAdvice = advice

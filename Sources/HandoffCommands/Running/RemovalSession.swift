@@ -4,16 +4,17 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Removes a device: finds it, asks, removes it, and follows who hears of it for a while.
+/// Removes a device: finds it, asks for confirmation, removes it, and follows the confirmations of
+/// the other devices for a while.
 final class RemovalSession {
     private let request: RemovalRequest
     private let context: CommandContext
-    /// The devices before the removal: names of removed ones are not in the account any more.
+    /// The devices before the removal. Removed devices have no name in the account afterwards.
     private var texts = DeviceText([])
     private var name = ""
-    /// This device, which has the new key as soon as there is one.
+    /// This device, which has the new key immediately.
     private var own: DeviceID?
-    /// What was told last; nil until the device is removed.
+    /// The last event; nil until the device is removed.
     private var state: RemovalEvent?
 
     init(_ request: RemovalRequest, _ context: CommandContext) {
@@ -21,7 +22,7 @@ final class RemovalSession {
         self.context = context
     }
 
-    /// Finds the device, and asks unless the user has confirmed already.
+    /// Finds the device, and asks for confirmation unless it was already given.
     func start() {
         context.withDevices { [unowned self] client, devices throws(CommandFailure) in
             texts = DeviceText(devices)
@@ -36,7 +37,7 @@ final class RemovalSession {
             if request.isConfirmed { return remove(device.id, drop, client) }
             context.console.writeDiagnostics(warning(device.id, drop, devices))
             let whole = texts.labels([device.id] + drop)
-            context.confirm("Remove \(whole) for ever?") { [unowned self, unowned client] yes in
+            context.confirm("Permanently remove \(whole)?") { [unowned self, unowned client] yes in
                 if yes { remove(device.id, drop, client) } else { context.fail(.notConfirmed()) }
             }
         }
@@ -48,13 +49,13 @@ final class RemovalSession {
         return device
     }
 
-    /// Whom the device let in, and what becomes of them.
+    /// Describes which devices the removed one admitted, and whether they stay.
     private func warning(_ device: DeviceID, _ drop: [DeviceID], _ devices: [ControlDevice]) -> String {
         let admitted = Admissions(devices).admitted(by: device)
         let staying = admitted.filter { !drop.contains($0) }
         var text = ""
-        if !admitted.isEmpty { text += "\(texts.label(device)) let in: \(texts.labels(admitted))\n" }
-        if !staying.isEmpty { text += "These stay, unless you name them with --drop: \(texts.labels(staying))\n" }
+        if !admitted.isEmpty { text += "\(texts.label(device)) admitted: \(texts.labels(admitted))\n" }
+        if !staying.isEmpty { text += "These stay unless you add --drop: \(texts.labels(staying))\n" }
         return text
     }
 
@@ -66,8 +67,8 @@ final class RemovalSession {
                 received(event)
                 if isLast || event.waiting.isEmpty || request.timeout == .zero { conclude() }
             case .failure(let error):
-                // The removal itself stands, once it was told.
-                if state != nil { sayWhoWaits() }
+                // Once reported, the removal itself remains valid.
+                if state != nil { reportPending() }
                 context.fail(CommandFailure(error))
             }
         }
@@ -80,41 +81,41 @@ final class RemovalSession {
             context.after(request.timeout) { [unowned self] in conclude() }
         }
         if context.json { return context.console.line(Describe.event(event.kind.rawValue, event.json)) }
-        if before == nil { say("removed", texts.label(event.device)) }
-        let news = event.confirmed.filter { !(before?.confirmed.contains($0) ?? false) }
-        for device in news where device != own { say("confirmed", texts.label(device)) }
+        if before == nil { show("removed", texts.label(event.device)) }
+        let newlyConfirmed = event.confirmed.filter { !(before?.confirmed.contains($0) ?? false) }
+        for device in newlyConfirmed where device != own { show("confirmed", texts.label(device)) }
     }
 
     private func conclude() {
         guard context.status == nil else { return }
-        sayWhoWaits()
+        reportPending()
         context.finish(.done)
     }
 
-    private func sayWhoWaits() {
+    private func reportPending() {
         guard let waiting = state?.waiting, !waiting.isEmpty else { return }
-        if !context.json { say("waiting", texts.labels(waiting)) }
-        context.note("until they hear of it, \(name) can still read what they offer")
+        if !context.json { show("pending", texts.labels(waiting)) }
+        context.note("until pending devices confirm, \(name) can still read their offers")
     }
 
-    private func say(_ event: String, _ text: String) {
+    private func show(_ event: String, _ text: String) {
         context.console.line("\(Describe.word(event, width: 9))  \(text)")
     }
 }
 
-/// What the user asked `device remove` to do.
+/// The validated arguments of `device remove`.
 struct RemovalRequest {
-    /// The device, as the user wrote it.
+    /// The device, as typed.
     let device: String
-    /// Those that go with it, as the user wrote them.
+    /// The devices to remove with it, as typed.
     let dropped: [String]
-    /// Whether the user has confirmed already.
+    /// True if the user has already confirmed.
     let isConfirmed: Bool
-    /// How long to follow who hears of it; zero for not at all.
+    /// The time to wait for confirmations; zero to not wait.
     let timeout: Duration
 }
 
-/// Who let whom into the account.
+/// Which devices admitted which others to the account.
 struct Admissions {
     private let devices: [ControlDevice]
 
@@ -122,7 +123,8 @@ struct Admissions {
         self.devices = devices
     }
 
-    /// The devices that this one let in, and those that they let in, in the order of the list.
+    /// Returns the devices that this one admitted, and those that they admitted in turn, in the
+    /// order of the list.
     func admitted(by device: DeviceID) -> [DeviceID] {
         var reached: Set<DeviceID> = [device]
         var grows = true

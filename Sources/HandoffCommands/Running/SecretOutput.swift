@@ -1,15 +1,17 @@
 import LoopIO
 
-/// Where a secret is written: a new file that only the user may read, or a standard output that is no terminal.
+/// The destination of a secret: a new file that only the user can read, or a standard output that
+/// is not a terminal.
 final class SecretOutput {
     /// The file's path; nil for standard output.
     let path: String?
     private var file: NewFile?
     private let writeOutput: ([UInt8]) throws -> Void
 
-    /// Opens it.
+    /// Opens the destination.
     /// - Parameter target: a path, or `-`.
-    /// - Throws: `CommandFailure` when the file exists, cannot be created, or the secret would be shown on a screen.
+    /// - Throws: `CommandFailure` if the file exists or cannot be created, or if the secret would
+    ///   be written to a terminal.
     init(_ target: String, _ console: Console) throws(CommandFailure) {
         writeOutput = console.writeBytes
         guard target != "-" else {
@@ -28,13 +30,13 @@ final class SecretOutput {
             file.remove()
             throw .file(
                 "create", target,
-                why: "other users could read it, since its file system keeps no permissions; use another folder, "
+                why: "other users could read it, because its file system stores no permissions; use another folder, "
                     + "or '-' for standard output")
         }
         self.file = file
     }
 
-    /// Writes all of it, and makes a file durable.
+    /// Writes all bytes and makes a file durable.
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         do {
             if let file { try file.finish(writing: bytes) } else { try writeOutput(bytes) }

@@ -1,17 +1,18 @@
 import HandoffClient
 import HandoffControl
 
-/// Keeps one or several things on offer, until all of them are over. Each is an activity of its own, so that the user of the other
-/// device takes which they want. One attachment has all of them, which must be sent to one device if they are several.
+/// Keeps one or several items on offer until all have ended. Each is its own activity, so that the
+/// recipient can accept any of them. All share one attachment. Several items must have the same
+/// recipient.
 final class SendSession {
     private let context: CommandContext
     private let attachment: AppAttachment
     private var sessions: [PublishSession] = []
     private var left: Int
-    /// The last of those that another device has only in part.
+    /// The most recent failure of an item.
     private var failure: CommandFailure?
 
-    /// - Throws: `CommandFailure` when one of them cannot be read: then nothing is offered.
+    /// - Throws: `CommandFailure` if an item cannot be read; then nothing is offered.
     init(_ requests: [PublishRequest], _ context: CommandContext) throws(CommandFailure) {
         self.context = context
         attachment = AppAttachment(
@@ -27,13 +28,14 @@ final class SendSession {
         }
     }
 
-    /// Offers all of them.
+    /// Offers all items.
     func start() {
         context.onInterrupt { [unowned self] in
             for session in sessions { session.interrupted() }
         }
         for session in sessions { session.prepare() }
-        // Weak, and held for the whole report: a failure ends the command, which releases the session.
+        // Weak, and retained for the whole report: a failure ends the command, which releases the
+        // session.
         attachment.start { [weak self] report in
             guard let self else { return }
             switch report {

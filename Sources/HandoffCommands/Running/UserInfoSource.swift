@@ -2,17 +2,17 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Where `publish` takes userInfo from: the command line, or a file that is read again at every save.
+/// The source of userInfo for `publish`: the command line, or a file that is re-read at every save.
 enum UserInfoSource: Equatable {
-    /// An object that was given on the command line.
+    /// An object given on the command line.
     case inline(JSONObject)
-    /// The path of a file that holds such an object.
+    /// The path of a file with such an object.
     case file(String)
 
-    /// The largest file that is read, in bytes: more could never be published.
+    /// The maximum file size, in bytes. A larger object could not be published.
     private static let maxFile = Limits.payloadMaximum
 
-    /// Understands the value of `--user-info`.
+    /// Parses the value of `--user-info`.
     init(_ text: String) throws(UsageError) {
         if text.hasPrefix("@") {
             let path = String(text.dropFirst())
@@ -24,7 +24,8 @@ enum UserInfoSource: Equatable {
     }
 
     /// Reads the object.
-    /// - Throws: `CommandFailure`: with status 2 when a file's content is no userInfo, with 1 when it cannot be read.
+    /// - Throws: `CommandFailure` with status 2 if the file is not valid userInfo, or 1 if it
+    ///   cannot be read.
     func read() throws(CommandFailure) -> UserInfoReading {
         switch self {
         case .inline(let object): return UserInfoReading(object: object, mayChange: false)
@@ -45,9 +46,9 @@ enum UserInfoSource: Equatable {
     }
 }
 
-/// What was read from a source.
+/// An object read from a source.
 struct UserInfoReading: Equatable {
     let object: JSONObject
-    /// Whether reading again could give something else: not so for the command line and for pipes.
+    /// True if reading again could return a different object; false for the command line and pipes.
     let mayChange: Bool
 }

@@ -1,16 +1,16 @@
 import HandoffModel
 import LoopIO
 
-/// The folder in which the user's desktop keeps downloads.
+/// The desktop's downloads folder.
 enum DownloadFolder {
-    /// The longest file of user folders that is read, in bytes.
+    /// The maximum size of `user-dirs.dirs`, in bytes.
     private static let limit = 65_536
 
-    /// The path of the folder, which is made where it is missing.
-    /// - Throws: `CommandFailure` when there is none and none can be made.
+    /// Returns the path of the folder, and creates the folder if it does not exist.
+    /// - Throws: `CommandFailure` if the folder cannot be determined or created.
     static func make() throws(CommandFailure) -> String {
         guard let home = ProcessEnvironment.value("HOME"), home.hasPrefix("/") else {
-            throw .file("receive into", "the folder for downloads", why: "HOME names no folder")
+            throw .file("receive into", "the downloads folder", why: "HOME is not an absolute path")
         }
         let configuration = ProcessEnvironment.value("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
         let file = try? LocalFile.read("\(configuration ?? "\(home)/.config")/user-dirs.dirs", limit: limit)
@@ -19,15 +19,16 @@ enum DownloadFolder {
         do throws(Errno) {
             try FolderListing.makeFolder(path)
         } catch {
-            throw .file("make", path, why: "\(error)")
+            throw .file("create", path, why: "\(error)")
         }
         return path
     }
 
-    /// - Parameter userFolders: the content of `user-dirs.dirs` (user-dirs.dirs(5)), which shells read: there are no lines but
-    ///   `XDG_NAME_DIR="$HOME/…"` and such with absolute paths.
+    /// - Parameter userFolders: the content of `user-dirs.dirs` (user-dirs.dirs(5)), which shells
+    ///   read. It has only lines of the form `XDG_NAME_DIR="$HOME/…"`, or with an absolute path.
     static func path(home: String, userFolders: String?) -> String {
-        // Scalars, not characters: a name may begin with a mark, which makes one character with the slash or quote before it.
+        // Use scalars, not characters: a name may begin with a combining mark, which forms one
+        // character with the slash or quote before it.
         for line in (userFolders ?? "").unicodeScalars.split(separator: "\n").reversed() {
             let blanks: Set<Unicode.Scalar> = [" ", "\t", "\r"]
             let text = line.drop { blanks.contains($0) }

@@ -6,9 +6,9 @@ import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
 
-/// What a published activity streams.
+/// The content that a published activity streams.
 enum PublishedContent: Equatable {
-    /// The name under which a text goes.
+    /// The file name under which a text is sent.
     private static let textName = "Text.txt"
 
     /// A file or folder, by its path, or `-` for standard input.
@@ -16,11 +16,11 @@ enum PublishedContent: Equatable {
     /// A text.
     case text(String)
 
-    /// Whether it can be read only once.
+    /// True if it can be read only once.
     var isInput: Bool { self == .path("-") }
 
-    /// Opens it, for one transfer.
-    /// - Throws: why it cannot be sent.
+    /// Opens the content for one transfer.
+    /// - Throws: `TransferFailure` if it cannot be sent.
     func open() throws(TransferFailure) -> SourceFile {
         switch self {
         case .path(let path): try SourceFile(path)
@@ -29,37 +29,37 @@ enum PublishedContent: Equatable {
     }
 }
 
-/// Serves the streams of a published activity: a file or folder to everybody who asks, each from its beginning and opened
-/// anew; standard input once. Lives on the loop's thread.
+/// Serves the streams of a published activity. Opens a file or folder anew for each request; serves
+/// standard input once. Used only on the loop's thread.
 final class PublishedStreams {
-    /// What became of standard input, which cannot be read twice.
+    /// The state of standard input, which cannot be read twice.
     private enum Input {
         case untouched
-        /// The state while somebody is offered it, and has not taken any of it.
+        /// Offered to a device that has not received any of it.
         case offered
         case consumed
     }
 
-    /// A stream that is served.
+    /// A stream being served.
     private struct Serving {
         let activity: ActivityID
         let device: ControlOrigin
-        /// The connection until the stream is open.
+        /// The connection, until the stream is open.
         var client: ControlClient?
         var transfer: SenderTransfer?
-        /// The number in the status line, once the content moves.
+        /// The number in the status line, once content is being sent.
         var progress: Int?
     }
 
-    /// Called with what happens: the activity, words for people, and fields.
+    /// Called for each event with the activity, a text, and fields.
     var onEvent: ((ActivityID, String, JSONObject) -> Void)?
 
-    /// The parts of the content that a device which has received it lacks.
+    /// The parts of the content that a device did not receive.
     private(set) var omissions = TransferOmissions.none
-    /// True if the content is a folder with repositories in it.
+    /// True if the content is a folder that contains repositories.
     let hasRepository: Bool
 
-    /// Streams of one device at a time: each reads and hashes the whole file.
+    /// The maximum number of streams per device at a time. Each reads and hashes the whole file.
     private static let maxPerDevice = 16
 
     private let content: PublishedContent
@@ -68,20 +68,21 @@ final class PublishedStreams {
     private var input = Input.untouched
     private var servings: [StreamID: Serving] = [:]
 
-    /// - Throws: `CommandFailure` when it cannot be streamed.
+    /// - Throws: `CommandFailure` if the content cannot be streamed.
     init(_ content: PublishedContent, _ context: CommandContext) throws(CommandFailure) {
         self.content = content
         self.context = context
         status = TransferStatus(context, verb: "sending")
         do throws(TransferFailure) {
-            // Opened for a moment, so that what is wrong is known before anything is on offer.
+            // Open it briefly, so that errors are reported before anything is offered.
             hasRepository = try content.open().header.hasRepository
         } catch {
             throw .transfer(error)
         }
     }
 
-    /// Takes a stream that a device asks for, and sends. One that is for something else than our content is told so.
+    /// Accepts a stream that a device requests, and sends the content. Refuses a request for
+    /// another resource.
     func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: ControlOrigin) {
         var serving = Serving(activity: activity, device: device)
         do throws(ClientError) {
@@ -93,21 +94,21 @@ final class PublishedStreams {
                 servings[id]?.client = nil
                 switch result {
                 case .success(let stream): send(id, resource, stream)
-                case .failure(let error): ended(id, TransferFailure(daemon: error, "cannot take the stream"))
+                case .failure(let error): ended(id, TransferFailure(daemon: error, "cannot open the stream"))
                 }
             }
         } catch {
             servings[id] = serving
-            ended(id, TransferFailure(daemon: error, "cannot take the stream"))
+            ended(id, TransferFailure(daemon: error, "cannot open the stream"))
         }
     }
 
-    /// Calls everything off.
+    /// Cancels all transfers.
     func stop() {
         for serving in servings.values { serving.transfer?.cancel() }
     }
 
-    /// Takes the status line away, before something else is printed.
+    /// Clears the status line before something else is printed.
     func makeRoom() { status.clear() }
 
     private func send(_ id: StreamID, _ resource: StreamResource?, _ stream: ContinuationStream) {
@@ -115,7 +116,7 @@ final class PublishedStreams {
             if let resource { throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'") }
             guard let device = servings[id]?.device.device,
                 servings.values.count(where: { $0.device.device == device }) <= Self.maxPerDevice
-            else { throw TransferFailure(.busy, "so many streams of one device are being sent already") }
+            else { throw TransferFailure(.busy, "too many streams are already being sent to one device") }
             let source = try open()
             TransferMemory.keep()
             let transfer = SenderTransfer(source, over: stream, on: context.loop, readInput: context.keyboard.readSome)
@@ -125,7 +126,7 @@ final class PublishedStreams {
             servings[id]?.transfer = transfer
             transfer.start()
         } catch {
-            // In the place of the first message, so that the other side can say why.
+            // Sent instead of the first message, so that the other device can report the reason.
             stream.write(TransferFrame.error(error).encoded())
             stream.finish()
             ended(id, error)
@@ -136,9 +137,9 @@ final class PublishedStreams {
         guard content.isInput else { return try content.open() }
         switch input {
         case .untouched: input = .offered
-        case .offered: throw TransferFailure(.busy, "its standard input is being streamed to somebody else")
+        case .offered: throw TransferFailure(.busy, "its standard input is being streamed to another device")
         case .consumed:
-            throw TransferFailure.told(.busy, "its standard input was streamed already, which is possible only once")
+            throw TransferFailure.told(.busy, "its standard input was already streamed, which is possible only once")
         }
         return try content.open()
     }
@@ -159,12 +160,12 @@ final class PublishedStreams {
         guard let header = serving.transfer?.source.header else { return }
         if content.isInput { input = .consumed }
         servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: header.size))
-        let from = offset > 0 ? ", going on at \(ByteText.text(offset))" : ""
+        let from = offset > 0 ? ", resuming at \(ByteText.text(offset))" : ""
         let fields: JSONObject = [
             "name": header.name.map { .string($0) } ?? .null, "size": header.size.map { .integer($0) } ?? .null,
             "from": .integer(offset),
         ]
-        say(id, serving, "started", "started\(from)", fields)
+        report(id, serving, "started", "started\(from)", fields)
     }
 
     private func ended(_ id: StreamID, _ failure: TransferFailure?) {
@@ -175,7 +176,7 @@ final class PublishedStreams {
             let fields: JSONObject = [
                 "reason": .string(failure.reason.rawValue), "message": .string(failure.description),
             ]
-            say(id, serving, "failed", "failed: \(failure)", fields)
+            report(id, serving, "failed", "failed: \(failure)", fields)
         } else {
             let bytes = serving.transfer?.contentBytes ?? 0
             let missing = serving.transfer?.omissions ?? .none
@@ -183,11 +184,11 @@ final class PublishedStreams {
             let words = missing.isEmpty ? "" : "; \(missing.summary)"
             var fields: JSONObject = ["bytes": .integer(bytes)]
             if !missing.isEmpty { fields["missing"] = .integer(missing.count) }
-            say(id, serving, "finished", "finished, \(ByteText.text(bytes))\(words)", fields)
+            report(id, serving, "finished", "finished, \(ByteText.text(bytes))\(words)", fields)
         }
     }
 
-    private func say(_ id: StreamID, _ serving: Serving, _ state: String, _ text: String, _ fields: JSONObject) {
+    private func report(_ id: StreamID, _ serving: Serving, _ state: String, _ text: String, _ fields: JSONObject) {
         let device = serving.device
         var all: JSONObject = [
             "stream": .string(id.hex), "state": .string(state), "device": .string(device.device.hex),

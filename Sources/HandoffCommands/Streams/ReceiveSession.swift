@@ -7,24 +7,25 @@ import HandoffTransfer
 import LoopIO
 import Timing
 
-/// Continues an activity and receives what its app streams. A stream that is cut is asked for again, and goes on where it was.
-/// Lives on the loop's thread.
+/// Continues an activity and receives the content that its app streams. Requests an interrupted
+/// stream again and resumes it. Used only on the loop's thread.
 final class ReceiveSession {
     private enum State {
-        /// The state while the daemon is asked to continue the activity, to find it again, or to open a stream.
-        case asking(ControlClient)
-        /// The state while content comes.
+        /// A request to the daemon is pending: to continue the activity, to find it again, or to
+        /// open a stream.
+        case requesting(ControlClient)
+        /// Content is arriving.
         case receiving(ReceiverTransfer)
-        /// The state between two attempts.
+        /// Waiting between two attempts.
         case waiting(LoopTimer)
-        /// The state before the first attempt, and when it is over.
+        /// Before the first attempt, or finished.
         case idle
     }
 
-    /// How much longer than asked for the daemon's own word is waited for.
+    /// Grace period after the user's timeout, to let the daemon report its own error.
     private static let grace = Duration.seconds(5)
-    /// How long an interrupted command may take to end in order.
-    private static let endingPatience = Duration.seconds(2)
+    /// The time limit for an interrupted command to shut down.
+    private static let shutdownTimeout = Duration.seconds(2)
 
     private let request: ReceiveRequest
     private let context: CommandContext
@@ -32,24 +33,24 @@ final class ReceiveSession {
     private var status: TransferStatus?
     private var state = State.idle
     private var backoff = Backoff.transfer
-    /// When the first bytes came, and how many of them were here before.
+    /// When the first bytes arrived, and how many were here before.
     private var began: (at: MonotonicInstant, position: Int64)?
-    /// What is received, once it was continued.
+    /// The activity, once continued.
     private var activity: ContinuedActivity?
     private var stream: StreamID?
     private var header: TransferHeader?
     private var progress: Int?
-    /// The furthest that any attempt got, and when: going on after that is progress.
+    /// The furthest position of all attempts. Progress is measured from there.
     private var best: Int64 = 0
     private var position: Int64 = 0
     private var lastProgress: MonotonicInstant
     private var watch: LoopTimer?
     private var isInterrupted = false
-    /// Told what becomes of it in the place of ending the command.
+    /// Receives the result instead of ending the command.
     private weak var delegate: (any ReceiveSessionDelegate)?
 
-    /// - Parameter delegate: told what becomes of it; nil: the command ends with it.
-    /// - Throws: `CommandFailure` when the content can go nowhere.
+    /// - Parameter delegate: receives the result; nil ends the command with it.
+    /// - Throws: `CommandFailure` if the content cannot be stored.
     init(
         _ request: ReceiveRequest, _ context: CommandContext, delegate: (any ReceiveSessionDelegate)? = nil
     ) throws(CommandFailure) {
@@ -67,21 +68,22 @@ final class ReceiveSession {
 
     /// Continues the activity.
     func start() {
-        // Before the first byte that another device may have chosen. All threads that there will be are started later, but for
-        // the one that sweeps, which reads nothing that arrives.
+        // Before the first byte that another device may have chosen. All other threads are started
+        // later, except the sweeping one, which reads no received data.
         if context.ownsProcess {
             Leftovers.sweep(beside: destination)
             destination.confine()
         }
         prepare()
         if let timeout = request.activity.timeout {
-            // The daemon gives up by itself, and says why; this is for one that does nothing any more.
+            // The daemon times out by itself and reports why. This is for a daemon that no longer
+            // responds.
             context.after(.seconds(timeout) + Self.grace) { [unowned self] in
                 guard activity == nil else { return }
-                context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not answer")))
+                context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not respond")))
             }
         }
-        // An activity without a stream is refused here, because its origin counts it as continued otherwise.
+        // Refuse an activity without a stream here, because its origin would count it as continued.
         listOffers { [unowned self] offers in
             do throws(CommandFailure) {
                 carryOn(try request.activity.choosingStream(among: offers))
@@ -91,7 +93,8 @@ final class ReceiveSession {
         }
     }
 
-    /// Goes on with an activity that this program has continued as a handler, which is confined already.
+    /// Proceeds with an activity that this program has continued as a handler, which is already
+    /// confined.
     func start(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
         prepare()
         self.activity = activity
@@ -101,41 +104,41 @@ final class ReceiveSession {
     private func prepare() {
         context.onInterrupt { [unowned self] in interrupted() }
         status = TransferStatus(
-            context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
+            context, verb: "receiving", tick: context.json ? { [unowned self] in printProgress() } : nil)
     }
 
-    /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
+    /// Checks periodically whether content has stopped arriving on an open connection.
     private func observe() {
         watch = context.loop.timer(after: request.timeout) { [weak self] in
             guard let self else { return }
-            // Who streams what is being made may be silent for hours.
+            // A sender that streams content as it is produced may be silent for hours.
             let isWatched = header?.kind != .stream || request.activity.timeout != nil
             let isStuck = lastProgress.duration(to: context.loop.now) >= request.timeout
             if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsSender {
-                transfer.cancel(TransferFailure(.gone, "nothing came for \(request.timeout.components.seconds) s"))
+                transfer.cancel(TransferFailure(.gone, "nothing arrived for \(request.timeout.components.seconds) s"))
             }
             observe()
         }
     }
 
-    /// Whether the activity has arrived; until then the other device is waited for.
+    /// True if the activity has arrived. Until then, the other device has not replied.
     var isContinued: Bool { activity != nil }
 
-    // MARK: - Asking
+    // MARK: - Requests
 
-    /// Asks the daemon on a connection of its own.
-    private func ask(_ question: (ControlClient) -> Void) {
+    /// Makes a request to the daemon on a new connection.
+    private func request(_ call: (ControlClient) -> Void) {
         do throws(ClientError) {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)
-            state = .asking(client)
-            question(client)
+            state = .requesting(client)
+            call(client)
         } catch {
             failed(error)
         }
     }
 
     private func listOffers(_ then: @escaping ([ControlActivity]) -> Void) {
-        ask { client in
+        request { client in
             client.listActivities(here: false) { [weak self] result in
                 guard let self else { return }
                 switch result {
@@ -147,7 +150,7 @@ final class ReceiveSession {
     }
 
     private func carryOn(_ wanted: ContinueRequest) {
-        ask { client in
+        request { client in
             client.continueActivity(wanted) { [weak self] result in
                 guard let self else { return }
                 switch result {
@@ -156,7 +159,7 @@ final class ReceiveSession {
                 case .success(.continued(_, let activity?, _, let continuation?)):
                     continued(activity, continuation)
                 case .success(.continued):
-                    context.fail(CommandFailure(.badAnswer("continued without the activity, or its continuation")))
+                    context.fail(CommandFailure(.badAnswer("the continued reply has no activity or no continuation")))
                 case .failure(let error):
                     failed(error)
                 }
@@ -174,7 +177,7 @@ final class ReceiveSession {
         guard activity.streams else {
             return fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
         }
-        ask { client in
+        request { client in
             client.openStream(.continuation(continuation)) { [weak self] result in
                 guard let self else { return }
                 switch result {
@@ -185,12 +188,13 @@ final class ReceiveSession {
         }
     }
 
-    /// Looks for the activity under another id: a publisher whose daemon was restarted has published it again.
+    /// Finds the activity under another id: a publisher publishes it again after a restart of its
+    /// daemon.
     private func findAgain() {
         guard let activity else { return carryOn(request.activity) }
         listOffers { [unowned self] offers in
             guard let offer = activity.offer(among: offers) else {
-                return again(TransferFailure(.gone, "the activity is no longer on offer"))
+                return again(TransferFailure(.gone, "the activity is no longer offered"))
             }
             carryOn(ContinueRequest(activity: offer.id.hex, from: offer.device.hex, take: true))
         }
@@ -214,14 +218,14 @@ final class ReceiveSession {
         transfer.start()
     }
 
-    /// Whether it is still the content that was begun with.
+    /// Checks that the content is still the one that was begun.
     private func accept(_ header: TransferHeader) throws(TransferFailure) {
         guard let known = self.header else { return }
         guard known.kind == header.kind, known.name == header.name, known.size == header.size, known.id == header.id
-        else { throw TransferFailure(.changed, "the other device offers something else by now") }
-        // What went out cannot be taken back.
+        else { throw TransferFailure(.changed, "the other device now offers different content") }
+        // Bytes written to standard output cannot be taken back.
         guard destination.route == .passed || position == 0 else {
-            throw TransferFailure(.gone, "the stream was cut, and its beginning is on standard output already")
+            throw TransferFailure(.gone, "the stream was cut after its beginning was written to standard output")
         }
     }
 
@@ -238,7 +242,7 @@ final class ReceiveSession {
         case .ended(let result):
             if let progress { status?.end(progress) }
             progress = nil
-            // Lets go of the part of the file, which the next attempt opens.
+            // Release the partial file, which the next attempt opens.
             state = .idle
             switch result {
             case .success(let received): finish(received)
@@ -260,7 +264,7 @@ final class ReceiveSession {
         guard let activity, let stream else { return }
         let name = header.name.map(VisibleText.escape) ?? "a stream"
         let size = header.size.map { ", \(ByteText.text($0))" } ?? ""
-        let from = offset > 0 ? ", going on at \(ByteText.text(offset))" : ""
+        let from = offset > 0 ? ", resuming at \(ByteText.text(offset))" : ""
         let repository =
             header.hasRepository ? "; it contains a repository, whose configuration and hooks will be set aside" : ""
         let device = VisibleText.escape(activity.origin.deviceName)
@@ -272,22 +276,22 @@ final class ReceiveSession {
                 "device": .string(activity.origin.device.hex), "deviceName": .string(activity.origin.deviceName),
             ]
             if header.hasRepository { fields["repository"] = true }
-            say("stream", "\(name)\(size) from \(device)\(from)\(repository)", fields)
+            show("stream", "\(name)\(size) from \(device)\(from)\(repository)", fields)
         }
     }
 
-    // MARK: - Trying again
+    // MARK: - Retrying
 
     private func failed(_ error: ClientError) {
         guard !isInterrupted else { return conclude(nil) }
         guard activity != nil else { return fail(CommandFailure(error)) }
         switch error {
         case .lost, .notReachable, .foreign:
-            again(TransferFailure(.gone, "the daemon went away"))
+            again(TransferFailure(.gone, "the daemon stopped"))
         case .refused(let refusal) where refusal.mayPass:
             again(TransferFailure(.gone, VisibleText.escape(refusal.message)))
         case .refused, .badAnswer:
-            sayKept()
+            reportKept()
             fail(CommandFailure(error))
         }
     }
@@ -298,12 +302,12 @@ final class ReceiveSession {
         again(failure)
     }
 
-    /// Tries again after a pause, unless nothing has moved for too long.
+    /// Retries after a pause, unless nothing has moved for too long.
     private func again(_ failure: TransferFailure) {
         let isStuck = lastProgress.duration(to: context.loop.now) >= request.timeout
-        // Standard output has taken a part, and no part can be left out of what it gets.
+        // Standard output has received a part, and a retry could not continue after it.
         guard !isStuck, destination.route == .passed || position == 0 else { return conclude(failure) }
-        if backoff.isFresh { context.note("\(failure.message); trying again") }
+        if backoff.isFresh { context.note("\(failure.message); retrying") }
         state = .waiting(context.loop.timer(after: backoff.next()) { [weak self] in self?.findAgain() })
     }
 
@@ -313,7 +317,7 @@ final class ReceiveSession {
         var size = ByteText.text(received.bytes)
         if let began {
             let (seconds, attoseconds) = began.at.duration(to: context.loop.now).components
-            // What took less than a second was fast, and says little of the network.
+            // A rate over less than a second would be meaningless.
             if seconds > 0 {
                 let tenths = seconds * 10 + attoseconds / 100_000_000_000_000_000
                 let rate = ByteText.rate((position - began.position) / max(1, tenths) * 10)
@@ -325,7 +329,7 @@ final class ReceiveSession {
             "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
         ]
         if !missing.isEmpty { fields["missing"] = .integer(missing.count) }
-        say("received", received.path.map { "\($0), \(size)" } ?? size, fields)
+        show("received", received.path.map { "\($0), \(size)" } ?? size, fields)
         for remark in received.remarks { context.note(remark) }
         guard missing.isEmpty else {
             for line in missing.lines { context.note("missing: \(line)") }
@@ -343,7 +347,7 @@ final class ReceiveSession {
     /// Ends without the content: with a failure, or interrupted.
     private func conclude(_ failure: TransferFailure?) {
         guard let failure else {
-            sayKept()
+            reportKept()
             return context.finish(.interrupted)
         }
         let isKept = ![.changed, .stored].contains(failure.reason)
@@ -352,29 +356,29 @@ final class ReceiveSession {
 
     private func interrupted() {
         guard !isInterrupted, case .receiving(let transfer) = state else {
-            sayKept()
+            reportKept()
             return context.finish(.interrupted)
         }
         isInterrupted = true
-        context.after(Self.endingPatience) { [unowned self] in conclude(nil) }
+        context.after(Self.shutdownTimeout) { [unowned self] in conclude(nil) }
         transfer.cancel()
     }
 
-    /// What is left for the next time; nil for nothing.
+    /// A description of the part that is kept for the next attempt, if any.
     private var kept: String? {
         guard let header, header.id != nil, destination.route == .passed, position > 0 else { return nil }
         let all = header.size.map { " of \(ByteText.text($0))" } ?? ""
-        return "\(ByteText.text(position))\(all) are kept; run the same command again to continue"
+        return "\(ByteText.text(position))\(all) are kept; run the same command again to resume"
     }
 
-    private func sayKept() {
+    private func reportKept() {
         status?.clear()
         if let kept { context.note(kept) }
     }
 
-    // MARK: - Words
+    // MARK: - Output
 
-    /// Whether our lines go to standard error, since standard output has the content.
+    /// True if events are written to standard error, because standard output carries the content.
     private var isOutputTaken: Bool { destination.route == .inline }
 
     private func show(_ activity: ContinuedActivity) {
@@ -382,16 +386,16 @@ final class ReceiveSession {
         isOutputTaken ? context.console.writeDiagnostics(text) : context.console.write(text)
     }
 
-    private func say(_ event: String, _ text: String, _ fields: JSONObject) {
+    private func show(_ event: String, _ text: String, _ fields: JSONObject) {
         status?.clear()
         let line =
             context.json ? JSONLine.text(Describe.event(event, fields)) : "\(Describe.word(event, width: 8))  \(text)"
         isOutputTaken ? context.console.writeDiagnostics(line + "\n") : context.console.line(line)
     }
 
-    private func sayProgress() {
+    private func printProgress() {
         guard let stream else { return }
-        say(
+        show(
             "progress", "",
             [
                 "stream": .string(stream.hex), "received": .integer(position),

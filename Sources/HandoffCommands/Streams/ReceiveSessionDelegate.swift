@@ -1,9 +1,9 @@
-/// Who has a session receive something. On the loop's thread.
+/// The delegate of a receive session. Called on the loop's thread.
 protocol ReceiveSessionDelegate: AnyObject {
-    /// Content comes, and there is room for it.
+    /// Content is arriving, and there is room for it.
     func receivingBegan()
-    /// It is complete, at this path; nil: it went to standard output.
+    /// The content is complete at this path; nil for standard output.
     func received(_ path: String?)
-    /// It came to nothing, before it began or later.
+    /// Receiving failed, before it began or later.
     func receivingFailed(_ failure: CommandFailure)
 }

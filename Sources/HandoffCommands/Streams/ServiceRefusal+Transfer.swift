@@ -3,8 +3,8 @@ import HandoffJSON
 import HandoffModel
 
 extension ServiceRefusal {
-    /// True if a refusal may be over in a while: the other device or its daemon is away, was just restarted, or has not been
-    /// given a new account key yet.
+    /// True if the refusal may be temporary: the other device or its daemon is offline, was just
+    /// restarted, or does not have a new account key yet.
     var mayPass: Bool {
         switch kind {
         case "NothingToContinue", "AmbiguousIdentifier": return true

@@ -2,13 +2,14 @@ import HandoffJSON
 import LoopIO
 package import Timing
 
-/// How far transfers are: one line at the bottom of a terminal, or a call about once a second for who prints it otherwise.
+/// Shows the progress of transfers on the last line of a terminal, or calls back about once a
+/// second.
 package final class TransferStatus {
-    /// How far one transfer is, in bytes of its content.
+    /// The progress of one transfer, in bytes of its content.
     package struct Progress: Equatable {
-        /// Bytes that are there.
+        /// The number of bytes transferred.
         package var position: Int64
-        /// All of them; nil when that is not known.
+        /// The total number of bytes; nil if unknown.
         package var size: Int64?
 
         package init(position: Int64, size: Int64?) {
@@ -17,9 +18,9 @@ package final class TransferStatus {
         }
     }
 
-    /// How often a terminal is written to.
+    /// The interval of updates on a terminal.
     private static let terminalInterval = Duration.milliseconds(250)
-    /// How often a line is printed.
+    /// The interval of printed lines.
     private static let lineInterval = Duration.seconds(1)
 
     private let context: CommandContext
@@ -28,14 +29,15 @@ package final class TransferStatus {
     private let tick: (() -> Void)?
     private var transfers: [Int: Progress] = [:]
     private var last = 0
-    /// What transfers that have ended moved, so that the sum never falls.
+    /// The bytes of ended transfers, so that the sum never decreases.
     private var ended: Int64 = 0
     private var meter = TransferMeter()
     private var timer: LoopTimer?
 
     /// - Parameters:
-    ///   - verb: what the line begins with: `sending`.
-    ///   - tick: instead of a line on a terminal: called about once a second while something moves.
+    ///   - verb: the first word of the line: `sending`.
+    ///   - tick: called about once a second during a transfer, instead of showing a line on a
+    ///     terminal.
     init(_ context: CommandContext, verb: String, tick: (() -> Void)? = nil) {
         self.context = context
         self.verb = verb
@@ -43,8 +45,8 @@ package final class TransferStatus {
         line = StatusLine(context.console)
     }
 
-    /// One more transfer.
-    /// - Returns: its number, for the other calls.
+    /// Adds a transfer.
+    /// - Returns: its number, for the other methods.
     func begin(_ progress: Progress) -> Int {
         last += 1
         if transfers.isEmpty { meter = TransferMeter() }
@@ -53,12 +55,12 @@ package final class TransferStatus {
         return last
     }
 
-    /// A transfer has moved.
+    /// Updates the position of a transfer.
     func moved(_ number: Int, to position: Int64) {
         transfers[number]?.position = position
     }
 
-    /// A transfer is over.
+    /// Removes a transfer.
     func end(_ number: Int) {
         guard let progress = transfers.removeValue(forKey: number) else { return }
         ended += progress.position
@@ -69,10 +71,10 @@ package final class TransferStatus {
         }
     }
 
-    /// Takes the line away, before anything else is printed; it comes back by itself.
+    /// Clears the line before something else is printed. The next update shows it again.
     func clear() { line.clear() }
 
-    /// The line for these transfers.
+    /// Returns the line for these transfers.
     package static func text(_ verb: String, _ transfers: [Progress], rate: Int64?) -> String {
         let position = transfers.reduce(0) { $0 + $1.position }
         let sizes = transfers.compactMap(\.size)
@@ -86,7 +88,7 @@ package final class TransferStatus {
         }
         if let rate, rate > 0 {
             words.append(ByteText.rate(rate))
-            // More than four days is no forecast.
+            // An estimate of more than four days is meaningless.
             if let size, (size - position) / rate < 360_000 {
                 words.append("\(Countdown.text(.seconds((size - position) / rate))) left")
             }
@@ -114,25 +116,25 @@ package final class TransferStatus {
     }
 }
 
-/// How fast something moves, by what it did in the last seconds. A plain value.
+/// Measures the rate of a transfer over the last seconds.
 package struct TransferMeter {
-    /// What is older says nothing of the present.
+    /// The time after which samples no longer count.
     private static let window = Duration.seconds(5)
 
     private var samples: [(at: MonotonicInstant, position: Int64)] = []
 
-    /// Nothing is known yet.
+    /// Creates a meter without samples.
     package init() {}
 
-    /// Notes where it stands. A position below the last one begins anew.
+    /// Adds a sample. A position below the last one restarts the measurement.
     package mutating func add(_ position: Int64, at now: MonotonicInstant) {
         if let last = samples.last, last.position > position { samples = [] }
         samples.append((now, position))
-        // One sample stays from before the window, so that there is always a span.
+        // Keep one sample from before the window, so that there is always an interval.
         while samples.count > 2, samples[1].at.duration(to: now) >= Self.window { samples.removeFirst() }
     }
 
-    /// Bytes per second; nil until that can be said.
+    /// The number of bytes per second; nil until it can be measured.
     package var rate: Int64? {
         guard let first = samples.first, let last = samples.last else { return nil }
         let (seconds, attoseconds) = first.at.duration(to: last.at).components
