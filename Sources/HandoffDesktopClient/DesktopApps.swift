@@ -83,7 +83,7 @@ package final class DesktopApps {
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
-        log.notice("Starts an app", ["app": handler.id.text])
+        log.notice("Starting an app", ["app": handler.id.text])
         var parameters: JSONObject = ["app": .string(handler.id.text), "type": .string(type.text)]
         if let token { parameters["token"] = .string(token.text) }
         call(.startApp, parameters, completion)

@@ -262,7 +262,7 @@ def killed_at_start(stage):
     with open(desk.daemon.log) as log:
         limit = time.monotonic() + 20
         text = ""
-        while "Starts an app" not in text:
+        while "Starting an app" not in text:
             expect(time.monotonic() < limit, "nothing is started")
             text += log.read()
     os.kill(desktop_of(desk.daemon), signal.SIGKILL)
