@@ -28,9 +28,9 @@ import Timing
         type: ActivityType.browsingWeb.text)
     private let draft = Sample.notificationOffer(title: "Draft", activity: 9)
 
-    private var item: DesktopNotification? { screen.standing.values.first { $0.summary.contains("sends you") } }
+    private var item: DesktopNotification? { screen.standing.values.first { $0.summary.contains("sent you") } }
 
-    private var itemID: UInt32 { screen.standing.first { $0.value.summary.contains("sends you") }?.key ?? 0 }
+    private var itemID: UInt32 { screen.standing.first { $0.value.summary.contains("sent you") }?.key ?? 0 }
 
     private mutating func send(_ offers: [NotificationOffer?]) {
         screen.take(offers)
@@ -52,7 +52,7 @@ import Timing
         }
         screen.pass(.seconds(2))
         #expect(screen.shown.count == 1 && screen.standing.count == 1)
-        #expect(item?.summary == "Telephone sends you 3 files")
+        #expect(item?.summary == "Telephone sent you 3 files")
         #expect(item?.body == "a.pdf, b.txt and c.png · go to: Downloads")
         #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Dismiss"])
         #expect(item?.urgency == 1, "its user waits")
@@ -104,17 +104,17 @@ import Timing
             if activity == 4 { #expect(screen.shown.count == 1) }
         }
         screen.pass(.seconds(10))
-        #expect(item?.summary == "Telephone sends you 20 files")
+        #expect(item?.summary == "Telephone sent you 20 files")
         #expect(item?.body == "1, 2, 3 and 17 more · go to: Downloads")
     }
 
     @Test
     mutating func `one item is named, and what opens several is named for each of them`() {
         send([page])
-        #expect(item?.summary == "Telephone sends you Weather" && item?.body == "opens in: Web browser")
+        #expect(item?.summary == "Telephone sent you Weather" && item?.body == "opens in: Web browser")
         #expect(item?.choices.map(\.label) == ["Open", "Open", "Dismiss"])
         send([file("a.pdf", 1), page])
-        #expect(item?.summary == "Telephone sends you 2 items")
+        #expect(item?.summary == "Telephone sent you 2 items")
         #expect(item?.body == "Weather and a.pdf · go to: Downloads · open in: Web browser")
         #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Dismiss"])
         #expect(screen.standing.count == 1)
@@ -125,7 +125,7 @@ import Timing
         send(files)
         screen.change { $0.continued(Sample.activityID(2), from: Sample.device(1), now: $1) }
         screen.pass(.seconds(2))
-        #expect(item?.summary == "Telephone sends you 2 files" && screen.standing.count == 1)
+        #expect(item?.summary == "Telephone sent you 2 files" && screen.standing.count == 1)
         #expect(item?.body == "a.pdf and c.png · go to: Downloads")
     }
 
@@ -134,10 +134,10 @@ import Timing
         send([file("a.pdf", 1)])
         screen.close(itemID, 1)
         send([file("b.txt", 2), file("a.pdf", 1)])
-        #expect(item?.summary == "Telephone sends you 2 files")
+        #expect(item?.summary == "Telephone sent you 2 files")
         screen.close(itemID, 2)
         send([file("c.png", 3), file("b.txt", 2), file("a.pdf", 1)])
-        #expect(item?.summary == "Telephone sends you c.png")
+        #expect(item?.summary == "Telephone sent you c.png")
     }
 
     // MARK: - Offers
@@ -146,14 +146,14 @@ import Timing
     mutating func `no offer of the same device displaces an item, and no item an offer`() {
         send([file("a.pdf", 1)])
         send([draft, file("a.pdf", 1)])
-        #expect(screen.titles == ["Editor: Draft", "Telephone sends you a.pdf"])
+        #expect(screen.titles == ["Editor: Draft", "Telephone sent you a.pdf"])
         let offer = screen.standing.first { $0.value.summary == "Editor: Draft" }
         #expect(offer?.value.body == "from Telephone", "an item is not one of its offers")
         #expect(offer?.value.urgency == 0)
         for activity in UInt8(20)...24 {
             send([Sample.notificationOffer(title: "\(activity)", activity: activity), file("a.pdf", 1)])
         }
-        #expect(screen.titles == ["Editor: 24", "Telephone sends you a.pdf"])
+        #expect(screen.titles == ["Editor: 24", "Telephone sent you a.pdf"])
         choose("continue")
         #expect(screen.continued.map(\.offer.title) == ["a.pdf"])
         #expect(screen.titles == ["Editor: 24"])
@@ -198,7 +198,7 @@ import Timing
         send([])
         for (index, name) in names.enumerated() { report(UInt8(index + 1), .saved("/home/a/Downloads/\(name)")) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["3 files are saved in Downloads"])
+        #expect(screen.titles == ["3 files saved to Downloads"])
         let shown = screen.standing.values.first
         #expect(shown?.body == "a.pdf, b.txt and c.png · from Telephone")
         #expect(shown?.choices.map(\.label) == ["Show in Folder", "Show in Folder"])
@@ -218,11 +218,11 @@ import Timing
         report(2, .failed("no space left"))
         report(3, .failed("the connection was lost"))
         send([page])
-        #expect(screen.titles == ["Telephone sends you Weather"])
+        #expect(screen.titles == ["Telephone sent you Weather"])
         choose("dismiss")
         send([])
         screen.pass(.seconds(20))
-        for title in ["Not saved: b.txt", "Not saved: c.png", "a.pdf is saved in Downloads"] {
+        for title in ["Could not save b.txt", "Could not save c.png", "a.pdf saved to Downloads"] {
             #expect(screen.titles == [title])
             screen.close(screen.id, 2)
             screen.pass(.seconds(20))

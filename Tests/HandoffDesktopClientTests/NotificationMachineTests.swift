@@ -263,14 +263,14 @@ import Timing
         screen.pass(.seconds(2))
         screen.take([])
         screen.change { $0.failed(offer, "cannot reach <it>\n", now: $1) }
-        #expect(screen.titles == ["Not continued: First"])
+        #expect(screen.titles == ["Could not continue First"])
         #expect(screen.standing.values.first?.body == "Cannot reach &lt;it&gt;")
         let id = screen.id
         screen.change { $0.chosen(id, key: "default", now: $1) }
         screen.pass(.seconds(60))
         #expect(screen.standing.isEmpty && screen.continued.count == 1)
         screen.change { $0.failed(offer, "", now: $1) }
-        #expect(screen.standing.values.first?.body == "The reason is not known")
+        #expect(screen.standing.values.first?.body == "Unknown reason")
         screen.pass(.seconds(60))
         screen.take([second])
         #expect(screen.titles == ["Editor: Second"])
@@ -304,7 +304,7 @@ import Timing
         #expect(screen.titles == ["Continuing: Second"])
         screen.change { $0.failed(other, "no answer", now: $1) }
         screen.pass(.seconds(5))
-        #expect(screen.titles == ["Not continued: Second"])
+        #expect(screen.titles == ["Could not continue Second"])
     }
 
     @Test
@@ -321,7 +321,7 @@ import Timing
     @Test
     mutating func `how much more a device offers is said, and disturbs nobody when it changes`() {
         screen.take([third, second, first])
-        #expect(screen.standing.values.first?.body == "from Telephone, which offers 2 more")
+        #expect(screen.standing.values.first?.body == "from Telephone · 2 more available")
         screen.take([third, second])
         screen.pass(.seconds(60))
         #expect(screen.shown.count == 1, "it would come to the front again")
@@ -339,7 +339,7 @@ import Timing
         screen.take([Sample.notificationOffer(opens: opens, title: "First")])
         let shown = try #require(screen.standing.values.first)
         #expect(shown.icon == "accessories-text-editor")
-        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.label == "Not from Editor")
+        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.label == "Mute Editor")
         let id = screen.id
         screen.change { $0.chosen(id, key: "mute", now: $1) }
         #expect(screen.muted == ["org.example.Editor"])
@@ -370,7 +370,7 @@ import Timing
     private mutating func accept() {
         screen.take([file])
         screen.pass(.seconds(1))
-        #expect(screen.titles == ["Telephone sends you report.pdf"])
+        #expect(screen.titles == ["Telephone sent you report.pdf"])
         let id = screen.id
         screen.change { $0.chosen(id, key: "continue", now: $1) }
         screen.take([])
@@ -382,7 +382,7 @@ import Timing
     ) throws {
         accept()
         report(.saved("/home/a/Down\u{202E}loads/report.pdf"))
-        #expect(screen.titles == ["report.pdf is saved in Downloads"])
+        #expect(screen.titles == ["report.pdf saved to Downloads"])
         let shown = try #require(screen.standing.values.first)
         #expect(shown.body == "from Telephone")
         #expect(shown.choices.map(\.label) == ["Open", "Open", "Show in Folder"])
@@ -425,7 +425,7 @@ import Timing
     {
         accept()
         report(.failed("no space left <here>"))
-        #expect(screen.titles == ["Not saved: report.pdf"])
+        #expect(screen.titles == ["Could not save report.pdf"])
         #expect(screen.standing.values.first?.body == "No space left &lt;here&gt;")
         // The daemon knows only that it was refused.
         let offer = try #require(file)
@@ -442,11 +442,11 @@ import Timing
         #expect(screen.standing.isEmpty)
         screen.change { $0.setQuiet(false, now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["report.pdf is saved"])
+        #expect(screen.titles == ["report.pdf saved"])
         screen.change { $0.setQuiet(true, now: $1) }
         screen.change { $0.setQuiet(false, now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["report.pdf is saved"], "nobody has seen it")
+        #expect(screen.titles == ["report.pdf saved"], "nobody has seen it")
     }
 
     // MARK: - The session and the setting

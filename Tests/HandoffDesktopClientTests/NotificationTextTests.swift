@@ -73,10 +73,10 @@ import Testing
         #expect(page.summary == "Web browser" && page.body == "from another device")
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
         let letter = NotificationContent.items([sent]).rendered(all)
-        #expect(letter.summary == "Telephone sends you Letter" && letter.body == "opens in: Editor")
+        #expect(letter.summary == "Telephone sent you Letter" && letter.body == "opens in: Editor")
         #expect(letter.choices.map(\.label) == ["Open", "Open", "Dismiss"])
         let failed = NotificationContent.failure(offer, reason: "cannot reach <i>").rendered(all)
-        #expect(failed.summary == "Not continued: <b>" && failed.body == "Cannot reach &lt;i&gt;")
+        #expect(failed.summary == "Could not continue <b>" && failed.body == "Cannot reach &lt;i&gt;")
         #expect(failed.choices.isEmpty)
     }
 

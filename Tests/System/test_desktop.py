@@ -288,7 +288,7 @@ def missing(stage):
         watch = taker.follow("watch")
         watch.wait("added", id=publish.id)
         with open(origin.log) as log:
-            expect("There is no handoff-desktop" in log.read(), "it does not say so")
+            expect("handoff-desktop is not installed: apps cannot" in log.read(), "it does not say so")
     finally:
         harness.BIN = former
 
