@@ -32,13 +32,13 @@ struct ManifestTests {
         ("{\n\"types\": \"a\"}", "line 2: types is not an array"), ("{\"types\": [7]}", "line 1: types has something"),
         (
             "{\"types\": [\"a\"], \"exec\": [\"note\"],\n\"versions\": [\"a 1\"]}",
-            "line 2: a 1 is no type with its first and last version"
+            "line 2: a 1 is not a type with its first and last version"
         ),
         ("{\"exec\": [\"note\"]}", "neither types nor domains"), ("{\"types\": [\"a\"]}", "a command without words"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"-x\"]}", "line 2: a program that is neither"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"bin/x\"]}", "line 2: a program that is neither"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"x\", \"a\\u0000b\"]}", "line 2: a word"),
-        ("{\n\n\"id\": \"a/b\", \"types\": [\"a\"], \"exec\": [\"note\"]}", "line 3: an id that no app can have"),
+        ("{\n\n\"id\": \"a/b\", \"types\": [\"a\"], \"exec\": [\"note\"]}", "line 3: invalid app id"),
     ])
     func `what cannot be used is named with its line`(text: String, begins: String) {
         #expect {
