@@ -104,7 +104,7 @@ struct PageTests {
         #expect(Self.allows("https://example.org/", "bank.example", container: PageExclusions.unknownContainer))
         let rules = Self.rules(conf)
         #expect(rules.problem(isContainerUnknown: false) == nil)
-        #expect(rules.problem(isContainerUnknown: true)?.contains("Tell containers apart") == true)
+        #expect(rules.problem(isContainerUnknown: true)?.contains("Identify Containers") == true)
     }
 
     @Test(arguments: [
