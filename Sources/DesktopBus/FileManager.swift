@@ -34,7 +34,7 @@ package enum FileManager {
         }
     }
 
-    /// The path as a URL (RFC 8089), with reserved bytes escaped.
+    /// The path as a URL (RFC 8089). Escapes all bytes but unreserved characters and slashes.
     package static func address(of path: String) -> String {
         var address = "file://"
         for byte in path.utf8 {

@@ -104,7 +104,7 @@ package final class LoginSessions: BusSource, LoopBusDelegate {
         }
     }
 
-    /// Checks with the bus whether logind is running, because there was no reply in its name.
+    /// Checks with the bus whether logind is running, because it did not reply.
     private func queryOwner() {
         do throws(Errno) {
             try bus.call(

@@ -187,7 +187,7 @@ final class LoopBus {
         let match = BusCall(of: nil) { message in
             if let message { handler(message) }
         }
-        // Unretained: the bus keeps the match, which unregisters its callbacks in its
+        // Unretained: `matches` keeps the match, which unregisters its callback in its
         // deinitializer.
         let context = Unmanaged.passUnretained(match).toOpaque()
         try Errno.check(
@@ -211,7 +211,7 @@ final class LoopBus {
         defer { sd_bus_message_unref(pointer) }
         if !startsService { sd_bus_message_set_auto_start(pointer, 0) }
         let call = BusCall(of: self, then)
-        // Unretained: the bus keeps the call, which unregisters its callbacks in its deinitializer.
+        // Unretained: `calls` keeps the call, which unregisters its callback in its deinitializer.
         let context = Unmanaged.passUnretained(call).toOpaque()
         try Errno.check(sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0))
         calls[ObjectIdentifier(call)] = call

@@ -58,8 +58,8 @@ package struct TransientUnit: Sendable {
         } catch {
             throw .noManager(error.message)
         }
-        // The manager sends signals only to subscribers. If subscribing fails, failures are just
-        // detected less promptly.
+        // The manager sends signals only to subscribers. Without a subscription, a later failure of
+        // the program goes unnoticed.
         bus.followProperties(of: Self.manager)
         try? bus.call(Self.manager, Self.managerPath, Self.managerInterface, "Subscribe") { _ in }
         do throws(UserBus.Failure) {

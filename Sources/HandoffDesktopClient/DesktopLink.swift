@@ -103,6 +103,7 @@ package final class DesktopLink {
     ///
     /// - Parameter report: Receives each reply and finally a failure, not inside this call.
     /// - Returns: The subscription, which keeps the connection.
+    /// - Throws: The failure if there is no connection. Nothing is reported then.
     package func hold(
         _ method: DesktopMethod, _ report: @escaping (Result<JSONObject, Failure>) -> Void
     ) throws(Failure) -> Following {

@@ -166,7 +166,7 @@ package final class HandlerReader: Sendable {
                     present[path] = CachedFile(
                         version: file.version, content: declares ? .declares(file.bytes) : .nothing)
                 } catch {
-                    // An unreadable or too large file may not declare anything for Handoff.
+                    // A desktop entry that is too large may not declare anything for Handoff.
                     if error != .fileTooLarge || path.hasSuffix(".json") {
                         found.problems.insert("cannot use \(path): \(error)")
                     }

@@ -17,7 +17,7 @@ package struct ReceivedFile: Equatable, Sendable {
     /// The absolute path.
     package let path: String
 
-    /// Nil if the text is not an absolute path to an item, or contains `..`.
+    /// Nil unless the text is an absolute path without NUL, and without empty, `.` or `..` names.
     package init?(_ text: String) {
         guard text.hasPrefix("/"), text.utf8.count < Self.maxPath, !text.utf8.contains(0) else { return nil }
         let names = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

@@ -189,7 +189,7 @@ def first_hour(stage):
     kitchen.shot("join")
     with times("Join is pressed on laptop, and desk asks"):
         kitchen.press("Join")
-        study.see("Let laptop In?")
+        study.see("Add laptop?")
     number = laptop.machine.ctl("status").line["device"][:7]
     kitchen.see("that this device can join", number).shot("number")
     study.see("Compare this number", number).shot("question")

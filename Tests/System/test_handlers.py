@@ -449,7 +449,7 @@ def switches(stage):
     expect(error(desk.ctl("app", "disable", "nobody", code=1))["error"] == "NoSuchApp", "an app that is not there")
     expect(desk.ctl("app", "disable", "org.example.Ed").line["disabled"] == "org.example.Editor", "wrong answer")
     opens = desk.opens(kind="nothing")
-    expect("is switched off" in opens["reason"], f"wrong: {opens}")
+    expect("is disabled" in opens["reason"], f"wrong: {opens}")
     # The other direction.
     watch = desk.origin.follow("watch")
     watch.wait("ready")

@@ -8,8 +8,8 @@ package enum NotificationContent: Sendable, Equatable {
     /// The items that the device's user has sent to this device and that are pending, in the order
     /// in which they were sent. Never empty.
     case items([NotificationOffer])
-    /// The activity that the user has chosen, while it is transferred. Its app may have to be
-    /// started first.
+    /// The activity that the user has chosen, until it is continued. Its app may have to be started
+    /// first.
     case progress(NotificationOffer)
     /// The reason why an activity was not continued, as one line that is safe to show.
     case failure(NotificationOffer, reason: String)

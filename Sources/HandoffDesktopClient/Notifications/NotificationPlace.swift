@@ -119,7 +119,7 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    /// True if no notification is shown or sent.
+    /// True if no notification is shown or being sent.
     var isEmpty: Bool {
         if case .empty = screen { true } else { false }
     }
