@@ -64,7 +64,7 @@ def pairing(stage):
     kitchen.see("Welcome to Handoff").press("Join…")
     kitchen.do("type", name="Digits or link", text=code)
     kitchen.press("Join")
-    study.see("Let Kitchen In?")
+    study.see("Add Kitchen?")
     # Both show the number by which the right one is known.
     identifier = desk.daemons[1].ctl("status").line["device"]
     kitchen.see("Study", "that this device can join", "Compare the number shown there", identifier[:7])
@@ -96,7 +96,7 @@ def refused(stage):
     kitchen.see("code is wrong")
     kitchen.do("type", name="Digits or link", text=code)
     kitchen.press("Join")
-    study.see("Let Kitchen In?").press("Refuse")
+    study.see("Add Kitchen?").press("Refuse")
     study.see("No Device Was Added", "Try Again")
     kitchen.see("Digits or link", "did not let this one in")
     expect(account(other) is None, "it is in")
