@@ -49,7 +49,7 @@ def paired(stage, scale, size):
     join(kitchen, code)
     study.see("Add Kitchen?", "Compare this number")
     whole(study, "Refuse", "Add Device")
-    kitchen.see("Compare the number there")
+    kitchen.see("Compare the number shown there")
     whole(kitchen, "Cancel")
     study.press("Add Device").see("Device Added", "Kitchen is now in your account.")
     kitchen.see("Joined")
