@@ -1,4 +1,4 @@
-// Begins with the browser. Listeners are set at once, as browsers ask for; everything else follows from them.
+// Entry point. Browsers require listeners to be registered synchronously.
 
 import { api, connect } from "./host.js";
 import * as front from "./front.js";

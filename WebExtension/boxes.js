@@ -1,11 +1,12 @@
-// What scrolls in a page: the page itself, a box in it, or a frame of the same origin. Places are measured in the direction in which
-// lines follow each other, which vertical text has from right to left, or from left to right.
+// The scrolling boxes of a page: the page itself, elements in it, and frames of the same origin.
+// Positions are measured in the block direction, which in vertical text is from right to left or
+// from left to right.
 
 (() => {
   if (globalThis.handoffBoxes) return;
 
   const FRAMES = 32;
-  // The view is looked at in a grid of so many points to each side.
+  // The number of sampled points per side of the view.
   const GRID = 7;
 
   const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
@@ -20,7 +21,7 @@
     }
   }
 
-  /** This document, and those of its visible frames that it may look into. */
+  /** Returns this document, and those of its visible frames that can be accessed. */
   function documents() {
     const found = [document];
     for (const each of found) {
@@ -32,16 +33,16 @@
     return found.filter((each) => each.documentElement);
   }
 
-  /** How blocks follow each other in an element: downwards, to the left or to the right. */
+  /** Returns the block direction of an element: "down", "left" or "right". */
   function direction(element) {
-    // The root has the mode of the body.
+    // The root uses the writing mode of the body.
     const mode = styleOf(isRoot(element) ? element.ownerDocument.body ?? element : element).writingMode;
     return /^(vertical|sideways)-rl/.test(mode) ? "left" : /^(vertical|sideways)-lr/.test(mode) ? "right" : "down";
   }
 
   const isReversed = (element) => /-reverse$/.test(styleOf(element).flexDirection) && direction(element) === "down";
 
-  /** How far a box can be scrolled (`size`), how far it is (`at`), and how much of its content is seen (`view`), in pixels. */
+  /** Returns the scrollable length of a box (`size`), its scroll position (`at`) and its visible length (`view`), in pixels. */
   function wayOf(element) {
     if (direction(element) === "down") {
       const size = element.scrollHeight - element.clientHeight;
@@ -60,7 +61,7 @@
 
   const isHidden = (value) => value === "hidden" || value === "clip";
 
-  /** Whether the page was told not to scroll: apps do that, and dialogs for as long as they are open. */
+  /** Returns whether the page prevents scrolling, as apps do, and open dialogs. */
   function isLocked(element) {
     const { documentElement, body } = element.ownerDocument;
     return [documentElement, body].some((each) => each && isHidden(styleOf(each).overflowY));
@@ -73,19 +74,19 @@
     return /auto|scroll/.test(direction(element) === "down" ? style.overflowY : style.overflowX);
   }
 
-  /** The boxes in which an element moves, from the inner ones to the page itself. */
+  /** Returns the scrolling boxes around an element, from the innermost to the page itself. */
   function boxesAround(element) {
     const found = [];
     const { documentElement, body } = element.ownerDocument;
     for (let each = element; each && each !== documentElement; each = each.parentElement ?? each.getRootNode().host) {
-      // The page scrolls as the body says, unless the root says something itself.
+      // The body determines the scrolling of the page, unless the root does.
       const isPage = isRoot(each) || (each === body && styleOf(documentElement).overflowY === "visible");
       if (!isPage && canScroll(each)) found.push(each);
     }
     return [...found, rootOf(element.ownerDocument)];
   }
 
-  /** The part of the view of its document that a box fills, or may fill. */
+  /** Returns the part of its document's view that a box fills or can fill. */
   function viewOf(element) {
     const { innerWidth, innerHeight } = element.ownerDocument.defaultView;
     if (isRoot(element)) return { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
@@ -94,7 +95,7 @@
     return { ...view, right: view.left + element.clientWidth, bottom: view.top + element.clientHeight };
   }
 
-  /** Where a rectangle begins and ends in a box, in pixels behind the edge at which its view begins. */
+  /** Returns the start and end of a rectangle in a box, in pixels from the start edge of the box's view. */
   function span(rect, element) {
     const view = viewOf(element);
     switch (direction(element)) {
@@ -104,7 +105,7 @@
     }
   }
 
-  /** The innermost element at a point of the view, also in frames. */
+  /** Returns the innermost element at a point of the view, including frames. */
   function elementAt(document, x, y) {
     const element = document.elementFromPoint(x, y);
     const inner = element && /^I?FRAME$/i.test(element.nodeName) ? documentIn(element) : null;
@@ -114,9 +115,9 @@
   }
 
   /**
-   * The box that counts: the one that fills most of the view, and can be scrolled.
+   * Returns the main box: the scrollable box that fills most of the view.
    *
-   * @param isRead whether it is where the reader is; then a box that was scrolled counts more than one that was not.
+   * @param isRead whether the reader is using the page; if so, scrolled boxes are preferred.
    */
   function mainBox(isRead) {
     const scores = new Map();
@@ -137,7 +138,7 @@
     return best?.[0] ?? rootOf(document);
   }
 
-  /** Where a box is in the tree of elements: numbers of children from the root on; `f` goes into a frame. Empty for the page. */
+  /** Returns the path of a box in the element tree: child numbers from the root, `f` for entering a frame. Empty for the page. */
   function pathOf(element) {
     const steps = [];
     for (let each = element; each !== rootOf(document);) {
@@ -155,7 +156,7 @@
     return steps.join("/");
   }
 
-  /** The box at such a path, if there is one that can be scrolled. */
+  /** Returns the scrollable box at a path, if it exists. */
   function boxAt(path) {
     let element = rootOf(document);
     for (const step of path ? path.split("/") : []) {

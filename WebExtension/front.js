@@ -1,30 +1,30 @@
-// The page in front: which one it is, and where it is scrolled when the daemon asks.
+// The page in front, and its scroll position when the daemon requests it.
 
 import { addressOf, nameOf } from "./address.js";
-import { api, on, tell } from "./host.js";
+import { api, on, post } from "./host.js";
 import { inPage } from "./inject.js";
 import { described, isPage } from "./pages.js";
 import { daemonChanged, offeredChanged } from "./panel.js";
 
-// A page that changes its title or address without end is looked at this often.
+// The minimum time between updates for pages that constantly change their title or address.
 const INTERVAL = 200;
 
-let said = null;
+let lastReported = null;
 let timer = null;
 let isDue = false;
 let isOffered = false;
-// Whether the user has returned from another program since the page in front was looked at.
+// True if the user has returned from another program since the last update.
 let isReturn = false;
-// By tab: an address that could not be loaded. Browsers show a page of their own there, under that address.
+// By tab: an address that could not be loaded. Browsers show an error page under that address.
 const failed = new Map();
 const ERROR_PAGE = /^(about:(\w+error|blocked)\b|chrome-error:)/;
-// What browsers report where a page was stopped: they still show the former one.
+// Errors of pages whose loading was stopped: the browser still shows the previous page.
 const ABORTED = /ERR_ABORTED|NS_BINDING_ABORTED|2152398850/;
 
-/** Whether a tab is nobody else's business. `incognito` in the manifest keeps private windows away already; this stays right without. */
+/** Returns whether a tab is private. `incognito` in the manifest already excludes private windows; this does not rely on it. */
 const isPrivate = (tab) => tab.incognito !== false;
 
-/** Whether a title is what tabs show until a page has one: its address, or a part of that. */
+/** Returns whether a title is the one shown until a page has its own: its address, or a part of it. */
 function isAddress(title = "", url) {
   const short = url.replace(/^https?:\/\/(www\.)?/, "");
   return [url, short, short.replace(/\/$/, "")].includes(title) || url.replace(/^https?:\/\//, "") === title;
@@ -33,7 +33,7 @@ function isAddress(title = "", url) {
 function messageFor(tab) {
   if (!tab || isPrivate(tab) || !isPage(tab) || failed.get(tab.id) === tab.url) return { kind: "noPage" };
   const page = described(tab);
-  // The title may follow, until all of the page is there.
+  // The title may still change until the page is complete.
   if (isAddress(page.title, tab.url)) page.title = tab.status === "complete" ? nameOf(page.url) : "";
   return { kind: "page", ...page };
 }
@@ -43,20 +43,20 @@ async function frontTab() {
   return tab;
 }
 
-async function say() {
+async function report() {
   const message = messageFor(await frontTab());
   const text = JSON.stringify(message);
-  const isSaid = text === said;
-  said = text;
-  if (!isSaid) tell(message);
-  else if (isReturn && message.kind === "page") tell({ kind: "returned" });
+  const isUnchanged = text === lastReported;
+  lastReported = text;
+  if (!isUnchanged) post(message);
+  else if (isReturn && message.kind === "page") post({ kind: "returned" });
   isReturn = false;
-  // A page that was loaded again has lost its dot.
-  if (isSaid) showOffered();
+  // A reloaded page has lost its badge.
+  if (isUnchanged) showOffered();
 }
 
-/** Looks which page is in front: at once, and then at most once in an interval. */
-function look() {
+/** Updates the page in front: immediately, then at most once per interval. */
+function update() {
   if (timer) {
     isDue = true;
     return;
@@ -65,31 +65,31 @@ function look() {
     timer = null;
     if (isDue) {
       isDue = false;
-      look();
+      update();
     }
   }, INTERVAL);
-  say();
+  report();
 }
 
-/** Answers where the page is. A page of another address than the one that is meant says nothing. */
+/** Replies with the position of the page in front, or with none if another page is in front. */
 async function save({ request, url }) {
   let place = null;
   try {
     const tab = await frontTab();
     if (tab && !isPrivate(tab) && isPage(tab) && addressOf(tab) === url) place = await inPage(tab.id, "read");
   } catch {
-    // A page that the browser lets nobody look into, or one that goes away just now.
+    // The browser does not allow access to the page, or the page is closing.
   }
-  tell({ kind: "place", request, place });
+  post({ kind: "place", request, place });
 }
 
-/** Calls a function of page.js in the page in front, if that is the page with this address. */
+/** Calls a function of page.js in the page in front, if it has this address. */
 async function inFront(name, url) {
   try {
     const tab = await frontTab();
     if (tab && !isPrivate(tab) && addressOf(tab) === url) await inPage(tab.id, name);
   } catch {
-    // A page that the browser lets nobody look into.
+    // The browser does not allow access to the page.
   }
 }
 
@@ -105,14 +105,14 @@ async function showOffered() {
   const details = tab && !isPrivate(tab) ? { tabId: tab.id } : {};
   await api.action.setBadgeBackgroundColor({ ...details, color: "#1a73a8" });
   await api.action.setBadgeText({ ...details, text: offered ? "•" : "" });
-  await api.action.setTitle({ ...details, title: offered ? "Handoff: your other devices can go on with this page" : "Handoff" });
+  await api.action.setTitle({ ...details, title: offered ? "Handoff: your other devices can continue this page" : "Handoff" });
 }
 
 export function start() {
   on("ready", () => {
-    said = null;
+    lastReported = null;
     daemonChanged(null);
-    look();
+    update();
   });
   on("lost", ({ message }) => {
     setOffered(false);
@@ -122,34 +122,34 @@ export function start() {
   on("offered", ({ offered }) => setOffered(offered));
   on("watch", ({ url }) => inFront("watch", url));
   on("continued", ({ url }) => inFront("pause", url));
-  api.tabs.onActivated.addListener(look);
+  api.tabs.onActivated.addListener(update);
   api.tabs.onRemoved.addListener((tabId) => {
     failed.delete(tabId);
-    look();
+    update();
   });
   api.tabs.onUpdated.addListener((_, change, tab) => {
-    if (tab.active && (change.url || change.title || change.status)) look();
+    if (tab.active && (change.url || change.title || change.status)) update();
   });
   api.windows.onFocusChanged.addListener((windowId) => {
     if (windowId !== api.windows.WINDOW_ID_NONE) isReturn = true;
-    look();
+    update();
   });
   api.webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url, error }) => {
     if (frameId !== 0 || ABORTED.test(error)) return;
     failed.set(tabId, url);
-    look();
+    update();
   });
-  // Firefox commits error pages, too, and reports not all errors before.
+  // Firefox also commits error pages, and does not report all errors before.
   api.webNavigation.onDOMContentLoaded.addListener(async ({ tabId, frameId, url }) => {
     if (frameId !== 0) return;
     const tab = ERROR_PAGE.test(url) ? await api.tabs.get(tabId).catch(() => null) : null;
     if (tab) failed.set(tabId, tab.url);
     else if (!failed.delete(tabId)) return;
-    look();
+    update();
   });
-  // Containers are known from then on.
-  api.permissions.onAdded.addListener(look);
+  // From then on, containers are known.
+  api.permissions.onAdded.addListener(update);
   api.runtime.onMessage.addListener((message, sender) => {
-    if (message?.kind === "moved" && sender.tab?.active && !isPrivate(sender.tab)) tell({ kind: "moved" });
+    if (message?.kind === "moved" && sender.tab?.active && !isPrivate(sender.tab)) post({ kind: "moved" });
   });
 }

@@ -1,4 +1,4 @@
-// What is done in a page that was continued: going to its place, and staying there while it grows.
+// The actions in a continued page: going to a position, and staying there while the page grows.
 
 (() => {
   if (globalThis.handoffGoing) return;
@@ -6,19 +6,19 @@
   const { boxAt, boxesAround, canScroll, documents, mainBox, rootOf, scrollTo, span, wayOf } = globalThis.handoffBoxes;
   const { locate, media, movesIn, notify, occurrences, readText, rectAt } = globalThis.handoffPage;
 
-  // Fewer words are looked for where more are not found, in characters.
+  // The number of characters to search for if the complete words are not found.
   const FEWER_WORDS = 40;
-  // How long a page may take to become what it is: images, fonts, what scripts fetch.
+  // The maximum time for a page to settle (images, fonts, scripts), in milliseconds.
   const SETTLING = 15_000;
-  // How long it may take for the next part of a page that grows when its end is seen.
+  // The maximum time for the next part of a page that grows at its end, in milliseconds.
   const GROWING = 3_000;
-  // What a reader moves by, and the keys that move nothing by themselves.
+  // The events of reader input, and the keys that do nothing alone.
   const INPUTS = ["wheel", "touchstart", "pointerdown", "keydown"];
   const MODIFIERS = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Meta", "Shift"]);
 
   const now = () => performance.now();
 
-  /** Whether two addresses are one page: redirects add `www.`, change the scheme and remove parameters that identify the visit. */
+  /** Returns whether two addresses are the same page: redirects add `www.`, change the scheme and remove tracking parameters. */
   function isSamePage(left, right) {
     const [shown, wanted] = [new URL(left), new URL(right)];
     const key = ({ host, pathname, hash }) =>
@@ -27,7 +27,7 @@
     return key(shown) === key(wanted) && shown.search.slice(1).split("&").every((each) => !each || parameters.includes(each));
   }
 
-  /** Whether a page asks its reader to sign in, and shows little else. */
+  /** Returns whether a page mainly asks its reader to sign in. */
   function asksToSignIn() {
     const isShort = rootOf(document).scrollHeight < 3 * innerHeight;
     return isShort && [...document.querySelectorAll("input[type=password]")].some((each) => each.checkVisibility());
@@ -35,14 +35,14 @@
 
   // ---- Finding ----
 
-  /** The box in which some text is scrolled: the page where the place is one of the page, and else the innermost one. */
+  /** Returns the box that scrolls some text: the page if the position refers to it, otherwise the innermost box. */
   function boxOf(node, place) {
     const boxes = boxesAround(node.parentElement);
     const root = boxes.at(-1);
     return place.box === undefined && canScroll(root) ? root : boxes[0];
   }
 
-  /** A place of the words, as far as it can be gone to: with how much of the way is scrolled then. */
+  /** Returns a reachable occurrence of the words, with its distance from the expected scroll ratio. */
   function candidate(content, at, place) {
     const found = locate(content, at);
     const rect = rectAt(found.node, found.offset);
@@ -54,14 +54,15 @@
     return { ...found, text: found.node.data, distance: Math.abs(Math.min(1, Math.max(0, ratio)) - (place.ratio ?? 0)) };
   }
 
-  /** Where words stand that are shown and can be scrolled; of several places the one that is as far down as they were. */
+  /** Returns the visible and reachable occurrence of the words; of several, the one closest to the original position. */
   function find(place) {
     const content = readText();
     const parts = [place.words, place.words.slice(0, FEWER_WORDS), place.words.slice(0, place.paragraph ?? 0)];
     for (const part of new Set(parts.filter((each) => each.trim()))) {
       const places = occurrences(content.text, part);
       const found = places.map((at) => candidate(content, at, place));
-      // The same one of as many as there were, unless it is far from there: a list may show only a part of its rows.
+      // The same occurrence if their number is the same, unless it is far away: a list may show
+      // only some of its rows.
       const same = part === place.words && places.length === place.copies ? found[place.copy] : null;
       if (same?.distance < 0.1) return same;
       const best = found.filter(Boolean).sort((left, right) => left.distance - right.distance)[0];
@@ -70,7 +71,7 @@
     return null;
   }
 
-  /** Opens what the reader had unfolded, where the words are in it and nowhere else. */
+  /** Opens a collapsed element that contains the words, if they are nowhere else. */
   function unfold(words) {
     const part = words.slice(0, FEWER_WORDS);
     for (const each of documents().flatMap((document) => [...document.querySelectorAll("details:not([open])")])) {
@@ -83,7 +84,7 @@
 
   // ---- Moving ----
 
-  /** Scrolls what has to be scrolled until a piece of text is so far behind the beginning of the view. */
+  /** Scrolls until a piece of text has the given distance from the start of the view. */
   function bring(target, place) {
     const { node, offset } = target;
     const boxes = boxesAround(node.parentElement);
@@ -95,7 +96,7 @@
       if (Math.abs(missing) < 1) break;
       if (canScroll(each)) scrollTo(each, wayOf(each).at + missing);
     }
-    // A frame, or a box, may itself be outside of the view.
+    // A frame, or a box, may itself be outside the view.
     const frame = node.ownerDocument.defaultView.frameElement;
     if (frame && !isInView(frame)) frame.scrollIntoView({ block: "nearest", behavior: "instant" });
     return rectAt(node, offset) !== null;
@@ -110,7 +111,7 @@
     const target = media();
     if (!target || target.readyState < 1) return false;
     target.currentTime = place.time;
-    // Browsers let only those pages play by themselves that the user has dealt with.
+    // Browsers allow autoplay only on pages that the user has interacted with.
     if (place.playing) target.play().catch(() => {});
     else target.pause();
     return true;
@@ -119,19 +120,20 @@
   let stop = null;
 
   /**
-   * Goes to a place, and stays there while the page grows, until its reader moves.
+   * Goes to a position, and stays there while the page grows, until the reader moves.
    *
-   * A document at another address is gone to only by its words, and only if it is the first one of its tab (`landing`): it may be
-   * the page behind a redirect. Otherwise it is where the reader signs in, and the page may follow in the same document.
+   * In a document at another address, only the words are used, and only in the first document of the tab (`landing`), which may
+   * be the target of a redirect. Other documents are sign-in pages, whose target may follow in the same document.
    */
   function go({ place, url, landing }) {
     if (stop || (location.href !== landing && !isSamePage(location.href, url))) return;
     let target = null;
     let isMediaDone = place.time === undefined;
     let isArrived = false;
-    // What was scrolled last, and where that was: by this a scroll of the reader differs from one of the page.
+    // The last scrolled box and its position, to distinguish scrolling by the reader from scrolling
+    // by the page.
     let last = null;
-    // How long the page is and since when, while its end is shown so that it grows.
+    // The size of the page and the time of its last change, while its end is shown to make it grow.
     let growth = null;
 
     const arrive = () => {
@@ -150,7 +152,7 @@
       last = { box, at: way.at, size: way.size, when: now(), start: start(target, box) };
     };
 
-    /** Whether the page is to be shown to its end, since it was longer and may become that. Narrower windows have longer pages. */
+    /** Returns whether to show the end of the page so that it grows: it was longer originally. Narrow windows have longer pages. */
     const grows = (box) => {
       if (place.height === undefined || growth === "ended" || document.readyState !== "complete") return false;
       const { size, view } = wayOf(box);
@@ -191,7 +193,8 @@
     };
 
     let timer = null;
-    // Looking for words costs more the longer a page is: while they are missing, it is done less and less often.
+    // Searching is slower in longer pages, so it is repeated with increasing delays until the words
+    // are found.
     let pause = 50;
     const later = (delay) => {
       timer ??= setTimeout(() => {
@@ -202,9 +205,9 @@
     };
     const sizes = new ResizeObserver(later);
     const changes = new MutationObserver(later);
-    // Documents, and elements whose sizes are followed.
+    // Documents, and elements whose sizes are observed.
     const observed = new Set();
-    /** A page may start its film by itself, at any time. It was paused where it was continued from. */
+    /** Pauses media that the page starts by itself, if it was paused where it was continued from. */
     const plays = (event) => {
       const isDecoration = event.target.muted && event.target.loop;
       if (place.time !== undefined && !place.playing && !isDecoration && isHere()) event.target.pause();
@@ -221,7 +224,7 @@
         changes.observe(each, { childList: true, subtree: true, characterData: true });
         for (const kind of INPUTS) each.addEventListener(kind, input, { capture: true, passive: true });
         each.addEventListener("scroll", scrolled, { capture: true, passive: true });
-        // Of images and frames too, which do not bubble.
+        // Includes images and frames, whose events do not bubble.
         for (const kind of ["load", "loadedmetadata"]) each.addEventListener(kind, later, true);
         each.addEventListener("play", plays, true);
       }
@@ -239,7 +242,7 @@
       }
       removeEventListener("load", later);
     };
-    /** The reader has moved. Where he signs in, that does not concern the page. */
+    /** Handles a move of the reader, except on a sign-in page. */
     const moved = () => {
       if (!isHere()) return;
       arrive();
@@ -248,14 +251,14 @@
     const input = (event) => {
       if (!MODIFIERS.has(event.key)) moved();
     };
-    /** Scroll bars and searches move the page without input. So do pages: to their beginning, and to the anchor in the address. */
+    /** Handles scrolling without input: by scroll bars and searches, or by the page to its start or to the anchor in the address. */
     const scrolled = () => {
       if (!last?.box.isConnected) return;
       const { at, size } = wayOf(last.box);
       const way = at - last.at;
       if (Math.abs(way) < 2 || size !== last.size) return;
       const line = isTarget() ? start(target, last.box) : null;
-      // What was inserted above moves the page, and the text stays where it is.
+      // Content inserted above moves the page, but the text stays where it is.
       if (line !== null && last.start !== null && Math.abs(line - last.start + way) > 2) return;
       const isPages = at <= 1 ? now() - last.when < 1000 : location.hash.length > 1 && document.readyState !== "complete";
       if (isPages) later();
@@ -271,7 +274,7 @@
     step();
   }
 
-  /** Goes to another place on a page that was gone to before. */
+  /** Goes to another position on a page that was continued before. */
   function goAgain(request) {
     stop?.();
     stop = null;

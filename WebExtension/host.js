@@ -1,13 +1,14 @@
-// The native messaging host, handoff-browser, which speaks to handoffd. The kinds of messages and their fields stand in
-// Sources/HandoffBrowser/Messages, too.
+// Connects to the native messaging host, handoff-browser, which communicates with handoffd.
+// Sources/HandoffBrowser/Messages has the same kinds of messages and fields.
 
 export const api = globalThis.browser ?? globalThis.chrome;
 
 const NAME = "dev.handoff1.browser";
-// The host lives as long as the browser. When it ends it is restarted immediately, and later each time that it ends again soon after.
+// The host runs as long as the browser. If it exits, it is restarted immediately, then with
+// increasing delays if it exits again soon.
 const FIRST_PAUSE = 1_000;
 const MAX_PAUSE = 60_000;
-// The host skips longer messages, in bytes.
+// The maximum message length accepted by the host, in bytes.
 const MAX_MESSAGE = 1 << 20;
 
 let port = null;
@@ -16,12 +17,12 @@ let pause = 0;
 let timer = null;
 const handlers = new Map();
 
-/** Sets what is called with each message of a kind. */
+/** Sets the handler for a kind of message. */
 export function on(kind, handler) {
   handlers.set(kind, handler);
 }
 
-/** Starts the host unless it runs, or is about to be restarted. An open port keeps the background awake, without a timer. */
+/** Starts the host unless it runs or is about to be restarted. An open port keeps the background page alive without a timer. */
 export function connect() {
   if (port || timer) return;
   startedAt = Date.now();
@@ -29,7 +30,7 @@ export function connect() {
   port = opened;
   opened.onMessage.addListener((message) => handlers.get(message.kind)?.(message));
   opened.onDisconnect.addListener(() => {
-    const why = opened.error?.message ?? api.runtime.lastError?.message ?? "handoff-browser has ended";
+    const why = opened.error?.message ?? api.runtime.lastError?.message ?? "handoff-browser has exited";
     if (port !== opened) return;
     port = null;
     restart();
@@ -46,7 +47,7 @@ function restart() {
   pause = Math.min(MAX_PAUSE, Math.max(FIRST_PAUSE, 2 * pause));
 }
 
-/** A message in which each text is valid Unicode: a page may have cut its title inside a character. */
+/** Returns a message with well-formed Unicode texts: a page may have cut its title within a character. */
 function wellFormed(value) {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -54,8 +55,8 @@ function wellFormed(value) {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, wellFormed(each)]));
 }
 
-/** Sends a message to the host. It is lost where there is no host: `ready` has everything sent again. */
-export function tell(message) {
+/** Sends a message to the host. Without a host it is dropped, because `ready` requests everything again. */
+export function post(message) {
   connect();
   const sent = wellFormed(message);
   if (new TextEncoder().encode(JSON.stringify(sent)).length > MAX_MESSAGE) return;

@@ -1,4 +1,5 @@
-// Runs the scripts for pages in a page, in the extension's own world, where scripts of the page see nothing of it.
+// Runs the page scripts in the extension's isolated world, which the scripts of the page cannot
+// access.
 
 import { api } from "./host.js";
 
@@ -9,7 +10,7 @@ const call = (name, argument) => {
   return functions[name] ? { value: functions[name](argument) ?? null } : null;
 };
 
-/** Calls a function of page.js or going.js in a tab. A page that is still loading, maybe for long, is not waited for. */
+/** Calls a function of page.js or going.js in a tab, without waiting for the page to load. */
 export async function inPage(tabId, name, argument = null) {
   const where = { target: { tabId }, injectImmediately: true };
   const run = async () => (await api.scripting.executeScript({ ...where, func: call, args: [name, argument] }))[0]?.result;

@@ -1,29 +1,29 @@
-// Opens what is continued here, and goes to its place.
+// Opens continued pages, and goes to their positions.
 
-import { api, on, tell } from "./host.js";
+import { api, on, post } from "./host.js";
 import { inPage } from "./inject.js";
 
-// How long the place is kept for a page that its reader has to sign in for first.
+// The time to keep the position for a page that first requires signing in, in milliseconds.
 const TIMEOUT = 600_000;
-// Tabs that are remembered, so that the next continuation of their page comes to them.
-const REMEMBERED = 64;
+// The maximum number of remembered tabs, which are reused when their page is continued again.
+const MAX_REMEMBERED = 64;
 
-// By tab: the continued address, its place until the tab has gone there, the first address that the tab showed, and the one where
-// it arrived.
+// By tab: the continued address, its position until the tab has gone there, the first address that
+// the tab showed, and the one where it arrived.
 const opened = new Map();
 
-/** Goes to the place, if the document in the tab is the continued page. page.js decides that: a tab may show another one by then. */
+/** Goes to the position if the tab shows the continued page, which going.js checks because the tab may have changed. */
 async function go(tabId, name = "go") {
   const entry = opened.get(tabId);
   if (!entry?.place || Date.now() > entry.until) return;
   try {
     await inPage(tabId, name, { place: entry.place, url: entry.url, landing: entry.landing });
   } catch {
-    // A page that the browser lets nobody look into, or another one by now.
+    // The browser does not allow access to the page, or another page is shown.
   }
 }
 
-/** The page is at its place, or its reader has moved: later documents of the tab are left alone. */
+/** Records that the page is at its position or its reader has moved. Later documents of the tab are left unchanged. */
 function arrived(tab) {
   const entry = opened.get(tab.id);
   if (!entry) return;
@@ -31,7 +31,7 @@ function arrived(tab) {
   entry.arrival = tab.url;
 }
 
-/** A tab that was opened for this page and still shows it. */
+/** Returns a tab that was opened for this page and still shows it. */
 async function tabWith(url) {
   for (const [tabId, entry] of opened) {
     if (entry.url !== url) continue;
@@ -45,7 +45,7 @@ async function createTab(url) {
   try {
     return await api.tabs.create({ url, active: true });
   } catch {
-    // There is no window yet, or none that is not private.
+    // There is no window, or only private ones.
     const window = await api.windows.create({ url, focused: true });
     return window.tabs?.[0] ?? (await api.tabs.query({ windowId: window.id }))[0];
   }
@@ -63,18 +63,18 @@ async function open({ continuation, url, place }) {
     } else {
       tab = await createTab(url);
       opened.set(tab.id, entry);
-      if (opened.size > REMEMBERED) opened.delete(opened.keys().next().value);
-      // A document that began before this line was announced by no event.
+      if (opened.size > MAX_REMEMBERED) opened.delete(opened.keys().next().value);
+      // Documents that started before the tab was registered have caused no event.
       landed(tab.id, await api.tabs.get(tab.id));
     }
   } catch {
-    return tell({ kind: "opened", continuation, handled: false });
+    return post({ kind: "opened", continuation, handled: false });
   }
-  tell({ kind: "opened", continuation, handled: true });
+  post({ kind: "opened", continuation, handled: true });
   api.windows.update(tab.windowId, { focused: true }).catch(() => {});
 }
 
-/** A document has begun in a tab. The first one may be the page at another address, or what comes before it. */
+/** Handles a new document in a tab. The first may be the page at another address, or a sign-in page before it. */
 function landed(tabId, tab) {
   const entry = opened.get(tabId);
   if (!entry || !/^https?:/.test(tab.url ?? "")) return;
@@ -86,7 +86,7 @@ export function start() {
   on("open", open);
   api.tabs.onRemoved.addListener((tabId) => opened.delete(tabId));
   api.tabs.onUpdated.addListener((tabId, change, tab) => {
-    // As soon as there is a document, and once more when all of it is there.
+    // Called when a document exists, and again when it is complete.
     if (change.url || change.status === "complete") landed(tabId, tab);
   });
   api.runtime.onMessage.addListener((message, sender) => {

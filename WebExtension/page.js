@@ -1,33 +1,33 @@
-// What is read in a page: its text, and where its reader is. Nothing that was entered is looked at.
+// Reads a page: its text and the position of its reader. Never reads what was entered.
 
 (() => {
   if (globalThis.handoffPage) return;
 
   const api = globalThis.browser ?? globalThis.chrome;
-  // Words that tell one place from others, in characters.
+  // The number of characters that identify a position.
   const WORDS = 120;
-  // How far below the first line a paragraph may begin to be the one that is meant, in pixels.
+  // The maximum distance of a preferred paragraph start below the first line, in pixels.
   const NEAR = 250;
-  // The most text that is looked at, in characters.
+  // The maximum text to read, in characters.
   const TEXT = 4_000_000;
-  // The most pieces of text that are looked at one by one.
+  // The maximum number of text nodes to examine individually.
   const PIECES = 20_000;
-  // The most places of the same words that are distinguished.
+  // The maximum number of occurrences to distinguish.
   const COPIES = 1000;
-  // What happens to a page when its place becomes another one.
+  // The events that change the position.
   const MOVES = ["scroll", "seeked", "play", "pause"];
 
   const { boxesAround, direction, documents, mainBox, pathOf, span, styleOf, viewOf, wayOf } = globalThis.handoffBoxes;
 
   // ---- Text ----
 
-  /** Whether text in an element is shown to people, as far as styles say. */
+  /** Returns whether styles allow the text of an element to be visible. */
   function isShown(element) {
     if (/^(SCRIPT|STYLE|NOSCRIPT|TEXTAREA|TEMPLATE|OPTION)$/i.test(element.nodeName) || element.isContentEditable) return false;
     return element.checkVisibility({ checkVisibilityCSS: true });
   }
 
-  /** The text nodes that are shown, with the place of each in the text of all, where blanks are one each. */
+  /** Returns the visible text nodes with their offsets in the whole text, in which each run of blanks is one blank. */
   function readText() {
     const nodes = [];
     let text = "";
@@ -47,7 +47,7 @@
     return { nodes, text };
   }
 
-  /** Where a character of the text of all stands: its node, and the offset in what that node really holds. */
+  /** Returns the node of a position in the whole text, and the offset in its actual data. */
   function locate({ nodes }, position) {
     let low = 0;
     for (let high = nodes.length - 1; low < high;) {
@@ -71,14 +71,14 @@
     return range.getClientRects()[0] ?? null;
   }
 
-  /** Each place of some words in a text. */
+  /** Returns all positions of words in a text. */
   function occurrences(text, words) {
     const found = [];
     for (let at = text.indexOf(words); at >= 0 && found.length < COPIES; at = text.indexOf(words, at + 1)) found.push(at);
     return found;
   }
 
-  /** The node and offset of the text at a point of the view. */
+  /** Returns the node and offset of the text at a point of the view. */
   function caretAt(document, x, y) {
     if (document.caretPositionFromPoint) {
       const caret = document.caretPositionFromPoint(x, y);
@@ -88,7 +88,7 @@
     return range && { node: range.startContainer, offset: range.startOffset };
   }
 
-  /** Whether an element moves when a box is scrolled: nothing between them keeps it where it is, or scrolls itself. */
+  /** Returns whether an element moves when a box scrolls: no ancestor in between is fixed, sticky or scrolls itself. */
   function movesIn(element, box) {
     for (let each = element; each && each !== box; each = each.parentElement ?? each.getRootNode().host) {
       const { position } = styleOf(each);
@@ -97,7 +97,7 @@
     return boxesAround(element)[0] === box;
   }
 
-  /** The first line of text that may be sent and moves with a box, between two distances from where its view begins. */
+  /** Returns the first line of sendable text that moves with a box, between two distances from the start of its view. */
   function lineBelow(box, from, to, mayBeSent) {
     const view = viewOf(box);
     const way = direction(box);
@@ -111,7 +111,7 @@
         const element = caret.node.parentElement;
         if (!element || !mayBeSent(caret.node)) continue;
         const rect = rectAt(caret.node, Math.min(caret.offset, caret.node.data.length - 1));
-        // Where there is no text the browser names some that is near.
+        // If there is no text at the point, the browser returns text nearby.
         const place = rect && span(rect, box);
         if (!place || place.end <= 0 || place.start > distance || place.end < distance || !movesIn(element, box)) continue;
         return lineStart(caret.node, caret.offset, place, box);
@@ -120,7 +120,7 @@
     return null;
   }
 
-  /** The first piece of text that moves with a box, where it fills no line: rows of lists, short messages. */
+  /** Returns the first piece of text that moves with a box, for text that fills no line, such as list rows and short messages. */
   function pieceBelow(box, from, to, mayBeSent) {
     let best = null;
     for (const { node } of readText().nodes.slice(0, PIECES)) {
@@ -134,14 +134,14 @@
     return best;
   }
 
-  /** The element that a piece of text is a paragraph of. */
+  /** Returns the block element that contains a piece of text. */
   function blockOf(node) {
     let element = node.parentElement;
     while (element?.parentElement && styleOf(element).display.startsWith("inline")) element = element.parentElement;
     return element;
   }
 
-  /** The text of a paragraph up to a place in it, or from there on. */
+  /** Returns the text of a paragraph up to a position, or from there on. */
   function paragraphText({ node, offset }, isBefore) {
     const range = node.ownerDocument.createRange();
     range.selectNodeContents(blockOf(node));
@@ -153,13 +153,13 @@
   const beginsParagraph = (line) => !paragraphText(line, true).trim();
 
   /**
-   * The line by which the place is known: the first one, or that of a paragraph that begins not far below. Lines break elsewhere in
-   * another window, and the beginning of a paragraph does not.
+   * Returns the line that identifies the position: the first one, or the first line of a paragraph that starts not far below.
+   * In another window lines break differently, but paragraphs start at the same place.
    */
   function firstLine(box, mayBeSent) {
     const view = viewOf(box);
     const { innerWidth, innerHeight } = box.ownerDocument.defaultView;
-    // Only what is seen of the box, which may be partly out of the window.
+    // Only the visible part of the box, which may be partly outside the window.
     const seen = direction(box) === "down" ? [-view.top, innerHeight - view.top]
       : direction(box) === "left" ? [view.right - innerWidth, view.right]
       : [-view.left, innerWidth - view.left];
@@ -174,7 +174,7 @@
     return next && beginsParagraph(next) ? next : line;
   }
 
-  /** The beginning of a line inside of its text node, at a word. */
+  /** Returns the start of a line within its text node, at a word. */
   function lineStart(node, offset, line, box) {
     let start = Math.min(offset, node.data.length - 1);
     while (start > 0) {
@@ -189,14 +189,14 @@
 
   // ---- Media ----
 
-  /** The film or sound that counts: what plays, else the largest. */
+  /** Returns the main media element: the playing one, otherwise the largest. */
   function media() {
     const all = documents().flatMap((each) => [...each.querySelectorAll("video, audio")]).filter((each) => Number.isFinite(each.duration));
     const size = (each) => each.clientWidth * each.clientHeight + (each.paused ? 0 : 1e9) - (each.muted && each.loop ? 2e9 : 0);
     return all.sort((left, right) => size(right) - size(left))[0] ?? null;
   }
 
-  /** Stops what plays, since it goes on elsewhere. Silent films that only decorate a page do not count. */
+  /** Pauses the playing media, which continues on another device. Ignores muted media, which is usually decorative. */
   function pause() {
     const playing = media();
     if (playing && !playing.paused && !playing.muted) playing.pause();
@@ -204,14 +204,14 @@
 
   // ---- Reading the place ----
 
-  /** Sends a message to the extension, which may have been switched off or replaced. */
+  /** Sends a message to the extension, which may have been disabled or replaced. */
   function notify(kind) {
     try {
       api.runtime.sendMessage({ kind })?.catch?.(() => {});
     } catch {}
   }
 
-  /** Says once that the page was moved: then its place is asked for again before somebody goes on with it. */
+  /** Reports the first move of the page, so that its position is requested again before it is continued. */
   function watchForMoves() {
     const watched = documents();
     const stop = () => {
@@ -226,8 +226,8 @@
   }
 
   /**
-   * The words at a line, up to the next text that must not be sent or cannot be: half of a surrogate pair; and what distinguishes
-   * them from the same words elsewhere.
+   * Returns the words at a line, up to the next text that must not be sent or cannot be (an unpaired surrogate), and what
+   * distinguishes them from the same words elsewhere.
    */
   function wordsAt(line, { mayBeSent, repeats }) {
     const { nodes, text } = readText();

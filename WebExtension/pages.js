@@ -1,34 +1,35 @@
-// Which tabs the host is informed of, besides those of private windows, which are kept away where messages are made.
+// Selects the tabs to send to the host. Private windows are excluded where messages are created.
 
 import { addressOf } from "./address.js";
 import { api } from "./host.js";
 
-// What an activity may have (Sources/HandoffModel/Limits.swift). A page may have a title or an address of any length.
+// The limits of activities (Sources/HandoffModel/Limits.swift). A page may have a title or an
+// address of any length.
 const MAX_URL = 2048;
 const MAX_TITLE = 1024;
-// The most bytes of a list of tabs; a message to the host has a mebibyte at most.
+// The maximum size of a list of tabs, in bytes. Messages to the host have at most 1 MiB.
 const MAX_LIST = 700_000;
 const MAX_TABS = 2000;
 const MAX_LISTED_TITLE = 200;
-// The most addresses of a tab that are remembered as results of forms.
+// The maximum number of form result addresses remembered per tab.
 const MAX_POSTED = 64;
 
 const isFirefox = api.runtime.getURL("").startsWith("moz-extension:");
 
-// By tab: addresses whose document was the answer to a POST.
+// By tab: the addresses of documents returned by a POST.
 const posted = new Map();
 
 const withoutFragment = (url) => url.split("#", 1)[0];
 
-/** Whether a tab shows the answer to a form: what was entered is in it, and its address brings another page elsewhere. */
+/** Returns whether a tab shows a form result: it contains the input, and its address leads to another page elsewhere. */
 export const isFormResult = (tab) => posted.get(tab.id)?.has(withoutFragment(tab.url ?? "")) ?? false;
 
-/** Whether a tab shows a page of the web that another device could open by its address. */
+/** Returns whether a tab shows a web page that another device can open by its address. */
 export const isPage = (tab) => addressOf(tab) !== "" && addressOf(tab).length <= MAX_URL && !isFormResult(tab);
 
 /**
- * The address, title and container of a page as the host gets them. Firefox names containers only to those who may see cookies, which
- * is left to the user: until then the host excludes every page where its user excludes a container.
+ * Returns the address, title and container of a page for the host. Firefox shows containers only with the permission for cookies,
+ * which the user may grant. Without it, the host excludes every page if the user excludes any container.
  */
 export function described(tab, maxTitle = MAX_TITLE) {
   const page = { url: addressOf(tab), title: (tab.title ?? "").slice(0, maxTitle) };
@@ -37,7 +38,7 @@ export function described(tab, maxTitle = MAX_TITLE) {
   return page;
 }
 
-/** The pages of tabs for a list, as many as fit into a message. */
+/** Returns the pages of tabs for a list, as many as fit in a message. */
 export function listed(tabs) {
   const encoder = new TextEncoder();
   const list = [];
@@ -53,7 +54,7 @@ export function listed(tabs) {
 }
 
 function responded({ tabId, method, url, statusCode }) {
-  // Without a document the tab keeps the one that it has.
+  // Without a document, the tab keeps its current one.
   if (tabId < 0 || statusCode === 204 || statusCode === 205) return;
   const own = posted.get(tabId) ?? new Set();
   if (method === "POST") own.add(withoutFragment(url));

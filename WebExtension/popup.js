@@ -1,4 +1,4 @@
-// The popup: what the other devices offer, their open tabs, this page as a code, and what is wrong.
+// The popup: offers and open tabs of other devices, sending this page, its QR code, and problems.
 
 import { addressOf } from "./address.js";
 import { clean, make, setText, showRows } from "./rows.js";
@@ -7,27 +7,27 @@ const api = globalThis.browser ?? globalThis.chrome;
 const element = (id) => document.getElementById(id);
 const port = api.runtime.connect({ name: "popup" });
 
-// Rows of a list that are shown at first, and that *Show more* adds.
+// The number of rows shown at first, and added by *Show More*.
 const PART = 15;
-// Devices with a button of their own at first.
+// The number of devices with their own button at first.
 const RECIPIENTS = 8;
 
 let page = null;
 let isOffered = false;
 let missing = null;
 let status = null;
-// The offers, or null until they are known.
+// The offers; null until they are known.
 let offers = null;
-// By device: its name, and its tabs or why they did not come.
+// By device: its name, and its tabs or the reason why they are unavailable.
 const tabs = new Map();
-let hasAskedForTabs = false;
+let hasRequestedTabs = false;
 let failure = null;
-// What became of the page that was sent: words.
+// The state of the sent page, for display.
 let sent = null;
-// How many rows, or buttons, of each list are shown.
+// The numbers of rows or buttons shown in each list.
 const limits = { offers: PART, tabs: PART, recipients: RECIPIENTS };
 
-const ask = (message) => port.postMessage(message);
+const request = (message) => port.postMessage(message);
 
 const host = (url) => {
   try {
@@ -37,13 +37,13 @@ const host = (url) => {
   }
 };
 
-/** Shows how many rows of a list are hidden. */
+/** Shows the number of hidden rows of a list. */
 function showMore(name, hidden) {
   element(`more-${name}`).hidden = hidden <= 0;
-  setText(element(`more-${name}`), `Show more (${hidden} hidden)`);
+  setText(element(`more-${name}`), `Show More (${hidden} hidden)`);
 }
 
-const titleOf = (offer) => clean(offer.title) || (offer.isPage ? "A page without a title" : offer.type);
+const titleOf = (offer) => clean(offer.title) || (offer.isPage ? "Untitled Page" : offer.type);
 
 function showOffers() {
   const shown = (offers ?? []).slice(0, limits.offers);
@@ -58,7 +58,7 @@ function showOffers() {
       name: `Continue ${titleOf(offer)} from ${clean(offer.deviceName)}`,
       run: () => {
         failure = null;
-        ask({ kind: "go", activity: offer.activity, device: offer.device });
+        request({ kind: "go", activity: offer.activity, device: offer.device });
       },
     })),
   );
@@ -69,9 +69,9 @@ function showOffers() {
   setText(
     element("no-offers"),
     missing || !status ? ""
-    : !status.account ? "This device is in no account. Run 'handoffctl pair' on another device, and 'handoffctl join' here."
-    : !others.length ? "This account has no other device yet."
-    : there.length ? `Nothing is open on ${new Intl.ListFormat("en").format(there)}.`
+    : !status.account ? "This device is not in an account. Run 'handoffctl pair' on another device, then 'handoffctl join' here."
+    : !others.length ? "This account has no other devices yet."
+    : there.length ? `Nothing to continue on ${new Intl.ListFormat("en").format(there)}.`
     : "None of your other devices is online.",
   );
 }
@@ -102,7 +102,7 @@ function showTabs() {
           key: `${key} ${copies.get(key)}`,
           title,
           from: host(tab.url),
-          name: `Open ${title}, ${host(tab.url)}, of ${clean(name)}`,
+          name: `Open ${title}, ${host(tab.url)}, from ${clean(name)}`,
           run: async () => {
             await api.tabs.create({ url: tab.url });
             close();
@@ -115,10 +115,10 @@ function showTabs() {
   const listed = element("tabs").querySelectorAll("li").length;
   showMore("tabs", count - listed);
   element("tabs-section").hidden = ![...tabs.values()].some(({ list, why }) => list?.length || why);
-  setText(element("no-tabs"), words.length && !count ? "No tab matches." : "");
+  setText(element("no-tabs"), words.length && !count ? "No matching tabs." : "");
 }
 
-/** What the tabs of a device are shown in. */
+/** Returns the element that contains the tabs of a device. */
 function groupOf(device) {
   const id = `device-${device}`;
   const former = element(id)?.parentElement;
@@ -141,11 +141,11 @@ function showPage() {
   const off = status?.holds.find((each) => each.direction === "advertise");
   let words =
     page?.incognito ? "Private windows are never offered."
-    : page?.status === "loading" && !isOffered ? "It is still loading."
-    : missing || !isPage || !isOffered ? "It is not offered to your other devices."
-    : off ? `It is not offered: ${off.message}.`
-    : "Your other devices can go on with it.";
-  // By this name a container is excluded in browser.conf.
+    : page?.status === "loading" && !isOffered ? "This page is still loading."
+    : missing || !isPage || !isOffered ? "This page is not offered to your other devices."
+    : off ? `This page is not offered: ${off.message}.`
+    : "Your other devices can continue this page.";
+  // The name by which browser.conf excludes a container.
   if (page?.cookieStoreId && page.cookieStoreId !== "firefox-default") words += ` (${page.cookieStoreId})`;
   setText(element("page"), words);
   element("code-button").hidden = !isPage;
@@ -154,7 +154,7 @@ function showPage() {
   element("resume").hidden = !off?.byUser;
 }
 
-/** A button for each device that the page may be sent to. */
+/** Shows a button for each device that the page can be sent to. */
 function showRecipients() {
   const devices = missing ? [] : status?.devices ?? [];
   const shown = devices.slice(0, limits.recipients);
@@ -165,12 +165,12 @@ function showRecipients() {
       key: device.id,
       title: clean(device.name),
       name: `Send this page to ${clean(device.name)}${device.online ? "" : ", which is offline"}`,
-      hint: device.online ? "" : `${clean(device.name)} is offline. It receives the page as soon as it is online.`,
+      hint: device.online ? "" : `${clean(device.name)} is offline. It will receive the page when it is online.`,
       run: () => {
         failure = null;
-        sent = `Sending to ${clean(device.name)} …`;
+        sent = `Sending to ${clean(device.name)}…`;
         show();
-        ask({ kind: "send", device: device.id, tab: page.id, url: addressOf(page) });
+        request({ kind: "send", device: device.id, tab: page.id, url: addressOf(page) });
       },
     })),
   );
@@ -197,11 +197,11 @@ function show() {
   showTabs();
 }
 
-/** Draws a code of rows of ones and zeros, as one path. */
+/** Draws a QR code from rows of ones and zeros, as a single path. */
 function showCode({ url, rows }) {
   if (url !== addressOf(page)) return;
   const figure = element("code");
-  if (!rows) return figure.replaceChildren(make("p", "quiet", "The address is too long for a code."));
+  if (!rows) return figure.replaceChildren(make("p", "quiet", "The address is too long for a QR code."));
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   const path = document.createElementNS(space, "path");
@@ -212,12 +212,12 @@ function showCode({ url, rows }) {
   svg.setAttribute("viewBox", `0 0 ${rows.length} ${rows.length}`);
   svg.setAttribute("shape-rendering", "crispEdges");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "QR code of the address of this page, for the camera of a phone");
+  svg.setAttribute("aria-label", "QR code of the address of this page, to scan with a phone");
   svg.append(path);
   figure.replaceChildren(svg);
 }
 
-/** Only what is new is read out, not the list. */
+/** Announces new offers to screen readers, but not the whole list. */
 function announce(added) {
   if (added.length === 1) setText(element("news"), `New: ${titleOf(added[0])} from ${clean(added[0].deviceName)}`);
   else if (added.length) setText(element("news"), `${added.length} new offers`);
@@ -230,8 +230,8 @@ const answers = {
     missing = message.missing;
     failure = null;
     if (!missing) return;
-    // Nothing that was known before can be continued, and all of it is asked for again.
-    [status, offers, hasAskedForTabs] = [null, null, false];
+    // Known offers can no longer be continued, and everything is requested again.
+    [status, offers, hasRequestedTabs] = [null, null, false];
     tabs.clear();
   },
   page(message) {
@@ -244,10 +244,10 @@ const answers = {
     const former = offers && new Set(offers.map((offer) => offer.device + offer.activity));
     offers = message.offers;
     if (former) announce(offers.filter((offer) => !former.has(offer.device + offer.activity)));
-    // Only now that somebody looks; and once, as they are.
-    if (!hasAskedForTabs) {
-      hasAskedForTabs = true;
-      ask({ kind: "tabs" });
+    // Requested only once, and only while the popup is open.
+    if (!hasRequestedTabs) {
+      hasRequestedTabs = true;
+      request({ kind: "tabs" });
     }
   },
   tabs(message) {
@@ -259,10 +259,10 @@ const answers = {
   },
   sent(message) {
     failure = message.failure;
-    sent = failure ? null : `${nameOf(message.device)} is told of it, until it is opened there or this browser ends.`;
+    sent = failure ? null : `Sent to ${nameOf(message.device)}. It is available there until it is opened or this browser is closed.`;
   },
   taken(message) {
-    sent = `${nameOf(message.device)} has opened it.`;
+    sent = `Opened on ${nameOf(message.device)}.`;
   },
   trouble(message) {
     failure = message.message;
@@ -276,7 +276,8 @@ port.onMessage.addListener((message) => {
   show();
   if (offers && !hasFocused) {
     hasFocused = true;
-    // So that Enter continues what was begun last. Later the focus stays where it is: Enter would continue something else.
+    // Enter then continues the most recent activity. Later the focus does not move, so that Enter
+    // does not continue another one.
     if (document.activeElement === document.body) element("offers").querySelector("button")?.focus();
   }
 });
@@ -290,9 +291,9 @@ for (const name of Object.keys(limits)) {
   });
 }
 
-element("pause").addEventListener("click", () => ask({ kind: "pause", seconds: null }));
-element("pause-hour").addEventListener("click", () => ask({ kind: "pause", seconds: 3600 }));
-element("resume").addEventListener("click", () => ask({ kind: "resume" }));
+element("pause").addEventListener("click", () => request({ kind: "pause", seconds: null }));
+element("pause-hour").addEventListener("click", () => request({ kind: "pause", seconds: 3600 }));
+element("resume").addEventListener("click", () => request({ kind: "resume" }));
 element("search").addEventListener("input", () => {
   limits.tabs = PART;
   showTabs();
@@ -301,17 +302,18 @@ element("code-button").addEventListener("click", () => {
   const isOpen = element("code").hidden;
   element("code").hidden = !isOpen;
   element("code-button").setAttribute("aria-expanded", isOpen);
-  if (isOpen) ask({ kind: "code", url: addressOf(page) });
+  if (isOpen) request({ kind: "code", url: addressOf(page) });
 });
 
-// Firefox names the container of a tab only to those who may see cookies, which are of no interest here otherwise.
+// Firefox shows the container of a tab only with the permission for cookies, which is not needed
+// otherwise.
 const CONTAINERS = { permissions: ["cookies"] };
 const isFirefox = api.runtime.getURL("").startsWith("moz-extension:");
 element("containers").addEventListener("click", async () => {
   element("containers").hidden = await api.permissions.request(CONTAINERS);
 });
 
-// Arrows go from row to row; a slash searches.
+// Arrow keys move between rows; a slash starts a search.
 document.addEventListener("keydown", (event) => {
   hasFocused = true;
   if (event.key === "/" && document.activeElement !== element("search")) {
@@ -330,7 +332,7 @@ element("containers").hidden = !isFirefox || (await api.permissions.contains(CON
 [page] = await api.tabs.query({ active: true, currentWindow: true });
 api.tabs.onUpdated.addListener((tabId, change, tab) => {
   if (tabId !== page?.id) return;
-  // What was drawn for another address does not belong to this page.
+  // The code belongs to the previous address.
   if (addressOf(tab) !== addressOf(page)) element("code").hidden = true;
   page = tab;
   show();

@@ -1,22 +1,24 @@
-// Which text of a page may be sent: text that its reader sees and has not typed. Runs before page.js, in the same world.
+// Selects the text of a page that may be sent: visible text that its reader has not typed. Runs
+// before page.js, in the same world.
 
 (() => {
   if (globalThis.handoffReadable) return;
 
   const TYPES = "text search url tel email password number".split(" ");
-  // Text that is typed into a page is compared with its text up to this length, in letters and digits.
+  // Typed text is compared with the text of the page up to this length, in letters and digits.
   const MAX_TYPED = 200_000;
-  // A run of so many letters and digits that a control has, too, repeats the control.
+  // The length of a run of letters and digits that, if also in a control, counts as a repetition of
+  // it.
   const RUN = 12;
-  // A control of this size or less, in pixels, is not seen.
+  // The maximum size of a control that counts as invisible, in pixels.
   const SPECK = 4;
-  // The text nodes that are looked at to find the box of an editor.
+  // The maximum number of text nodes to examine when looking for the box of an editor.
   const MAX_NODES = 200;
 
   const letters = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   const isTransparent = (color) => /^transparent$|[,/] ?0(\.0*)?\)$/.test(color) && !/^rgb\(/.test(color);
 
-  /** The elements that a user types into. */
+  /** Returns the elements that a user can type into. */
   function controls(documents) {
     const selector = "textarea, input, [contenteditable], [role=textbox], [role=searchbox]";
     return documents.flatMap((each) => [...each.querySelectorAll(selector)]).filter((each) => each.nodeName !== "INPUT" || TYPES.includes(each.type));
@@ -24,7 +26,7 @@
 
   const typedText = (control) => control.value ?? control.textContent ?? "";
 
-  /** Whether something cuts a box off: an ancestor that does not scroll and of which the box is outside, or the edge of the page. */
+  /** Returns whether a box is clipped by an ancestor that does not scroll, or by the edge of the page. */
   function isCut(rect, element) {
     const { documentElement: root, body, defaultView } = element.ownerDocument;
     const { writingMode, direction } = getComputedStyle(root);
@@ -36,7 +38,7 @@
       const box = each.getBoundingClientRect();
       const width = Math.min(rect.right, box.right) - Math.max(rect.left, box.left);
       const height = Math.min(rect.bottom, box.bottom) - Math.max(rect.top, box.top);
-      // What such a box scrolls over may be seen later.
+      // Content that such a box scrolls over may become visible later.
       if (box.width <= SPECK || box.height <= SPECK) return true;
       if (/hidden|clip/.test(overflowX) && width <= 1) return true;
       if (/hidden|clip/.test(overflowY) && height <= 1) return true;
@@ -50,7 +52,7 @@
     });
   }
 
-  /** Whether text is seen, or is seen once its reader scrolls there. */
+  /** Returns whether text is visible, or becomes visible by scrolling. */
   function isSeen(node) {
     const element = node.parentElement;
     if (!element || !isShown(element)) return false;
@@ -62,7 +64,7 @@
     return [...range.getClientRects()].some((rect) => rect.width > 0.5 && rect.height > 0.5 && !isCut(rect, element));
   }
 
-  /** Whether a control takes keys while another element draws what was typed: it can have the focus and is not seen. */
+  /** Returns whether a control takes keyboard input that another element displays: it can have the focus but is invisible. */
   function isInvisibleControl(control) {
     if (control.disabled || control.readOnly || !control.checkVisibility({ checkVisibilityCSS: true, visibilityProperty: true })) return false;
     const rect = control.getBoundingClientRect();
@@ -76,7 +78,7 @@
     return isCut(rect, control.parentElement);
   }
 
-  /** The box in which an editor draws what an invisible control gets: the nearest one with text that is seen. */
+  /** Returns the box in which an editor displays the input of an invisible control: the nearest one with visible text. */
   function editorOf(control) {
     for (let box = control.parentElement; box; box = box.parentElement) {
       const walker = box.ownerDocument.createTreeWalker(box, NodeFilter.SHOW_TEXT);
@@ -90,15 +92,15 @@
     return control.ownerDocument.documentElement;
   }
 
-  /** Tests for one look at the page with its frames: whether a text node, or a text, may be sent. */
+  /** Returns tests for the current state of the documents: whether a text node may be sent, and whether a text repeats typed text. */
   globalThis.handoffReadable = (documents) => {
     const all = controls(documents);
     const editors = all.filter(isInvisibleControl).map(editorOf);
     const typed = all.map((each) => letters(typedText(each).slice(0, MAX_TYPED))).filter(Boolean);
-    // With more, nothing is compared, and nothing sent.
+    // With more typed text, nothing is compared and nothing is sent.
     const isTooMuch = documents.some((each) => each.designMode === "on") || all.some((each) => typedText(each).length > MAX_TYPED);
 
-    /** Whether a text repeats what was typed into a control, or a part of it. */
+    /** Returns whether a text repeats typed text or a part of it. */
     const repeats = (text) => {
       const own = letters(text);
       if (!own) return false;

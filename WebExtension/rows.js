@@ -1,14 +1,14 @@
-// Lists of rows that do something, and texts of other devices in them.
+// Lists of rows with actions, and sanitized texts from other devices.
 
 /**
- * A text as it is shown: in one line, and without characters that change the direction or the appearance of what follows. Joiners of
- * emoji and of Persian letters stay.
+ * Returns a text for display: on one line, without characters that change the direction or the appearance of the following
+ * text. Keeps the joiners of emoji and Persian letters.
  */
 export function clean(text) {
   return (text ?? "").replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/(?![\u200c\u200d])[\p{Cf}\p{Cs}]/gu, "").trim();
 }
 
-/** An element with words in it, which are never taken for anything else. */
+/** Returns an element with plain text, which is never parsed as markup. */
 export function make(kind, className, words) {
   const made = document.createElement(kind);
   if (className) made.className = className;
@@ -16,7 +16,7 @@ export function make(kind, className, words) {
   return made;
 }
 
-/** Sets the words of an element. Words that stay are not set again: screen readers would read them once more. */
+/** Sets the text of an element if it has changed: otherwise screen readers would read it again. */
 export function setText(element, words) {
   if (element.textContent !== words) element.textContent = words;
 }
@@ -42,9 +42,9 @@ function fill(item, { title, from, action, name, hint, run }) {
 }
 
 /**
- * Shows rows in a list. Rows of the same key stay the same elements, so that the focus stays with its row.
+ * Shows rows in a list. Rows with the same key keep their element, so that the focus stays on its row.
  *
- * @param heading gets the focus when its row is removed: on another row, Enter would do something else than its user means.
+ * @param heading gets the focus when the focused row is removed: on another row, Enter would do something unintended.
  */
 export function showRows(list, heading, rows) {
   const former = new Map([...list.children].map((item) => [item.dataset.key, item]));

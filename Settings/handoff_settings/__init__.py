@@ -1,4 +1,4 @@
-"""The window of Handoff: what `handoffctl` does, for who has no terminal. GTK 4.8 and libadwaita 1.2 or later."""
+"""The Handoff window: the functions of `handoffctl` without a terminal. Requires GTK 4.8 and libadwaita 1.2."""
 
 import gi
 

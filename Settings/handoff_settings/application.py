@@ -1,4 +1,4 @@
-"""The application: one window, however often it is started, and links that are opened in it."""
+"""The application: a single window, even if started several times, and links opened in it."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ NAME = "dev.handoff1.Settings"
 
 
 class Application(Adw.Application):
-    """Its name is the one of its desktop entry; the session bus sees to it that it runs once."""
+    """The application with the name of its desktop entry. The session bus ensures that only one instance runs."""
 
     def __init__(self) -> None:
         super().__init__(application_id=NAME, flags=Gio.ApplicationFlags.HANDLES_OPEN)
@@ -31,7 +31,7 @@ class Application(Adw.Application):
 
     @property
     def window(self) -> Window:
-        """The one window."""
+        """The main window."""
         shown = self.get_active_window()
         while shown and shown.get_transient_for():
             shown = shown.get_transient_for()
@@ -43,7 +43,7 @@ class Application(Adw.Application):
     def do_startup(self) -> None:
         Adw.Application.do_startup(self)
         own, display = os.path.dirname(os.path.abspath(__file__)), Gdk.Display.get_default()
-        # In a checkout; what is installed is where everybody looks.
+        # Only in a checkout. Installed icons are in the default search path.
         icons = os.path.join(os.path.dirname(own), "icons")
         if os.path.isdir(icons):
             Gtk.IconTheme.get_for_display(display).add_search_path(icons)
@@ -56,7 +56,7 @@ class Application(Adw.Application):
 
     def do_open(self, files: list[Gio.File], _count: int, _hint: str) -> None:
         self.window.present()
-        # A link from outside may be anything. Of several only one can be meant.
+        # Links from outside are untrusted. Of several links, none is followed.
         self.window.open_link(link.read(files[0].get_uri()) if len(files) == 1 else None)
 
     def _about(self) -> None:
@@ -66,24 +66,24 @@ class Application(Adw.Application):
             application_icon=NAME,
             license_type=Gtk.License.APACHE_2_0,
             version=self.model.status.daemon.rpartition("/")[2],
-            comments="Continue on one device what was begun on another.",
+            comments="Start something on one device and continue it on another.",
         ).present()
 
 
 def run(words: list[str]) -> int:
-    """Runs the application; answers its exit code."""
+    """Runs the application, and returns its exit code."""
     if Gdk.Display.get_default() is None:
-        print("handoff-settings: there is no screen: DISPLAY or WAYLAND_DISPLAY has to name one", file=sys.stderr)
+        print("handoff-settings: no display: set DISPLAY or WAYLAND_DISPLAY", file=sys.stderr)
         return 1
     GLib.set_prgname(NAME)
     application = Application()
 
-    def told(_kind: type, error: BaseException, _trace: Any) -> None:
-        # A mistake of this window is no reason to end it, nor to show people its source.
-        text = f"a mistake in this window: {type(error).__name__}: {error}"
+    def report(_kind: type, error: BaseException, _trace: Any) -> None:
+        # An internal error must not end the window, nor show its source to the user.
+        text = f"internal error: {type(error).__name__}: {error}"
         print(f"handoff-settings: {visible(text, 1000)}", file=sys.stderr)
         if os.environ.get("HANDOFF_SETTINGS_TRACE"):
             sys.__excepthook__(_kind, error, _trace)
 
-    sys.excepthook = told
+    sys.excepthook = report
     return application.run(words)

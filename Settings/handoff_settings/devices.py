@@ -1,4 +1,4 @@
-"""The devices of the account: who is there, names, adding and removing."""
+"""The devices of the account: presence, names, adding and removing."""
 
 from typing import Callable, Optional
 
@@ -11,12 +11,12 @@ from .texts import short, visible
 from .varlink import Call, Failure
 from .widgets import Page, Row, Rows, button, icon_button, label, name, show_kind
 
-# Of a device's name, in bytes.
-_LONGEST_NAME = 64
+# The maximum length of a device's name, in bytes.
+_MAX_NAME = 64
 
 
 class DeviceRow(Row):
-    """A device with what can be done with it."""
+    """A device with its actions."""
 
     def __init__(self, page: "DevicesPage") -> None:
         super().__init__()
@@ -38,55 +38,55 @@ class DeviceRow(Row):
         name(self._remove, f"Remove {shown}")
 
 
-def _lack(text: str, others: list[values.Device]) -> str:
-    """Why a text cannot be the name of a device beside these others; empty where it can."""
+def _name_error(text: str, others: list[values.Device]) -> str:
+    """Returns why a text cannot be a device's name besides these others; empty if it can."""
     if not text:
         return "Enter a name."
-    if len(text.encode()) > _LONGEST_NAME:
-        return f"This name is too long: a name has at most {_LONGEST_NAME} bytes."
+    if len(text.encode()) > _MAX_NAME:
+        return f"This name is too long. Use at most {_MAX_NAME} bytes."
     alike = next((each for each in others if each.name.casefold() == text.casefold()), None)
     return f"Another device ({short(alike.id)}) has this name." if alike else ""
 
 
 def _state(device: values.Device) -> list[str]:
-    """How a device is, in words."""
+    """Returns the state of a device for display."""
     if device.is_self:
         words = ["This device"]
     elif device.online:
-        words = ["Here now"]
+        words = ["Online"]
     elif device.asleep:
         words = [f"Asleep since {device.asleep}"]
     elif device.seen:
         words = [f"Last seen {device.seen}"]
     else:
-        words = ["Away"]
+        words = ["Offline"]
     if device.unfinished:
         words.append("has not finished joining: let it join again, or remove it")
     elif not device.current and device.is_self:
-        words.append("has not got the latest key yet")
+        words.append("does not have the latest key yet")
     elif not device.current and device.online:
         words.append("does not have the latest key yet")
     return words
 
 
 class DevicesPage(Page):
-    """The page of devices. `tell` shows a sentence for a moment, and `fail` an error."""
+    """The page of devices. `inform` shows a short message, and `fail` an error."""
 
-    def __init__(self, model: Model, tell: Callable[[str], None], fail: Callable[[str], None]) -> None:
+    def __init__(self, model: Model, inform: Callable[[str], None], fail: Callable[[str], None]) -> None:
         super().__init__()
-        self._model, self._tell, self._fail = model, tell, fail
+        self._model, self._inform, self._fail = model, inform, fail
         self._rows = Rows(lambda _: DeviceRow(self), lambda row, device: row.show_device(device))
-        self.heading("Devices", "They see what each other offers, and nobody else does.")
+        self.heading("Devices", "Only these devices can see each other’s offers.")
         self._add = button(
             "_Add a Device…", self.pair, "suggested-action", "pill", halign=Gtk.Align.CENTER, margin_top=6
         )
-        self._alone = label("Add another device to hand something over.", "dim-label")
+        self._alone = label("Add another device to use Handoff.", "dim-label")
         self.add(self._rows, self._alone, self._add)
-        self.heading("Account", "A device that leaves keeps nothing of the account. To come back it joins again.")
+        self.heading("Account", "When this device leaves, it deletes its account data. It can join again later.")
         self.add(button("_Leave the Account…", self.leave, halign=Gtk.Align.START))
 
     def refresh(self) -> None:
-        """Shows what the model has."""
+        """Shows the state of the model."""
         devices = self._model.devices
         self._rows.show_all((each.id, each) for each in devices)
         self._alone.set_visible(len(devices) < 2)
@@ -101,16 +101,16 @@ class DevicesPage(Page):
     # ---- Adding, naming, removing, leaving ---------------------------------------------------------------------------
 
     def pair(self) -> None:
-        """Lets a device in."""
-        dialog = PairingDialog(self.get_root(), lambda device: self._tell(f"{visible(device.name)} was added"))
+        """Opens the dialog that adds a device."""
+        dialog = PairingDialog(self.get_root(), lambda device: self._inform(f"{visible(device.name)} was added"))
         dialog.present()
 
     def rename(self, device: values.Device) -> None:
-        """Asks for another name."""
+        """Asks the user for a new name."""
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(),
             heading=f"Rename {visible(device.label)}",
-            body="All your devices see the name.",
+            body="All your devices show this name.",
         )
         entry = Gtk.Entry(text=device.name, activates_default=True)
         name(entry, "Name")
@@ -127,9 +127,9 @@ class DevicesPage(Page):
         others = [each for each in self._model.devices if each.id != device.id]
 
         def typed(*_: object) -> None:
-            lack = _lack(entry.get_text().strip(), others)
-            reason.set_label(lack)
-            dialog.set_response_enabled("rename", not lack)
+            error = _name_error(entry.get_text().strip(), others)
+            reason.set_label(error)
+            dialog.set_response_enabled("rename", not error)
 
         def answered(_dialog: Adw.MessageDialog, response: str) -> None:
             if response == "rename":
@@ -142,13 +142,14 @@ class DevicesPage(Page):
         dialog.present()
 
     def remove(self, device: values.Device) -> None:
-        """Asks, and takes a device out."""
+        """Asks for confirmation, and removes a device."""
         shown = visible(device.label)
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(),
             heading=f"Remove {shown}?",
-            body=f"It ({short(device.id)}) is out for ever: it sees nothing of your other devices any more, and joins again by "
-            "a new code only. Until another device has heard of this, the removed one can read what that device offers.",
+            body=f"The device ({short(device.id)}) is removed permanently. It can no longer see your other devices, "
+            "and can rejoin only with a new code. It can still read the offers of a device until that device learns of "
+            "the removal.",
         )
         dialog.add_response("cancel", "_Cancel")
         dialog.add_response("remove", "_Remove")
@@ -156,7 +157,7 @@ class DevicesPage(Page):
         dialog.set_default_response("cancel")
         admitted = [each for each in self._model.devices if each.admitted_by == device.id and not each.is_self]
         checks = [
-            (each, Gtk.CheckButton(label=f"Remove {visible(each.label)} too, which it has let in")) for each in admitted
+            (each, Gtk.CheckButton(label=f"Also remove {visible(each.label)}, which it added")) for each in admitted
         ]
         if checks:
             box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
@@ -178,19 +179,19 @@ class DevicesPage(Page):
             left = values.texts(results, "waiting")
             if results.get("event") == "removed" and left:
                 names = [visible(found.label) for found in map(self._model.device, left) if found]
-                self._tell(f"{shown} was removed. {', '.join(names) or len(left)} will hear of it when in reach")
+                self._inform(f"{shown} was removed. {', '.join(names) or len(left)} will be notified when reachable")
             elif not left:
-                self._tell(f"{shown} was removed, and all devices know it")
+                self._inform(f"{shown} was removed, and all devices were notified")
 
         Call("RemoveDevice", {"device": device.id, "drop": dropped}, more=True, reply=reply, failed=self._failed)
 
     def leave(self) -> None:
-        """Asks, and takes this device out."""
+        """Asks for confirmation, and removes this device from the account."""
         others = sum(not each.is_self for each in self._model.devices)
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(), heading="Leave the Account?",
-            body="This device sees nothing of your others any more, and they nothing of it." if others else
-            "This is the last device of the account: it ends with this.")
+            body="This device and your other devices will no longer see each other’s offers." if others else
+            "This is the last device in the account. Leaving deletes the account.")
         dialog.add_response("cancel", "_Cancel")
         dialog.add_response("leave", "_Leave")
         dialog.set_response_appearance("leave", Adw.ResponseAppearance.DESTRUCTIVE)

@@ -1,4 +1,4 @@
-"""What is wrong, as `handoffctl doctor` finds it: it looks at the machine too, and has the words for both."""
+"""Problems found by `handoffctl doctor`, which also examines the machine and describes both."""
 
 import json
 import re
@@ -8,18 +8,18 @@ from typing import Callable, Optional
 
 from gi.repository import Gio, GLib, GObject
 
-# Between two looks that nobody has asked for, in seconds.
-_PACE = 5
+# The minimum time between automatic checks, in seconds.
+_INTERVAL = 5
 _ORDER = ("problem", "warning", "ok")
-# Commands that a remedy begins with and that this window can run, with the text of their button. Those with sudo ask for the
-# administrator's password by themselves (polkit).
+# Commands at the start of a remedy that this window can run, with the labels of their buttons.
+# Those with sudo ask for the administrator's password themselves (polkit).
 _RUNNABLE = (
-    (r"handoffctl (?:advertise|receive) on(?: --device [0-9a-f]+)?", "Switch _On"),
+    (r"handoffctl (?:advertise|receive) on(?: --device [0-9a-f]+)?", "Turn _On"),
     (r"handoffctl network trust", "_Trust This Network"),
     (r"systemctl --user start handoffd", "_Start"),
     (r"systemctl --user restart handoffd", "_Restart"),
-    (r"sudo systemctl enable --now avahi-daemon", "_Turn On"),
-    (r"sudo timedatectl set-ntp true", "_Turn On"),
+    (r"sudo systemctl enable --now avahi-daemon", "Turn _On"),
+    (r"sudo timedatectl set-ntp true", "Turn _On"),
     (r"chmod 700 '[^']+'", "_Fix Permissions"),
 )
 
@@ -35,7 +35,7 @@ class Check:
 
     @property
     def command(self) -> Optional[tuple[str, list[str]]]:
-        """The text of a button that does what the remedy says, and its command; None where this window cannot do it."""
+        """The label and the command of a button for the remedy; None if this window cannot run it."""
         for pattern, text in _RUNNABLE:
             found = re.match(rf"{pattern}(?=$|[;,]| \()", self.remedy)
             if found:
@@ -45,7 +45,7 @@ class Check:
 
 
 def read(output: str) -> list[Check]:
-    """The checks in what `handoffctl --json doctor` says, what is wrong first."""
+    """Parses the output of `handoffctl --json doctor`, most severe checks first."""
     checks = []
     for line in output.splitlines():
         try:
@@ -59,12 +59,12 @@ def read(output: str) -> list[Check]:
 
 
 def run_program(words: list[str], done: Callable[[Optional[int], str, str], None]) -> None:
-    """Runs a program; `done` gets its exit code, or None when it could not be started, what it said, and its errors."""
+    """Runs a program. `done` gets its exit code (None if it could not be started), its output and its errors."""
     def ended(process: Gio.Subprocess, result: Gio.AsyncResult) -> None:
         try:
             _, output, errors = process.communicate_utf8_finish(result)
         except GLib.Error as error:
-            return done(None, "", f"cannot read what {words[0]} says: {error.message}")
+            return done(None, "", f"cannot read the output of {words[0]}: {error.message}")
         done(process.get_exit_status() if process.get_if_exited() else None, output or "", (errors or "").strip())
 
     try:
@@ -75,51 +75,51 @@ def run_program(words: list[str], done: Callable[[Optional[int], str, str], None
 
 
 class Doctor(GObject.Object):
-    """Looks when it is told to, and tells by `changed` that it has looked, or begins to."""
+    """Runs checks on request. Emits `changed` when a run starts or ends."""
 
     __gsignals__ = {"changed": (GObject.SignalFlags.RUN_FIRST, None, ())}
 
     def __init__(self) -> None:
         super().__init__()
         self.checks: list[Check] = []
-        self.trouble = ""
-        self.is_looking = False
+        self.error = ""
+        self.is_running = False
         self._again = False
         self._timer: Optional[int] = None
         self._last = 0
 
-    def look(self) -> None:
-        """Looks now, or as soon as the look that is going on has ended."""
-        if self.is_looking:
+    def run(self) -> None:
+        """Runs the checks now, or again after the current run."""
+        if self.is_running:
             self._again = True
             return
         self._stop_timer()
         self._last = GLib.get_monotonic_time()
-        self.is_looking = True
+        self.is_running = True
         self.emit("changed")
-        run_program(["handoffctl", "--json", "doctor"], self._looked)
+        run_program(["handoffctl", "--json", "doctor"], self._finished)
 
-    def review(self) -> None:
-        """Something has changed: looks soon, and not all the time."""
-        if self._timer or self.is_looking:
-            self._again = self._again or self.is_looking
+    def schedule(self) -> None:
+        """Runs the checks soon after a change, at a limited rate."""
+        if self._timer or self.is_running:
+            self._again = self._again or self.is_running
             return
         passed = (GLib.get_monotonic_time() - self._last) // 1_000_000
-        self._timer = GLib.timeout_add_seconds(max(1, _PACE - passed), self._due)
+        self._timer = GLib.timeout_add_seconds(max(1, _INTERVAL - passed), self._due)
 
     def _due(self) -> bool:
         self._timer = None
-        self.look()
+        self.run()
         return GLib.SOURCE_REMOVE
 
-    def _looked(self, code: Optional[int], output: str, errors: str) -> None:
-        self.is_looking = False
+    def _finished(self, code: Optional[int], output: str, errors: str) -> None:
+        self.is_running = False
         self.checks = read(output)
-        self.trouble = "" if self.checks else errors or f"handoffctl doctor ended with {code}"
+        self.error = "" if self.checks else errors or f"handoffctl doctor exited with status {code}"
         self.emit("changed")
         if self._again:
             self._again = False
-            self.review()
+            self.schedule()
 
     def _stop_timer(self) -> None:
         if self._timer:

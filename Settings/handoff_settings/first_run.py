@@ -1,4 +1,4 @@
-"""What a device without an account shows: the two ways to one."""
+"""The page of a device without an account: create an account or join one."""
 
 from typing import Callable
 
@@ -8,7 +8,7 @@ from .widgets import Row, button, name, status_page
 
 
 class FirstRun(Gtk.ScrolledWindow):
-    """`create` makes an account, `join` opens the way into one."""
+    """`create` creates an account; `join` opens the dialog for joining one."""
 
     def __init__(self, create: Callable[[], None], join: Callable[[], None]) -> None:
         super().__init__(hscrollbar_policy=Gtk.PolicyType.NEVER, vexpand=True)
@@ -19,30 +19,30 @@ class FirstRun(Gtk.ScrolledWindow):
         for title, sentence, chosen in (
             (
                 "Create an Account on This Device",
-                "For your first device. Nothing is registered anywhere: an account is a key that only "
-                "your devices have.",
+                "For your first device. The account is a key that only your devices have. "
+                "No registration is needed.",
                 self.create,
             ),
             (
                 "Join Another Device",
-                "When one of your devices has an account already: it shows eight digits, which you enter here.",
+                "If another of your devices has an account. Enter the eight digits that it shows.",
                 self.join,
             ),
         ):
             row = Row(title, sentence, activatable_widget=chosen)
             row.add_suffix(chosen)
-            # The row would be read before the button's own name.
+            # A screen reader would read the row before the button's own name.
             name(chosen, title)
             rows.append(row)
         page = status_page(
             "dev.handoff1.Settings",
             "Welcome to Handoff",
-            "Continue on one of your devices what you began on another. They find each other on the local network, "
-            "without a server.",
+            "Start something on one of your devices and continue it on another. They find each other on the local "
+            "network, without a server.",
         )
         page.set_child(Adw.Clamp(child=rows, maximum_size=520))
         self.set_child(page)
 
     def set_waiting(self, is_waiting: bool) -> None:
-        """Whether the daemon makes an account just now."""
+        """Sets whether the daemon is creating an account."""
         self.create.set_sensitive(not is_waiting)

@@ -1,4 +1,4 @@
-"""Joining the account of another device: by digits, or by a link that was pasted, scanned or opened."""
+"""Joins the account of another device, by digits, or by a pasted, scanned or opened link."""
 
 from typing import Callable, Optional
 
@@ -12,11 +12,10 @@ from .widgets import Dialog, button, label, message, waiting
 
 
 class JoiningDialog(Dialog):
-    """Asks for the code and joins (`Join`); closing it gives up. `own` is this device's id, `joined` gets the device
-    that let this one in.
+    """Asks for the code and joins (`Join`). Closing it cancels. `own` is this device's id; `joined` gets the device
+    that added this one.
 
-    A link that somebody else has opened here, such as a web page, is shown first, and nothing comes of it until the
-    user says so.
+    A link that was opened from outside, for example by a web page, is shown first and used only after confirmation.
     """
 
     def __init__(
@@ -42,23 +41,23 @@ class JoiningDialog(Dialog):
 
     @property
     def is_joining(self) -> bool:
-        """Whether a call is on its way, which another link must not take the place of."""
+        """True while a call is in progress, which another link must not replace."""
         return self._call is not None
 
-    # ---- What to join by -------------------------------------------------------------------------------------------
+    # ---- Input -------------------------------------------------------------------------------------------
 
     def take_link(self, link: str) -> None:
-        """Shows a link, and asks whether it is to be followed."""
+        """Shows a link, and asks for confirmation."""
         places = ", ".join(visible(each, 60) for each in links.places(link))
         cancel = button("_Cancel", self.close)
         join = button("_Join", lambda: self._join({"link": link}), "suggested-action")
         page = message(
             "dialog-question-symbolic",
             "Join by This Link?",
-            "Whoever made it sees from then on what you offer on this device. Join only if you have just got the link from "
-            f"a device of your own.\n\nThe other device is called at: {places}",
+            "The device that created this link will be able to see the offers of this device. Join only if you have "
+            f"just received the link from one of your own devices.\n\nAddress of the other device: {places}",
         )
-        # A page can open the link, and does not know when Return is pressed.
+        # A page can open the link, but cannot know when Return is pressed.
         self.show_content(page, actions=[cancel, join], focus=cancel)
 
     def _ask(self, problem: str = "") -> None:
@@ -84,10 +83,10 @@ class JoiningDialog(Dialog):
             text = entry.get_text()
             is_link = links.read(text) is not None
             join.set_sensitive(is_link or links.is_code(text))
-            reason.set_label(links.lack(text))
+            reason.set_label(links.error(text))
             reason.set_visible(not join.get_sensitive())
             self.fit()
-            # A link says itself where to call.
+            # A link contains the address.
             address.set_sensitive(not is_link)
 
         entry.connect("changed", typed)
@@ -95,13 +94,13 @@ class JoiningDialog(Dialog):
         address.connect("entry-activated", go)
         typed()
         intro = label(
-            "On the other device choose “Add a Device”. Enter the eight digits that it shows, or paste its link."
+            "On the other device, choose “Add a Device”. Then enter its eight digits or paste its link."
         )
-        # A fragment elsewhere, and alone here.
+        # Errors are sentence fragments, but are shown alone here.
         warning = label(problem[:1].upper() + problem[1:], "error", visible=bool(problem))
         self.show_content(
-            intro, rows, label("The address is needed only if the other device is not found.", "dim-label"), reason, warning,
-            actions=[button("_Cancel", self.close), join], focus=entry)
+            intro, rows, label("The address is needed only if the other device is not found.", "dim-label"), reason,
+            warning, actions=[button("_Cancel", self.close), join], focus=entry)
 
     # ---- Joining -------------------------------------------------------------------------------------------------
 
@@ -116,19 +115,19 @@ class JoiningDialog(Dialog):
     def _took(self, results: dict) -> None:
         event = results.get("event")
         if event == "calling":
-            self._show_progress(f"Calling {visible(str(results.get('address')), 80)}…")
+            self._show_progress(f"Connecting to {visible(str(results.get('address')), 80)}…")
         elif event == "waiting":
             self._host = values.Peer.read(results.get("device"))
             self._show_progress(
-                f"{visible(self._host.name)} ({short(self._host.id)}) asks whether to let this device in. "
-                "Compare the number there with the number of this device, and answer there:",
+                f"Confirm on {visible(self._host.name)} ({short(self._host.id)}) that this device can join. "
+                "Compare the number shown there with the number of this device:",
                 label(short(self._own), "title-1", "numeric", selectable=True),
             )
         elif event == "joined":
             self._call = None
             done = button("_Done", self.close, "suggested-action")
             page = message(
-                "emblem-ok-symbolic", "Joined", f"This device is in one account with {visible(self._host.name)} now."
+                "emblem-ok-symbolic", "Joined", f"This device is now in the same account as {visible(self._host.name)}."
             )
             self.show_content(page, actions=[done], focus=done)
             self._joined(self._host)

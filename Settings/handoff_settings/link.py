@@ -1,43 +1,43 @@
-"""The link of a pairing window (docs/protocol.md), as far as it has to be judged before the daemon reads it."""
+"""Pairing links (docs/protocol.md), as far as they must be checked before the daemon reads them."""
 
 import re
 from typing import Optional
 from urllib.parse import unquote
 
-# Of the longest link that a daemon makes.
-LONGEST = 512
+# The maximum length of a link created by a daemon.
+MAX_LENGTH = 512
 _PLACE = r"(?:[A-Za-z0-9.\-]+|\[[A-Za-z0-9.\-:%_]+\]):[1-9][0-9]{0,4}"
 _LINK = re.compile(rf"handoff:/{{0,3}}(pair/1/[a-z2-7]{{26}}/{_PLACE}(?:,{_PLACE}){{0,7}})")
 
 
 def read(text: str) -> Optional[str]:
-    """The link in a text, in the one form that the daemon reads; None when it is no link.
+    """Returns the link in a text, in the only form that the daemon accepts; None if there is none.
 
-    Desktops give a link to its program as a URI, which they may have written anew: with slashes, and with brackets and
-    commas as `%5B` and `%2C`.
+    Desktops pass links to programs as URIs, which they may have rewritten with slashes, and with brackets and commas as
+    `%5B` and `%2C`.
     """
     text = text.strip()
-    if len(text) > 4 * LONGEST:
+    if len(text) > 4 * MAX_LENGTH:
         return None
     for form in (text, unquote(text)):
         match = _LINK.fullmatch(form)
-        if match and len(match.group(1)) + len("handoff:") <= LONGEST:
+        if match and len(match.group(1)) + len("handoff:") <= MAX_LENGTH:
             return "handoff:" + match.group(1)
     return None
 
 
 def places(link: str) -> list[str]:
-    """Where the link says that the other device is, as host:port."""
+    """Returns the addresses of the other device in a link, as host:port."""
     return link.rpartition("/")[2].split(",")
 
 
 def is_code(text: str) -> bool:
-    """Whether a text is the eight digits; spaces and dashes between them do not matter."""
+    """Returns whether a text consists of eight digits; spaces and dashes are ignored."""
     return re.fullmatch(r"[0-9]{8}", re.sub(r"[\s\-–]", "", text)) is not None
 
 
-def lack(text: str) -> str:
-    """Why a text is neither a code nor a link, for the user who types it."""
+def error(text: str) -> str:
+    """Returns why a text is neither a code nor a link, for the user who types it."""
     digits = re.sub(r"[\s\-–]", "", text)
     if not digits:
         return "Enter the code to join."

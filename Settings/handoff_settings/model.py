@@ -1,4 +1,4 @@
-"""What the window shows of the daemon, kept by what the daemon tells. Nothing is asked for while nothing changes."""
+"""The daemon's state as shown by the window, updated by its notifications. Requests nothing without changes."""
 
 import os
 from typing import Callable, Optional
@@ -8,13 +8,13 @@ from gi.repository import Gio, GLib, GObject
 from . import values
 from .varlink import Call, Failure, socket_path
 
-# The connection is tried again this often, this far apart in milliseconds, when the daemon's socket appears: the file is
-# there before anybody listens.
+# The number of connection attempts when the daemon's socket appears, and the delay between them in
+# milliseconds. The file exists before the daemon listens.
 _TRIES, _PAUSE = 10, 200
-# The list of open tabs, which browsers offer to each other.
+# The activity type for lists of open tabs, which browsers offer to each other.
 _TABS = "dev.handoff1.browser.tabs"
 
-# How each part of what the daemon says is asked for, and read.
+# The method and the parser for each part of the daemon's state.
 _PARTS: dict[str, tuple[str, Callable]] = {
     "status": ("GetStatus", values.Status.read),
     "devices": ("ListDevices", values.devices),
@@ -25,10 +25,10 @@ Done = Callable[[Optional[Failure]], None]
 
 
 class Model(GObject.Object):
-    """The daemon as it is now.
+    """The current state of the daemon.
 
-    `phase` is `connecting`, `ready` or `stopped`; `reason` says why it is the last. The signal `changed` names what to
-    look at again: `phase`, `status`, `devices`, `apps` or `offers`.
+    `phase` is `connecting`, `ready` or `stopped`; `reason` is the error if it is `stopped`. The signal `changed` names
+    the part that changed: `phase`, `status`, `devices`, `apps` or `offers`.
     """
 
     __gsignals__ = {"changed": (GObject.SignalFlags.RUN_FIRST, None, (str,))}
@@ -43,8 +43,8 @@ class Model(GObject.Object):
         self.offers: list[values.Offer] = []
         self._follow: Optional[Call] = None
         self._watch: Optional[Call] = None
-        self._asked: dict[str, Call] = {}
-        self._has_said: set[str] = set()
+        self._requests: dict[str, Call] = {}
+        self._known: set[str] = set()
         self._is_listed = False
         self._monitor: Optional[Gio.FileMonitor] = None
         self._retry: Optional[int] = None
@@ -52,13 +52,13 @@ class Model(GObject.Object):
     # ---- The connection ------------------------------------------------------------------------------------------
 
     def connect_daemon(self) -> None:
-        """Begins to follow the daemon, also after it could not be reached."""
+        """Starts following the daemon. Can be called again after a failure."""
         self._end()
         self._enter("connecting")
         self._begin()
 
     def _begin(self, tries: int = 1) -> None:
-        self._has_said.clear()
+        self._known.clear()
         self._is_listed = False
         self.offers = []
 
@@ -66,7 +66,8 @@ class Model(GObject.Object):
             was_ready = self.phase == "ready"
             self._end()
             if was_ready:
-                # One that was there comes back at once, as after an update, or when this device has left its account.
+                # A daemon that was running returns quickly, as after an update, or when this device
+                # has left its account.
                 self._enter("connecting")
                 self._try_again(_TRIES)
             elif tries > 1 and not failure.is_refusal:
@@ -91,11 +92,11 @@ class Model(GObject.Object):
         self._await_socket()
 
     def _end(self) -> None:
-        for call in (self._follow, self._watch, *self._asked.values()):
+        for call in (self._follow, self._watch, *self._requests.values()):
             if call:
                 call.cancel()
         self._follow = self._watch = None
-        self._asked.clear()
+        self._requests.clear()
         if self._retry:
             GLib.source_remove(self._retry)
             self._retry = None
@@ -109,7 +110,7 @@ class Model(GObject.Object):
             self.emit("changed", "phase")
 
     def _await_socket(self) -> None:
-        """Waits for the file of the socket, or for the first folder on the way to it that is missing."""
+        """Watches for the socket file, or for the first missing folder of its path."""
         folder, awaited = os.path.split(socket_path())
         while not os.path.isdir(folder) and folder != os.path.dirname(folder):
             folder, awaited = os.path.split(folder)
@@ -127,32 +128,32 @@ class Model(GObject.Object):
         try:
             self._monitor = Gio.File.new_for_path(folder).monitor_directory(Gio.FileMonitorFlags.WATCH_MOVES, None)
         except GLib.Error:
-            return  # Then the user presses the button.
+            return  # The user can retry with the button.
         self._monitor.connect("changed", seen)
 
-    # ---- What the daemon tells -----------------------------------------------------------------------------------
+    # ---- Updates from the daemon -----------------------------------------------------------------------------------
 
     def _took_changes(self, results: dict) -> None:
         for part in values.texts(results, "changed"):
             if part in _PARTS:
-                self._ask(part)
+                self._request(part)
 
-    def _ask(self, part: str, is_new: bool = False) -> None:
-        """Asks for a part. With `is_new` the views look at it in any case: a switch may stand where it was put."""
+    def _request(self, part: str, is_new: bool = False) -> None:
+        """Requests a part. With `is_new`, always notifies the views: a switch may be in the wrong position."""
         method, read = _PARTS[part]
 
         def reply(results: dict) -> None:
             value = read(results)
-            # The daemon tells of changes that are not shown, too.
-            if is_new or part not in self._has_said or value != getattr(self, part):
+            # The daemon also reports changes that are not shown.
+            if is_new or part not in self._known or value != getattr(self, part):
                 setattr(self, part, value)
-                self._said(part)
+                self._updated(part)
 
-        # What is asked already may be old by the time of its answer.
-        if part in self._asked:
-            self._asked[part].cancel()
-        # When the daemon goes away, the call that follows it says so.
-        self._asked[part] = Call(method, reply=reply, failed=lambda failure: self._refused(part, failure))
+        # A pending request may return an outdated state.
+        if part in self._requests:
+            self._requests[part].cancel()
+        # The call that follows the daemon reports a lost connection.
+        self._requests[part] = Call(method, reply=reply, failed=lambda failure: self._refused(part, failure))
 
     def _refused(self, part: str, failure: Failure) -> None:
         if failure.is_refusal:
@@ -163,42 +164,42 @@ class Model(GObject.Object):
         event, offer = results.get("event"), values.Offer.read(results.get("activity"))
         if event == "ready":
             self._is_listed = True
-            return self._said("offers")
+            return self._updated("offers")
         if offer.type == _TABS:
             return
         others = [each for each in self.offers if each.key != offer.key]
         if event == "changed" and len(others) < len(self.offers):
             self.offers = [offer if each.key == offer.key else each for each in self.offers]
         elif event == "added":
-            # Those that were there come the newest first, and the others one after the other.
+            # Existing offers arrive newest first, later ones one by one.
             self.offers = [offer, *others] if self._is_listed else [*others, offer]
         elif event == "removed":
             self.offers = others
         if self._is_listed:
-            self._said("offers")
+            self._updated("offers")
 
-    def _said(self, part: str) -> None:
-        self._has_said.add(part)
-        if self._has_said == {"status", "devices", "apps", "offers"} and self.phase != "ready":
-            # The views look at everything when it changes.
+    def _updated(self, part: str) -> None:
+        self._known.add(part)
+        if self._known == {"status", "devices", "apps", "offers"} and self.phase != "ready":
+            # The views refresh everything when the phase changes.
             self._enter("ready")
         elif self.phase == "ready":
             self.emit("changed", part)
 
-    # ---- What the user changes -----------------------------------------------------------------------------------
+    # ---- Changes by the user -----------------------------------------------------------------------------------
 
     def do(self, method: str, parameters: dict, done: Done, part: str) -> None:
-        """Calls a method that is answered once. `done` gets None, or why it failed; `part` is what changes by it.
+        """Calls a method with one reply. `done` gets None, or the failure; `part` is the part that it changes.
 
-        That is asked for at once: what somebody else has changed back within the daemon's pause is told by nobody.
+        The part is requested immediately: the daemon reports no change that was undone within its delay.
         """
         def replied(_results: dict) -> None:
             if self.phase == "ready":
-                self._ask(part, is_new=True)
+                self._request(part, is_new=True)
             done(None)
 
         Call(method, parameters, reply=replied, failed=done)
 
     def device(self, identifier: str) -> Optional[values.Device]:
-        """The device with this id, while it is in the account."""
+        """Returns the device with this id if it is in the account."""
         return next((each for each in self.devices if each.id == identifier), None)

@@ -1,4 +1,4 @@
-"""What the other devices offer, with Continue."""
+"""The offers of other devices, with a Continue button."""
 
 from typing import Callable, Optional
 
@@ -12,7 +12,7 @@ from .widgets import Page, Row, Rows, button, describe, name, show_kind, status_
 
 
 class OfferRow(Row):
-    """An offer, and how it goes on here."""
+    """An offer and the progress of its continuation."""
 
     def __init__(self, page: "OffersPage", offer: values.Offer) -> None:
         super().__init__()
@@ -30,14 +30,14 @@ class OfferRow(Row):
         self.set_activatable_widget(self._continue)
 
     def show_offer(self, offer: values.Offer) -> None:
-        """Shows how the offer is now."""
+        """Shows the current state of the offer."""
         self.offer = offer
         show_kind(self._icon, offer.device_kind)
         title = visible(offer.title or offer.type)
         name(self._continue, f"Continue {title}")
         opener = {"app": f"opens in {visible(offer.opener)}", "web": "opens in the web browser"}.get(offer.opens)
         words = [("sent by " if offer.sent else "") + visible(offer.device_name), f"since {self._moment}",
-                 opener or visible(offer.reason or "nothing here opens it")]
+                 opener or visible(offer.reason or "no app opens it")]
         self.show(title, "  ·  ".join(words) + (f"\n{self._failure}" if self._failure else ""))
         is_going = self._call is not None
         self._spinner.set_visible(is_going)
@@ -45,17 +45,17 @@ class OfferRow(Row):
         self._continue.set_sensitive(not is_going and offer.opens != "nothing")
 
     def go(self) -> None:
-        """Continues it here."""
+        """Continues the offer on this device."""
         def reply(results: dict) -> None:
             if results.get("event") == "continued":
                 opens = results.get("opens")
                 opener = opens.get("name") if isinstance(opens, dict) else None
                 end("")
-                self._page.tell(f"Opened in {visible(opener)}" if isinstance(opener, str) and opener else "Opened")
+                self._page.inform(f"Opened in {visible(opener)}" if isinstance(opener, str) and opener else "Opened")
 
         def failed(failure: Failure) -> None:
             end(visible(failure.message, 1000))
-            # The row may be gone by now, and the reason with it.
+            # The row may have been removed, together with the reason.
             if not self.get_mapped():
                 self._page.fail(f"Could not continue: {visible(failure.message, 1000)}")
 
@@ -70,18 +70,18 @@ class OfferRow(Row):
             more=True,
             reply=reply,
             failed=failed,
-            # As long as an app may take that is started for it.
-            patience=120,
+            # The time that starting an app may take.
+            timeout=120,
         )
         self.show_offer(self.offer)
 
 
 class OffersPage(Gtk.Stack):
-    """The page of offers. `tell` shows a sentence for a moment, and `fail` an error."""
+    """The page of offers. `inform` shows a short message, and `fail` an error."""
 
-    def __init__(self, model: Model, tell: Callable[[str], None], fail: Callable[[str], None]) -> None:
+    def __init__(self, model: Model, inform: Callable[[str], None], fail: Callable[[str], None]) -> None:
         super().__init__()
-        self.tell, self.fail = tell, fail
+        self.inform, self.fail = inform, fail
         self._model = model
         self._rows = Rows(lambda offer: OfferRow(self, offer), lambda row, offer: row.show_offer(offer))
         page = Page()
@@ -92,14 +92,14 @@ class OffersPage(Gtk.Stack):
         self.add_named(self._empty, "empty")
 
     def refresh(self) -> None:
-        """Shows what the model has."""
+        """Shows the state of the model."""
         self._rows.show_all((each.key, each) for each in self._model.offers)
-        hold = self._model.status.hold("receive")
-        if hold:
-            why = visible(hold.message, 1000)
+        restriction = self._model.status.restriction("receive")
+        if restriction:
+            why = visible(restriction.message, 1000)
         elif len(self._model.devices) < 2:
             why = "Add another device first."
         else:
-            why = "What you do on your other devices shows up here while they are on."
+            why = "Activities from your other devices appear here while they are online."
         describe(self._empty, why)
         self.set_visible_child_name("list" if self._model.offers else "empty")

@@ -1,4 +1,4 @@
-"""Letting a device in: digits and a QR code, the question who it is, and what became of it."""
+"""Adding a device: digits and a QR code, the confirmation, and the result."""
 
 from typing import Callable, Optional
 
@@ -13,7 +13,7 @@ _CODE_SIZE = 220
 
 
 class PairingDialog(Dialog):
-    """A pairing window (`Pair`), which ends with this dialog. `joined` gets the device that was let in."""
+    """A pairing window (`Pair`), which ends with this dialog. `joined` gets the added device."""
 
     def __init__(self, parent: Gtk.Window, joined: Callable[[values.Peer], None]) -> None:
         super().__init__(parent, "Add a Device")
@@ -47,23 +47,23 @@ class PairingDialog(Dialog):
             self._start_timer()
             self._show_code()
         elif event == "wrongCode":
-            self._warn(f"Somebody entered a wrong code. Guesses left: {results.get('guessesLeft')}")
+            self._warn(f"An incorrect code was entered. Attempts left: {results.get('guessesLeft')}")
         elif event == "codeEnded":
             self._window["code"] = None
-            self._warn("Too many wrong codes were entered: only the QR code and its link work now.")
+            self._warn("Too many incorrect codes were entered. Only the QR code and the link still work.")
             self._show_code()
         elif event == "confirm":
             self._ask(device)
         elif event == "gone":
-            self._warn("The device went away before you answered. The code still works.")
+            self._warn("The device disconnected before you answered. The code still works.")
             self._show_code()
         elif event == "joining":
             self._stop_timer()
-            self.show_content(waiting("Handing the account over…"))
+            self.show_content(waiting("Adding the device…"))
         elif event == "joined":
             self._stop_timer()
             done = button("_Done", self.close, "suggested-action")
-            page = message("emblem-ok-symbolic", "Device Added", f"{visible(device.name)} is in your account.")
+            page = message("emblem-ok-symbolic", "Device Added", f"{visible(device.name)} is now in your account.")
             self.show_content(page, actions=[done], focus=done)
             self._joined(device)
 
@@ -71,13 +71,13 @@ class PairingDialog(Dialog):
 
     def _show_code(self) -> None:
         code, link = self._window.get("code"), self._window.get("link")
-        # Above the picture, which may have to be scrolled.
+        # Above the picture, which may need scrolling.
         widgets: list[Gtk.Widget] = [self._warning]
         if isinstance(code, str):
             digits = label(groups(code), "title-1", "numeric", selectable=True)
-            widgets += [label("On the new device choose “Join Another Device”, and enter these digits."), digits]
+            widgets += [label("On the new device, choose “Join Another Device” and enter these digits."), digits]
         if isinstance(link, str):
-            # As many pixels as the screen has there, so that no edge is blurred.
+            # In device pixels, to avoid blurred edges.
             scale = self.get_scale_factor()
             picture = qrcode.texture(link, scale * _CODE_SIZE)
             if picture:
@@ -90,7 +90,7 @@ class PairingDialog(Dialog):
         widgets.append(self._countdown)
         cancel = button("_Cancel", self.close)
         copy = button(
-            "Copy _Link", self._copy, tooltip_text="For a device to which you can send a text that nobody else reads"
+            "Copy _Link", self._copy, tooltip_text="Send the link to the new device over a private channel"
         )
         copy.set_visible(isinstance(link, str))
         self.show_content(*_freed(widgets), actions=[cancel, copy], focus=cancel)
@@ -123,29 +123,30 @@ class PairingDialog(Dialog):
     def _show_left(self) -> None:
         self._countdown.set_label(f"Valid for {span(self._left)}")
 
-    # ---- The question --------------------------------------------------------------------------------------------
+    # ---- Confirmation --------------------------------------------------------------------------------------------
 
     def _ask(self, device: values.Peer) -> None:
         self._warning.set_visible(False)
         refuse = button("_Refuse", lambda: self._answer(device, False))
-        accept = button("_Let It In", lambda: self._answer(device, True), "suggested-action")
+        accept = button("_Add Device", lambda: self._answer(device, True), "suggested-action")
         page = message(
             "dialog-question-symbolic",
-            f"Let {visible(device.name)} In?",
+            f"Add {visible(device.name)}?",
             f"Compare this number with the one on the screen of {visible(device.name)}:",
         )
         number = label(short(device.id), "title-1", "numeric", selectable=True)
         advice = label(
-            "If they are the same, it is the device that you want to add. If they differ, or it shows none, choose "
-            "“Refuse”: another device has used the code. A device in your account sees what your other devices offer."
+            "If they are the same, this is the device that you want to add. If they differ, or it shows no number, "
+            "choose “Refuse”: another device has used the code. A device in your account can see the offers of your "
+            "other devices."
         )
-        # Return alone admits no device.
+        # Pressing Return must not add a device.
         self.show_content(page, number, advice, *_freed([self._warning]), actions=[refuse, accept], focus=refuse)
         self.present()
 
     def _answer(self, device: values.Peer, accept: bool) -> None:
         if accept:
-            self.show_content(waiting("Letting it in…"))
+            self.show_content(waiting("Adding the device…"))
 
         def failed(failure: Failure) -> None:
             self._warn(visible(failure.message, 1000))
@@ -161,7 +162,7 @@ class PairingDialog(Dialog):
 
 
 def _freed(widgets: list[Gtk.Widget]) -> list[Gtk.Widget]:
-    """The widgets, out of where they were shown before."""
+    """Returns the widgets, removed from their former parents."""
     for each in widgets:
         parent = each.get_parent()
         if parent:

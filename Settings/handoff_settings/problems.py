@@ -1,4 +1,4 @@
-"""What is wrong, with what to do about it."""
+"""Problems and their remedies."""
 
 from typing import Callable, Optional
 
@@ -13,10 +13,10 @@ from .widgets import Page, Row, Rows, button, icon_button, label, name
 _ICONS = {
     "problem": ("dialog-error-symbolic", "Problem", "error"),
     "warning": ("dialog-warning-symbolic", "Warning", "warning"),
-    "ok": ("emblem-ok-symbolic", "All right", "success"),
+    "ok": ("emblem-ok-symbolic", "OK", "success"),
 }
-_LONGEST = 1000
-# The page on which something can be done about a check that is not all right; what `doctor` says is for terminals.
+_MAX_LENGTH = 1000
+# The page with controls for a failed check. Remedies from `doctor` are written for terminals.
 _PAGES = {
     "switches": ("switches", "Open Switches"),
     "devices": ("devices", "Open Devices"),
@@ -26,22 +26,22 @@ _PAGES = {
 
 
 _PAUSE = "pause"
-# How the remedy begins that is to add a device.
+# The start of the remedy that adds a device.
 _PAIRING = "add another device with: handoffctl pair"
 
 
 def paused(model: Model) -> Optional[str]:
-    """That the user has paused this device, and until when, in words; None where it is not paused."""
-    holds = [model.status.hold(direction) for direction in ("advertise", "receive")]
-    if not all(hold is not None and hold.by == "user" for hold in holds):
+    """Returns that the user has paused this device, and until when; None if it is not paused."""
+    restrictions = [model.status.restriction(direction) for direction in ("advertise", "receive")]
+    if not all(each is not None and each.by == "user" for each in restrictions):
         return None
-    ends = {hold.until for hold in holds}
+    ends = {each.until for each in restrictions}
     until = ends.pop() if len(ends) == 1 else None
     return f"Handoff is paused until {at(until)}" if until else "Handoff is paused"
 
 
 class CheckRow(Row):
-    """A check: what was found, and what to do, which can be copied, or done by a button."""
+    """A check with its result and remedy, which can be copied or run by a button."""
 
     def __init__(self, check: Check, page: "ProblemsPage") -> None:
         super().__init__()
@@ -61,20 +61,21 @@ class CheckRow(Row):
             key, text = ("pair", "_Add a Device…") if check.remedy.startswith(_PAIRING) else _PAGES[check.name]
             self.add_suffix(button(text, lambda: page.go(key), valign=Gtk.Align.CENTER))
         if check.remedy:
-            self.add_suffix(icon_button("edit-copy-symbolic", "Copy what to do", self._copy))
+            self.add_suffix(icon_button("edit-copy-symbolic", "Copy Remedy", self._copy))
 
     def show_check(self, check: Check) -> None:
         self._remedy = check.remedy
-        text = visible(check.message, _LONGEST)
-        # A sentence begins with a capital, and the name of a program does not.
-        self.show(text if text.startswith("handoff") else text[:1].upper() + text[1:], visible(check.remedy, _LONGEST))
+        text = visible(check.message, _MAX_LENGTH)
+        # Sentences start with a capital letter, except before the name of a program.
+        title = text if text.startswith("handoff") else text[:1].upper() + text[1:]
+        self.show(title, visible(check.remedy, _MAX_LENGTH))
 
     def _copy(self) -> None:
         self.get_clipboard().set(self._remedy)
 
 
 class ProblemsPage(Page):
-    """The page of problems. `go` shows another page, or by `pair` the dialog that adds a device, and `fail` an error."""
+    """The page of problems. `go` shows a page, or with `pair` the dialog that adds a device; `fail` shows an error."""
 
     def __init__(
         self, model: Model, doctor: Doctor, go: Callable[[str], None], fail: Callable[[str], None]
@@ -86,23 +87,23 @@ class ProblemsPage(Page):
         self._trouble = label("", "error")
         self._wrong = Rows(lambda check: CheckRow(check, self), lambda row, check: row.show_check(check))
         self._well = Rows(lambda check: CheckRow(check, self), lambda row, check: row.show_check(check))
-        self._look = button("_Look Again", doctor.look, "pill", halign=Gtk.Align.CENTER)
-        self.add(self._verdict, self._trouble, self._wrong, self._look)
-        self._well_heading = self.heading("What Works")
+        self._again = button("_Check Again", doctor.run, "pill", halign=Gtk.Align.CENTER)
+        self.add(self._verdict, self._trouble, self._wrong, self._again)
+        self._well_heading = self.heading("Passed Checks")
         self.add(self._well)
 
     @property
     def problems(self) -> int:
-        """How many of the checks have found a problem."""
+        """The number of checks that found a problem."""
         return sum(each.state == "problem" for each in self._checks)
 
     @property
     def _checks(self) -> list[Check]:
-        """What the doctor has found. A pause, which the user wants, is one note in place of a problem for each direction."""
+        """The results of the doctor. A pause by the user is shown as one note instead of a problem per direction."""
         words = paused(self._model)
         if words is None:
             return self._doctor.checks
-        messages = tuple(hold.message for hold in self._model.status.holds if hold.device is None)
+        messages = tuple(each.message for each in self._model.status.restrictions if each.device is None)
         rest = [each for each in self._doctor.checks
                 if not (each.name == "switches" and each.message.startswith(messages))]
         note = [Check(_PAUSE, "warning", words, "")] if self._doctor.checks else []
@@ -115,19 +116,19 @@ class ProblemsPage(Page):
 
     def _resumed(self, failure: Optional[Failure]) -> None:
         if failure:
-            self._fail(visible(failure.message, _LONGEST))
+            self._fail(visible(failure.message, _MAX_LENGTH))
 
     def run(self, words: list[str]) -> None:
-        """Does what a check advises, and looks again."""
+        """Runs the command of a remedy, and checks again."""
         def ended(code: Optional[int], _output: str, errors: str) -> None:
             if code != 0:
-                self._fail(visible(errors or f"{words[0]} ended with {code}", _LONGEST))
-            self._doctor.look()
+                self._fail(visible(errors or f"{words[0]} exited with status {code}", _MAX_LENGTH))
+            self._doctor.run()
 
         run_program(words, ended)
 
     def refresh(self) -> None:
-        """Shows what the doctor has found."""
+        """Shows the results of the doctor."""
         checks = self._checks
         wrong = [each for each in checks if each.state != "ok"]
         well = [each for each in checks if each.state == "ok"]
@@ -136,17 +137,17 @@ class ProblemsPage(Page):
         if problems:
             verdict = "One Problem" if problems == 1 else f"{problems} Problems"
         elif warnings:
-            verdict = "No Problem, but a Warning" if warnings == 1 else f"No Problem, but {warnings} Warnings"
+            verdict = "No Problems, One Warning" if warnings == 1 else f"No Problems, {warnings} Warnings"
         else:
-            verdict = "Nothing Is Wrong" if checks else "Looking…"
-        self._verdict.set_label(verdict if checks or self._doctor.is_looking else "Cannot Look")
-        self._trouble.set_label(visible(self._doctor.trouble, _LONGEST))
-        self._trouble.set_visible(bool(self._doctor.trouble))
-        # Keyed by what they found too: an icon is made for a row once.
+            verdict = "No Problems" if checks else "Checking…"
+        self._verdict.set_label(verdict if checks or self._doctor.is_running else "Cannot Check")
+        self._trouble.set_label(visible(self._doctor.error, _MAX_LENGTH))
+        self._trouble.set_visible(bool(self._doctor.error))
+        # The key includes the result, because the icon of a row is set only once.
         self._wrong.show_all(_keyed(wrong))
         self._well.show_all(_keyed(well))
         self._well_heading.set_visible(bool(well))
-        self._look.set_sensitive(not self._doctor.is_looking)
+        self._again.set_sensitive(not self._doctor.is_running)
 
 
 def _keyed(checks: list[Check]) -> list[tuple[Check, Check]]:

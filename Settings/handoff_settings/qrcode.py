@@ -1,4 +1,4 @@
-"""QR codes, by libqrencode, which is there wherever `handoffctl` is: it draws the same codes on terminals."""
+"""QR codes from libqrencode, which `handoffctl` also requires to draw the same codes on terminals."""
 
 import ctypes
 from typing import Optional
@@ -6,7 +6,7 @@ from typing import Optional
 from gi.repository import Gdk, GLib
 
 _LEVEL_M, _MODE_8 = 1, 2
-# Modules of white around a code, without which cameras do not find it.
+# The quiet zone around a code, in modules. Cameras need it.
 _MARGIN = 4
 
 
@@ -15,7 +15,7 @@ class _QRcode(ctypes.Structure):
 
 
 def modules(text: str) -> Optional[list[list[bool]]]:
-    """The rows of the code from the top, True for a dark module; None without the library, or for a text that is too long."""
+    """Returns the rows of the code, True for a dark module; None without the library or for overlong texts."""
     try:
         library = ctypes.CDLL("libqrencode.so.4")
     except OSError:
@@ -27,14 +27,14 @@ def modules(text: str) -> Optional[list[list[bool]]]:
     if not code:
         return None
     width = code.contents.width
-    # The lowest bit says whether a module is dark.
+    # The lowest bit is set for dark modules.
     rows = [[code.contents.data[row * width + column] & 1 == 1 for column in range(width)] for row in range(width)]
     library.QRcode_free(code)
     return rows
 
 
 def texture(text: str, size: int) -> Optional[Gdk.Texture]:
-    """The code as a picture of about `size` pixels, black on white in dark styles too: that is what cameras read."""
+    """Returns the code as an image of about `size` pixels. It is black on white even in dark styles, for cameras."""
     rows = modules(text)
     if rows is None:
         return None

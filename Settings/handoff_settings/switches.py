@@ -1,4 +1,4 @@
-"""What this device offers and shows, and which of its apps take part."""
+"""The switches for offering and showing activities, and for apps."""
 
 from typing import Callable, Optional
 
@@ -11,10 +11,10 @@ from .varlink import Failure
 from .widgets import Page, Row, Rows, SwitchRow, beside, button
 
 _DIRECTIONS = (
-    ("advertise", "Offer What I Do Here", "Your other devices can continue it."),
-    ("receive", "Show What Other Devices Offer", "In this window, and as notifications."),
+    ("advertise", "Offer My Activities", "Your other devices can continue them."),
+    ("receive", "Show Offers of Other Devices", "In this window and as notifications."),
 )
-# Who may switch on what is off for these reasons is somebody else, or nobody.
+# The user cannot change switches that are off for these reasons.
 _FIXED = ("policy", "configuration")
 _PAUSES = (("15 _Minutes", 900), ("One _Hour", 3600), ("Until I _Resume", None))
 
@@ -45,38 +45,39 @@ class SwitchesPage(Page):
         )
         self.add(rows)
         self._heading = self.heading(
-            "Pause", "Neither offers nor shows anything for some time. What was begun is completed."
+            "Pause", "Stops offering and showing activities for a while. Transfers in progress are completed."
         )
         self.add(self._pauses, self._resume)
         self._apps_heading = self.heading(
-            "Apps", "An app that is off continues nothing, and what you do in it is not offered."
+            "Apps", "An app that is turned off does not continue activities, and its own are not offered."
         )
         self._apps = Rows(self._make_app, self._show_app)
         self._no_apps = Row(
-            "No App Takes Part Yet", "Apps appear here once they are installed. Web pages are continued without one."
+            "No Apps Yet", "Apps that support Handoff appear here once they are installed. Web pages need no app."
         )
         self._no_apps_list = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         self._no_apps_list.add_css_class("boxed-list")
         self._no_apps_list.append(self._no_apps)
         self.add(self._apps, self._no_apps_list)
         self._notified_heading = self.heading(
-            "Notifications", "What an app would open is shown in this window all the same, and can be continued here."
+            "Notifications", "Offers for an app without notifications still appear in this window."
         )
         self._notified = Rows(self._make_notified, self._show_notified)
         self.add(self._notified)
 
     def refresh(self) -> None:
-        """Shows what the model has."""
+        """Shows the state of the model."""
         status = self._model.status
         for direction, title, explanation in _DIRECTIONS:
-            hold = status.hold(direction)
-            # A session that is locked now is no switch.
-            is_on = hold is None or hold.by == "session"
+            restriction = status.restriction(direction)
+            # A locked session does not change the switch.
+            is_on = restriction is None or restriction.by == "session"
             row = self._directions[direction]
-            row.show(title, _why(hold) or explanation)
-            row.show_state(is_on, hold is None or hold.by not in _FIXED)
-        is_paused = all((hold := status.hold(each)) is not None and hold.by != "session" for each, _, _ in _DIRECTIONS)
-        is_users = all((hold := status.hold(each)) is not None and hold.by == "user" for each, _, _ in _DIRECTIONS)
+            row.show(title, _why(restriction) or explanation)
+            row.show_state(is_on, restriction is None or restriction.by not in _FIXED)
+        restrictions = [status.restriction(direction) for direction, _, _ in _DIRECTIONS]
+        is_paused = all(each is not None and each.by != "session" for each in restrictions)
+        is_users = all(each is not None and each.by == "user" for each in restrictions)
         self._pauses.set_visible(not is_paused)
         self._resume.set_visible(is_users)
         self._apps.show_all((each.id, each) for each in self._model.apps)
@@ -99,9 +100,9 @@ class SwitchesPage(Page):
         )
 
     def _show_notified(self, row: SwitchRow, app: values.App) -> None:
-        row.show(f"Notifications of {visible(app.name or app.id)}", visible(app.id))
+        row.show(f"Notifications for {visible(app.name or app.id)}", visible(app.id))
         if not app.enabled:
-            row.show(row.get_title(), "The app is off, so nothing of it is shown.")
+            row.show(row.get_title(), "The app is turned off, so no notifications are shown.")
         row.show_state(app.notified, app.enabled)
 
     def _pause(self, seconds: Optional[int]) -> None:
@@ -113,13 +114,13 @@ class SwitchesPage(Page):
     def _done(self, failure: Optional[Failure]) -> None:
         if failure:
             self._fail(visible(failure.message, 1000))
-            # The switch stands where the user has put it.
+            # Resets the switch, which is still in the position that the user chose.
             self.refresh()
 
 
-def _why(hold: Optional[values.Hold]) -> str:
-    if hold is None:
+def _why(restriction: Optional[values.Restriction]) -> str:
+    if restriction is None:
         return ""
-    until = f", until {at(hold.until)}" if hold.until else ""
-    # A fragment elsewhere, and alone here.
-    return visible(hold.message[:1].upper() + hold.message[1:], 1000) + until
+    until = f", until {at(restriction.until)}" if restriction.until else ""
+    # Messages are sentence fragments, but are shown alone here.
+    return visible(restriction.message[:1].upper() + restriction.message[1:], 1000) + until

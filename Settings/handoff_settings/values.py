@@ -1,5 +1,4 @@
-"""What the daemon tells, as values. A field that is missing or of another kind is as if it were empty: what is shown may
-be less, and nothing fails."""
+"""Values from the daemon. Missing or invalid fields are read as empty, so that less is shown but nothing fails."""
 
 import time
 from dataclasses import dataclass
@@ -28,14 +27,14 @@ def _objects(fields: dict, key: str) -> list[dict]:
 
 
 def texts(fields: dict, key: str) -> list[str]:
-    """The texts of a list."""
+    """Returns the texts of a list."""
     value = fields.get(key)
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 @dataclass(frozen=True)
-class Hold:
-    """Why `advertise` or `receive` (`direction`) is off; `by` is `user`, `configuration`, `policy` or `session`."""
+class Restriction:
+    """Turns `advertise` or `receive` (`direction`) off; `by` is `user`, `configuration`, `policy` or `session`."""
 
     direction: str
     by: str
@@ -44,7 +43,7 @@ class Hold:
     message: str
 
     @classmethod
-    def read(cls, fields: dict) -> "Hold":
+    def read(cls, fields: dict) -> "Restriction":
         return cls(
             _text(fields, "direction"),
             _text(fields, "by"),
@@ -56,7 +55,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Status:
-    """`GetStatus`, as far as it is shown."""
+    """The shown part of `GetStatus`."""
 
     daemon: str = ""
     device: str = ""
@@ -65,7 +64,7 @@ class Status:
     standing: str = ""
     advertising: bool = True
     receiving: bool = True
-    holds: tuple[Hold, ...] = ()
+    restrictions: tuple[Restriction, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -73,12 +72,12 @@ class Status:
         return cls(
             _text(fields, "daemon"), _text(fields, "device"), _text(fields, "name"), _text(fields, "account") or None,
             _text(fields, "standing"), _flag(fields, "advertising"), _flag(fields, "receiving"),
-            tuple(map(Hold.read, _objects(fields, "holds"))), tuple(texts(fields, "warnings")))
+            tuple(map(Restriction.read, _objects(fields, "holds"))), tuple(texts(fields, "warnings")))
 
-    def hold(self, direction: str) -> Optional[Hold]:
-        """What keeps all of a direction off, the strongest first."""
+    def restriction(self, direction: str) -> Optional[Restriction]:
+        """Returns the strongest restriction of a direction as a whole."""
         strength = ("policy", "configuration", "user", "session")
-        found = [each for each in self.holds if each.direction == direction and each.device is None]
+        found = [each for each in self.restrictions if each.direction == direction and each.device is None]
         return min(
             found, key=lambda each: strength.index(each.by) if each.by in strength else len(strength), default=None
         )
@@ -90,7 +89,7 @@ class Device:
 
     id: str
     name: str
-    # The label: the name, with the beginning of the id if another device has a similar name.
+    # The label: the name, with the start of the id if another device has a similar name.
     label: str
     kind: str
     is_self: bool
@@ -98,9 +97,9 @@ class Device:
     current: bool
     unfinished: bool
     admitted_by: Optional[str]
-    # When it was heard last, in words, while it is away.
+    # The time of the last contact, formatted, if the device is offline.
     seen: str
-    # Since when it sleeps, in words, if it has said so.
+    # The time since which it sleeps, formatted, if it has announced that.
     asleep: str
 
     @classmethod
@@ -124,7 +123,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Offer:
-    """What another device offers. `opens` is `app`, `web` or `nothing`."""
+    """An offer of another device. `opens` is `app`, `web` or `nothing`."""
 
     id: str
     type: str
@@ -159,19 +158,19 @@ class Offer:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Two devices may offer the same id."""
+        """The key of the offer, because two devices may offer the same id."""
         return self.device, self.id
 
 
 @dataclass(frozen=True)
 class App:
-    """An app that continues something here, is attached, or is switched off."""
+    """An app that continues activities on this device, is attached, or is disabled."""
 
     id: str
     name: str
     running: bool
     enabled: bool
-    # Whether notifications are shown of what it would open.
+    # True if notifications are shown for the app.
     notified: bool
 
     @classmethod
@@ -199,11 +198,11 @@ class Peer:
 
 
 def devices(fields: dict) -> list[Device]:
-    """The results of `ListDevices`: this one first, then those in reach, by their names."""
+    """Parses the results of `ListDevices`: this device first, then online devices, by name."""
     found = map(Device.read, _objects(fields, "devices"))
     return sorted(found, key=lambda each: (not each.is_self, not each.online, each.name.casefold(), each.id))
 
 
 def apps(fields: dict) -> list[App]:
-    """The results of `ListApps`, by their names."""
+    """Parses the results of `ListApps`, sorted by name."""
     return sorted(map(App.read, _objects(fields, "apps")), key=lambda each: (each.name.casefold(), each.id))

@@ -1,6 +1,6 @@
 """A client of the daemon's control socket (docs/control-protocol.md): Varlink over Gio, on GLib's main loop.
 
-Nothing here blocks. All of it belongs to the thread that runs the main loop.
+Never blocks. Use only on the thread of the main loop.
 """
 
 import json
@@ -11,15 +11,16 @@ from typing import Any, Callable, Optional
 from gi.repository import Gio, GLib
 
 CONTROL = "dev.handoff1.Control."
-# The daemon sends no more than 1 MiB in one message.
-_LONGEST_MESSAGE = 2 * 1024 * 1024
+# The daemon's messages have at most 1 MiB.
+_MAX_MESSAGE = 2 * 1024 * 1024
 _CHUNK = 64 * 1024
-# How long a call that is answered once may take, in seconds. What waits for other devices is followed without a limit.
-_PATIENCE = 30
+# The timeout for a first reply, in seconds. Calls that wait for other devices have no further
+# timeout.
+_TIMEOUT = 30
 
 
 def socket_path() -> str:
-    """Where the daemon listens: `$HANDOFF_SOCKET`, or the place of everybody."""
+    """Returns the daemon's socket: `$HANDOFF_SOCKET`, or the default."""
     named = os.environ.get("HANDOFF_SOCKET")
     runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     return named or os.path.join(runtime, "handoff", "control.socket")
@@ -27,7 +28,7 @@ def socket_path() -> str:
 
 @dataclass
 class Failure:
-    """Why a call came to nothing, in words for people. `name` is that of the daemon's error without its interface."""
+    """A failed call with a message for display. `name` is the daemon's error name without its interface."""
 
     message: str
     name: Optional[str] = None
@@ -35,21 +36,21 @@ class Failure:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the daemon said so; else it could not be asked, or did not answer."""
+        """True if the daemon returned the error; otherwise it was unreachable or did not reply."""
         return self.name is not None
 
 
 class Call:
-    """One call over a connection of its own, so that none waits for another one.
+    """A call over its own connection, so that calls do not wait for each other.
 
-    `reply` gets the parameters of each reply, `failed` at most one `Failure`, after which nothing comes any more. With
-    `more` the call lasts until the last reply or `cancel`, which the daemon takes for the end of what was asked for.
+    `reply` gets the parameters of each reply, `failed` at most one `Failure`, which is the last event. With `more` the
+    call lasts until the last reply or `cancel`, which the daemon treats as the end of the request.
     """
 
     def __init__(
         self, method: str, parameters: Optional[dict] = None, *, more: bool = False,
         reply: Callable[[dict], None] = lambda _: None, failed: Callable[[Failure], None] = lambda _: None,
-        path: Optional[str] = None, patience: int = _PATIENCE,
+        path: Optional[str] = None, timeout: int = _TIMEOUT,
     ):
         self._path = path or socket_path()
         self._message = {"method": CONTROL + method, "parameters": parameters or {}, **({"more": True} if more else {})}
@@ -58,13 +59,13 @@ class Call:
         self._connection: Optional[Gio.SocketConnection] = None
         self._received = bytearray()
         self._is_over = False
-        # While no reply has come: one that is followed may be silent for hours afterwards.
-        self._timer = GLib.timeout_add_seconds(patience, self._out_of_time)
+        # Only for the first reply: a followed call may be silent for hours afterwards.
+        self._timer = GLib.timeout_add_seconds(timeout, self._out_of_time)
         client = Gio.SocketClient(enable_proxy=False)
         client.connect_async(Gio.UnixSocketAddress.new(self._path), self._cancellable, self._connected)
 
     def cancel(self) -> None:
-        """Ends the call; nobody is told of anything any more."""
+        """Cancels the call. Nothing is reported afterwards."""
         if self._is_over:
             return
         self._is_over = True
@@ -87,10 +88,10 @@ class Call:
         try:
             user = connection.get_socket().get_credentials().get_unix_user()
         except GLib.Error as error:
-            return self._fail(Failure(f"cannot tell who listens at {self._path}: {error.message}"))
-        # Codes and links are told to nobody else.
+            return self._fail(Failure(f"cannot identify the process at {self._path}: {error.message}"))
+        # Codes and links must not be sent to another user.
         if user not in (os.getuid(), 0):
-            return self._fail(Failure(f"another user listens at {self._path}"))
+            return self._fail(Failure(f"the socket {self._path} belongs to another user"))
         self._send(json.dumps(self._message).encode() + b"\0")
         self._receive()
 
@@ -99,7 +100,7 @@ class Call:
             try:
                 count = stream.write_bytes_finish(result)
             except GLib.Error as error:
-                return self._fail(Failure(f"cannot ask handoffd: {error.message}"))
+                return self._fail(Failure(f"cannot send to handoffd: {error.message}"))
             if count < len(data) and not self._is_over:
                 self._send(data[count:])
 
@@ -114,16 +115,16 @@ class Call:
         try:
             data = stream.read_bytes_finish(result).get_data() or b""
         except GLib.Error as error:
-            return self._fail(Failure(f"the connection to handoffd broke: {error.message}"))
+            return self._fail(Failure(f"lost the connection to handoffd: {error.message}"))
         if self._is_over:
             return
         if not data:
-            return self._fail(Failure("handoffd went away"))
+            return self._fail(Failure("handoffd closed the connection"))
         self._received += data
         *messages, rest = self._received.split(b"\0")
         self._received = rest
-        if len(rest) > _LONGEST_MESSAGE:
-            return self._fail(Failure("handoffd sends a message without an end"))
+        if len(rest) > _MAX_MESSAGE:
+            return self._fail(Failure("handoffd sent a message that is too long"))
         for message in messages:
             self._read(message)
         if not self._is_over:
@@ -140,7 +141,7 @@ class Call:
             value = None
         parameters = (value.get("parameters") or {}) if isinstance(value, dict) else None
         if not isinstance(parameters, dict):
-            return self._fail(Failure("handoffd sends what is no answer"))
+            return self._fail(Failure("handoffd sent an invalid reply"))
         self._stop_timer()
         error = value.get("error")
         if error is not None:
@@ -151,7 +152,7 @@ class Call:
 
     def _out_of_time(self) -> bool:
         self._timer = None
-        self._fail(Failure("handoffd does not answer"))
+        self._fail(Failure("handoffd did not reply in time"))
         return GLib.SOURCE_REMOVE
 
     def _stop_timer(self) -> None:
@@ -170,7 +171,7 @@ def _refusal(error: str, parameters: dict) -> Failure:
     name = error.rpartition(".")[2]
     message = parameters.get("message")
     if name == "MethodNotFound":
-        message = "this handoffd is older than this window: update and restart it"
+        message = "handoffd is older than this window: update and restart it"
     if not isinstance(message, str) or not message:
-        message = f"handoffd refuses: {name}"
+        message = f"handoffd refused the request: {name}"
     return Failure(message, name, parameters)

@@ -1,11 +1,11 @@
-"""Pieces that the pages share. Every text that is shown goes through here as plain text: none is read as markup."""
+"""Widgets shared by the pages. All texts are shown as plain text, never as markup."""
 
 from typing import Any, Callable, Hashable, Iterable, Optional
 
 from gi.repository import Adw, Gdk, GLib, Gtk, Pango
 
 _KINDS = {
-    # Themes have none of that name.
+    # Themes have no icon of that name.
     "laptop": "dev.handoff1.Settings-laptop-symbolic",
     "desktop": "computer-symbolic",
     "tablet": "tablet-symbolic",
@@ -16,26 +16,27 @@ _KINDS = {
 _KIND_NAMES = {"desktop": "desktop computer", "vm": "virtual machine", "other": "computer"}
 MARGIN = 12
 _DIALOG_WIDTH = 400
-# The most pixels of a dialog's content, and what a screen needs above and below it: header, buttons, and the desktop's bars.
+# The maximum height of a dialog's content, and the space that a screen needs around it: header,
+# buttons and desktop panels. In pixels.
 _MAX_DIALOG_CONTENT, _AROUND_DIALOG = 720, 220
 _ICON_SIZE = 64
 _TOAST_CHARACTERS = 18
 
 
 def show_kind(image: Gtk.Image, kind: str) -> None:
-    """Shows the icon of a kind of device, which a screen reader names."""
+    """Shows the icon of a kind of device, with a name for screen readers."""
     image.set_from_icon_name(_KINDS.get(kind, "computer-symbolic"))
     name(image, _KIND_NAMES.get(kind, kind))
 
 
 def name(widget: Gtk.Widget, text: str) -> None:
-    """Sets the name by which a screen reader calls a widget, in place of the text that it shows: GTK would read both."""
+    """Sets a widget's name for screen readers, replacing its text: GTK would read both."""
     widget.reset_relation(Gtk.AccessibleRelation.LABELLED_BY)
     widget.update_property([Gtk.AccessibleProperty.LABEL], [text])
 
 
 def label(text: str = "", *classes: str, **properties: Any) -> Gtk.Label:
-    """Text that breaks where it has to."""
+    """Returns a label that wraps."""
     made = Gtk.Label(
         label=text, wrap=True, wrap_mode=Pango.WrapMode.WORD_CHAR, justify=Gtk.Justification.CENTER, **properties
     )
@@ -45,9 +46,9 @@ def label(text: str = "", *classes: str, **properties: Any) -> Gtk.Label:
 
 
 def button(text: str, pressed: Callable[[], None], *classes: str, **properties: Any) -> Gtk.Button:
-    """A button with a text, whose underscore marks its key."""
+    """Returns a text button; an underscore marks its mnemonic."""
     made = Gtk.Button(label=text, use_underline=True, **properties)
-    # GTK would read it and the label inside.
+    # Otherwise, GTK would read both the button and the label inside.
     name(made, text.replace("_", ""))
     made.connect("clicked", lambda _: pressed())
     for each in classes:
@@ -56,7 +57,7 @@ def button(text: str, pressed: Callable[[], None], *classes: str, **properties: 
 
 
 def icon_button(icon: str, text: str, pressed: Callable[[], None]) -> Gtk.Button:
-    """A button with an icon alone, whose text is shown on hovering and read aloud."""
+    """Returns an icon button whose text is its tooltip and its name for screen readers."""
     made = Gtk.Button(icon_name=icon, tooltip_text=text, valign=Gtk.Align.CENTER)
     made.add_css_class("flat")
     made.connect("clicked", lambda _: pressed())
@@ -68,44 +69,44 @@ class Row(Adw.ActionRow):
     """A row of plain text."""
 
     def __init__(self, title: str = "", subtitle: str = "", **properties: Any) -> None:
-        # Before any text, which would be read as markup otherwise.
+        # Before any text is set, which would otherwise be parsed as markup.
         super().__init__(use_markup=False, **properties)
         self.set_title_lines(3)
         self.set_subtitle_lines(0)
         self.show(title, subtitle)
 
     def show(self, title: str, subtitle: str = "") -> None:
-        """Shows other texts."""
+        """Sets the texts."""
         self.set_title(title)
         self.set_subtitle(subtitle)
 
 
 class SwitchRow(Row):
-    """A row with a switch. `asked` is called when the user moves it; what it shows is what `show_state` says."""
+    """A row with a switch. `changed` is called when the user moves it; `show_state` sets its position."""
 
-    def __init__(self, asked: Callable[[bool], None], **properties: Any) -> None:
+    def __init__(self, changed: Callable[[bool], None], **properties: Any) -> None:
         super().__init__(**properties)
-        self._asked = asked
-        self._is_told = False
+        self._changed = changed
+        self._is_updating = False
         self.switch = Gtk.Switch(valign=Gtk.Align.CENTER)
         self.switch.connect("notify::active", self._moved)
         self.add_suffix(self.switch)
         self.set_activatable_widget(self.switch)
 
     def show_state(self, is_on: bool, may_change: bool = True) -> None:
-        """Shows a state without asking for it."""
-        self._is_told = True
+        """Sets the state without calling `changed`."""
+        self._is_updating = True
         self.switch.set_active(is_on)
-        self._is_told = False
+        self._is_updating = False
         self.switch.set_sensitive(may_change)
 
     def _moved(self, switch: Gtk.Switch, _property: Any) -> None:
-        if not self._is_told:
-            self._asked(switch.get_active())
+        if not self._is_updating:
+            self._changed(switch.get_active())
 
 
 class Rows(Gtk.ListBox):
-    """A list whose rows stay the same widgets while their contents change, so that the keyboard's place in it stays."""
+    """A list that keeps its row widgets while their contents change, so that the keyboard focus stays."""
 
     def __init__(self, make: Callable[[Any], Gtk.Widget], show: Callable[[Any, Any], None], **properties: Any) -> None:
         super().__init__(selection_mode=Gtk.SelectionMode.NONE, **properties)
@@ -114,7 +115,7 @@ class Rows(Gtk.ListBox):
         self._rows: dict[Hashable, Gtk.Widget] = {}
 
     def show_all(self, items: Iterable[tuple[Hashable, Any]]) -> None:
-        """Shows these items, each under its key, in this order."""
+        """Shows these items in this order, each with its key."""
         items = list(items)
         keys = [key for key, _ in items]
         for key in [each for each in self._rows if each not in set(keys)]:
@@ -132,7 +133,7 @@ class Rows(Gtk.ListBox):
 
 
 class Page(Gtk.ScrolledWindow):
-    """A page of lists under headings, in a column that is not too wide to read."""
+    """A page of lists under headings, in a column of readable width."""
 
     def __init__(self) -> None:
         super().__init__(hscrollbar_policy=Gtk.PolicyType.NEVER, vexpand=True)
@@ -142,12 +143,12 @@ class Page(Gtk.ScrolledWindow):
         self.set_child(Adw.Clamp(child=self.column, maximum_size=620, tightening_threshold=620))
 
     def add(self, *widgets: Gtk.Widget) -> None:
-        """Adds widgets below those that are there."""
+        """Appends widgets."""
         for each in widgets:
             self.column.append(each)
 
     def heading(self, text: str, explanation: str = "") -> Gtk.Widget:
-        """Adds a heading, with a sentence below it."""
+        """Adds a heading, with a description below it."""
         box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=2, margin_top=MARGIN)
         title = label(text, "heading", xalign=0)
         box.append(title)
@@ -160,19 +161,19 @@ class Page(Gtk.ScrolledWindow):
 
 
 def status_page(icon: str, title: str, description: str = "") -> Adw.StatusPage:
-    """A page that says one thing."""
+    """Returns a page with a single message."""
     page = Adw.StatusPage(icon_name=icon, title=title, vexpand=True)
     describe(page, description)
     return page
 
 
 def describe(page: Adw.StatusPage, description: str) -> None:
-    """Shows another description, which would be read as markup."""
+    """Sets the description, escaped because it is parsed as markup."""
     page.set_description(GLib.markup_escape_text(description))
 
 
 def message(icon: str, title: str, description: str = "") -> Gtk.Box:
-    """A heading below an icon, for a dialog. Unlike a status page, which scrolls by itself, it is never smaller than its text."""
+    """Returns a heading below an icon, for a dialog. Unlike a status page, it cannot shrink below its text."""
     box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=MARGIN)
     box.append(Gtk.Image(icon_name=icon, pixel_size=_ICON_SIZE, accessible_role=Gtk.AccessibleRole.PRESENTATION))
     box.append(label(title, "title-2"))
@@ -182,18 +183,18 @@ def message(icon: str, title: str, description: str = "") -> Gtk.Box:
 
 
 def toast(text: str, stays: bool = False) -> Adw.Toast:
-    """A toast of any length. `stays` keeps it until the user closes it.
+    """Returns a toast of any length. `stays` keeps it until the user closes it.
 
-    A toast's own title is read as markup, and cut to one line.
+    The title of a toast is parsed as markup and cut to one line.
     """
-    # A few words are one line: a label that may wrap would rather be narrow.
+    # Keeps short texts on one line: a wrapping label would otherwise be narrow.
     shown = label(text, xalign=0, width_chars=min(len(text), _TOAST_CHARACTERS))
     shown.set_justify(Gtk.Justification.LEFT)
     return Adw.Toast(title=GLib.markup_escape_text(text), custom_title=shown, timeout=0 if stays else 6)
 
 
 class Dialog(Adw.Window):
-    """A window over another one, with a heading and one content at a time, whose buttons are always on the screen: only what is above
+    """A modal window with a heading and replaceable content. Its buttons are always visible; only the content above
     them scrolls. Escape closes it."""
 
     def __init__(self, parent: Optional[Gtk.Window], title: str) -> None:
@@ -206,7 +207,7 @@ class Dialog(Adw.Window):
         for each in (Adw.HeaderBar(), self._scrolled, self._actions):
             content.append(each)
         self.set_content(content)
-        # A larger font, and a screen whose size is known only now.
+        # The font may change, and the size of the screen is known only now.
         for changed in ("notify::gtk-xft-dpi", "notify::gtk-font-name"):
             self._fit_at(Gtk.Settings.get_default(), changed)
         self.connect("map", lambda _: self.fit())
@@ -222,23 +223,22 @@ class Dialog(Adw.Window):
     def show_content(
         self, *widgets: Gtk.Widget, actions: Iterable[Gtk.Button] = (), focus: Optional[Gtk.Widget] = None
     ) -> None:
-        """Shows these widgets, one below the other and above the buttons of `actions`, in place of all others."""
+        """Replaces the content by these widgets, one below the other, above the buttons of `actions`."""
         box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=MARGIN, valign=Gtk.Align.CENTER)
         for edge in ("top", "bottom", "start", "end"):
             getattr(box, f"set_margin_{edge}")(2 * MARGIN)
         for each in widgets:
             box.append(each)
         self._place.set_child(box)
-        self._actions.set_child(_choices(*actions))
+        self._actions.set_child(_button_row(*actions))
         self.fit()
         if focus:
             focus.grab_focus()
 
     def fit(self) -> bool:
-        """Makes the dialog as high as its content is, as far as the screen allows.
+        """Makes the dialog as high as its content, within the limits of the screen.
 
-        The content's height is the least one of the window: one that is only asked for gets lost where the window is shown at
-        the same time.
+        Sets a minimum height, because a default size set while the window is being shown is ignored.
         """
         scale = Gtk.Settings.get_default().get_property("gtk-xft-dpi") / (96 * 1024)
         wanted = max(int(_DIALOG_WIDTH * min(max(1.0, scale), 1.5)), self._place.measure(Gtk.Orientation.HORIZONTAL, -1)[0],
@@ -253,8 +253,8 @@ class Dialog(Adw.Window):
         return GLib.SOURCE_REMOVE
 
 
-def _choices(*buttons: Gtk.Button) -> Gtk.Box:
-    """Buttons beside each other, at the lower edge of a dialog."""
+def _button_row(*buttons: Gtk.Button) -> Gtk.Box:
+    """Returns buttons in a row, for the lower edge of a dialog."""
     box = Gtk.Box(spacing=MARGIN, homogeneous=True, visible=bool(buttons))
     for edge in ("top", "bottom", "start", "end"):
         getattr(box, f"set_margin_{edge}")(MARGIN if edge in ("top", "bottom") else 2 * MARGIN)
@@ -265,24 +265,25 @@ def _choices(*buttons: Gtk.Button) -> Gtk.Box:
 
 
 def beside(*buttons: Gtk.Button) -> Gtk.FlowBox:
-    """Buttons beside each other, or below each other where there is no room."""
+    """Returns buttons in a row, or in a column if the width is insufficient."""
     box = Gtk.FlowBox(selection_mode=Gtk.SelectionMode.NONE, max_children_per_line=len(buttons), homogeneous=True,
                       column_spacing=MARGIN, row_spacing=MARGIN)
     for each in buttons:
         box.append(each)
-        # The button takes the keyboard's focus, and nothing around it.
+        # Only the button can have the keyboard focus, not its wrapper.
         each.get_parent().set_focusable(False)
     return box
 
 
 def waiting(text: str) -> Gtk.Box:
-    """A text beside something that turns."""
+    """Returns a text beside a spinner."""
     box = Gtk.Box(spacing=MARGIN, halign=Gtk.Align.CENTER)
     spinner = Gtk.Spinner()
-    # It would go on turning where nobody sees it, and wake the processor for each frame.
+    # A hidden spinner would keep animating, and wake the processor for each frame.
     spinner.connect("map", lambda _: spinner.start())
     spinner.connect("unmap", lambda _: spinner.stop())
     box.append(spinner)
-    # A dialog is as high as its text is at the width that it would like to have: where that is more than there is, the end is cut off.
+    # The height of a dialog is computed for the natural width of its text. In a narrower dialog,
+    # the end would be cut off.
     box.append(label(text, max_width_chars=30))
     return box

@@ -1,4 +1,4 @@
-"""The window: one page for each thing, or what is in the way of all of them."""
+"""The window: its pages, or the reason why they are not available."""
 
 from typing import Callable, Optional
 
@@ -18,21 +18,22 @@ from .varlink import Failure
 from .widgets import button, describe, name, status_page, toast, waiting
 
 _START = ["systemctl", "--user", "start", "handoffd.service"]
-# Why a device is no member of its account, by its standing.
+# The reasons why a device is no longer a member of its account, by its standing.
 _EXCLUDED = {
     "removed": ("This Device Was Removed", "Another device has removed this one from the account."),
     "removedMutually": (
         "This Device Was Removed", "This device and another one have removed each other from the account."),
     "fileUsedTwice": (
-        "This Device Was Not Admitted", "Another device has used the same account file, so it admits neither."),
-    "fileClosed": ("This Device Was Not Admitted", "The account file that was used here had been closed."),
+        "This Device Was Not Admitted", "Another device used the same account file, so both were rejected."),
+    "fileClosed": ("This Device Was Not Admitted", "The account file was closed before it was used."),
 }
 _WIDE = 600
-_LEAVE = "Nothing can be continued between them any more. Leave the account; then join again, or create a new one."
+_LEAVE = ("It can no longer exchange activities with the other devices. Leave the account, then join again or create a new "
+          "one.")
 
 
 class Window(Adw.ApplicationWindow):
-    """Shows what the model has, and what the doctor has found."""
+    """Shows the state of the model and the results of the doctor."""
 
     def __init__(self, application: Adw.Application, model: Model, doctor: Doctor) -> None:
         super().__init__(application=application, title="Handoff", default_width=840, default_height=680,
@@ -40,11 +41,11 @@ class Window(Adw.ApplicationWindow):
         self.set_size_request(360, 300)
         self._model, self._doctor = model, doctor
         self._joining: Optional[JoiningDialog] = None
-        # One that was opened before the daemon has answered.
+        # A link that was opened before the daemon replied.
         self._link: Optional[str] = None
         self._toasts = Adw.ToastOverlay()
-        self._devices = DevicesPage(model, self.tell, self.fail)
-        self._offers = OffersPage(model, self.tell, self.fail)
+        self._devices = DevicesPage(model, self.inform, self.fail)
+        self._offers = OffersPage(model, self.inform, self.fail)
         self._switches = SwitchesPage(model, self.fail)
         self.pages = Adw.ViewStack()
         self._problems = ProblemsPage(model, doctor, self._go, self.fail)
@@ -66,7 +67,7 @@ class Window(Adw.ApplicationWindow):
         self._excluded.set_child(
             button("_Leave the Account…", self._devices.leave, "suggested-action", "pill", halign=Gtk.Align.CENTER))
         self._phases = Gtk.Stack(vexpand=True)
-        busy = waiting("Asking handoffd…")
+        busy = waiting("Connecting to handoffd…")
         busy.set_valign(Gtk.Align.CENTER)
         for child, key in (
             (busy, "connecting"),
@@ -85,7 +86,8 @@ class Window(Adw.ApplicationWindow):
         self._switcher = Adw.ViewSwitcherTitle(stack=self.pages, title="Handoff")
         bar = Adw.ViewSwitcherBar(stack=self.pages)
         self._bar = bar
-        # Not at once: it changes while the window gets its size, and another one would be too late for that.
+        # Deferred: the property changes while the window is being resized, when it is too late for
+        # another change.
         self._switcher.connect("notify::title-visible", lambda *_: GLib.idle_add(self._show_bar))
         self._header = header = Adw.HeaderBar(title_widget=self._switcher)
         self.connect("notify::default-width", lambda *_: self._centre())
@@ -94,7 +96,7 @@ class Window(Adw.ApplicationWindow):
         menu.append("_Keyboard Shortcuts", "win.show-help-overlay")
         menu.append("_About Handoff", "app.about")
         opener = Gtk.MenuButton(icon_name="open-menu-symbolic", menu_model=menu, tooltip_text="Main Menu", primary=True)
-        # The button inside has the focus, and no name of its own.
+        # The inner button has the focus, but no name of its own.
         name(opener.get_first_child(), "Main Menu")
         header.pack_end(opener)
         self.set_help_overlay(ShortcutsWindow())
@@ -102,7 +104,7 @@ class Window(Adw.ApplicationWindow):
             self._add_action(f"page-{page}", lambda page=page: self._choose(page), f"<Alt>{number + 1}")
         self._add_action("next-page", lambda: self._step(1), "<Control>Page_Down")
         self._add_action("previous-page", lambda: self._step(-1), "<Control>Page_Up")
-        # What is wrong, above whatever page is shown.
+        # Problems, above every page.
         self._banner_button = button("", self._follow_banner, "flat", "trouble")
         self._banner = Gtk.Revealer(child=self._banner_button)
         content = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
@@ -112,7 +114,8 @@ class Window(Adw.ApplicationWindow):
         self.set_content(self._toasts)
 
     def _centre(self) -> None:
-        # In the middle of the window; in a narrow one, in the middle of what the buttons leave, so that it can be as narrow.
+        # Centered in the window; in a narrow window, in the space beside the buttons, which allows
+        # a smaller width.
         is_wide = self.get_default_size().width >= _WIDE
         self._header.set_centering_policy(
             Adw.CenteringPolicy.STRICT if is_wide else Adw.CenteringPolicy.LOOSE)
@@ -139,7 +142,7 @@ class Window(Adw.ApplicationWindow):
     def _follow_banner(self) -> None:
         self._choose("problems" if self._problems.problems or not paused(self._model) else "switches")
 
-    # ---- What is shown -------------------------------------------------------------------------------------------
+    # ---- Display -------------------------------------------------------------------------------------------
 
     def _changed(self, part: str) -> None:
         model = self._model
@@ -162,7 +165,7 @@ class Window(Adw.ApplicationWindow):
             self._phases.set_visible_child_name(
                 "excluded" if excluded else "main" if model.status.account else "first")
             if part != "offers" and model.status.account:
-                self._doctor.review()
+                self._doctor.schedule()
         self._show_bar()
         self._show_doctor()
         self._take_link()
@@ -178,11 +181,11 @@ class Window(Adw.ApplicationWindow):
         wrong = self._problems.problems
         pause = paused(self._model)
         warnings = self._model.status.warnings
-        text = f"{wrong} problems: see what to do" if wrong > 1 else "A problem: see what to do"
+        text = f"{wrong} problems: show details" if wrong > 1 else "1 problem: show details"
         if not wrong and pause:
             text = pause
         elif not wrong and warnings:
-            # A fragment elsewhere, and alone here.
+            # Warnings are sentence fragments, but are shown alone here.
             text = visible(warnings[0][:1].upper() + warnings[0][1:], 120)
         self._banner_button.set_label(text)
         name(self._banner_button, text)
@@ -193,26 +196,26 @@ class Window(Adw.ApplicationWindow):
 
     def _page_chosen(self, *_: object) -> None:
         if self.pages.get_visible_child_name() == "problems":
-            self._doctor.look()
+            self._doctor.run()
         self._show_doctor()
 
-    def tell(self, text: str) -> None:
-        """Shows a sentence for a moment."""
+    def inform(self, text: str) -> None:
+        """Shows a short message."""
         self._toasts.add_toast(toast(text))
 
     def fail(self, text: str) -> None:
         """Shows an error until the user closes it."""
         self._toasts.add_toast(toast(text, stays=True))
 
-    # ---- What the user does --------------------------------------------------------------------------------------
+    # ---- Actions --------------------------------------------------------------------------------------
 
     def start_daemon(self) -> None:
-        """Starts the daemon, and says why where that fails."""
+        """Starts the daemon, and shows an error if that fails."""
         def ended(code: Optional[int], _output: str, errors: str) -> None:
             if code == 0:
                 return self._model.connect_daemon()
             self._start.set_sensitive(True)
-            self.fail(visible(errors or f"systemctl ended with {code}", 1000))
+            self.fail(visible(errors or f"systemctl exited with status {code}", 1000))
 
         self._start.set_sensitive(False)
         run_program(_START, ended)
@@ -227,7 +230,7 @@ class Window(Adw.ApplicationWindow):
         self._model.do("CreateAccount", {}, done, "status")
 
     def join(self, link: Optional[str] = None) -> None:
-        """Opens the way into an account; with a link that asks first. There is one such dialog at a time."""
+        """Opens the dialog for joining an account, if not open already. With a link, it asks for confirmation first."""
         if self._joining:
             if link and not self._joining.is_joining:
                 self._joining.take_link(link)
@@ -238,23 +241,23 @@ class Window(Adw.ApplicationWindow):
             return False
 
         self._joining = JoiningDialog(
-            self, self._model.status.device, lambda device: self.tell(f"Joined {visible(device.name)}"), link
+            self, self._model.status.device, lambda device: self.inform(f"Joined {visible(device.name)}"), link
         )
         self._joining.connect("close-request", closed)
         self._joining.present()
 
     def open_link(self, link: Optional[str]) -> None:
-        """Somebody has opened a link: asks what to do with it, or says why nothing."""
+        """Handles a link opened from outside: asks for confirmation, or shows why it cannot be used."""
         if link is None:
             return self.fail("This is not a pairing link")
         self._link = link
         self._take_link()
 
     def _take_link(self) -> None:
-        # Whether it can be followed is known once the daemon has said whether there is an account.
+        # A link can be used only once the daemon has reported whether there is an account.
         if self._model.phase != "ready" or self._link is None:
             return
         link, self._link = self._link, None
         if self._model.status.account:
-            return self.fail("This device is in an account already. To join another one, leave it first")
+            return self.fail("This device is already in an account. To join another one, leave the account first")
         self.join(link)

@@ -3,23 +3,24 @@ import Timing
 
 /// An app that the session bus starts and wakes (Desktop Entry Specification, "D-Bus Activation").
 ///
-/// What the bus starts is outside of our unit, and of its sandbox.
+/// The bus starts the app outside this process's unit and sandbox.
 package struct BusApp: Sendable, Equatable {
-    /// Why the app was not reached.
+    /// A reason why the app could not be activated.
     package enum Problem: Error, Equatable, Sendable {
         /// There is no session bus.
         case noBus(String)
-        /// The bus could not start the app, or the app failed; their words.
+        /// The bus could not start the app, or the app returned an error. The value is the error
+        /// message.
         case failed(String)
     }
 
     private static let interface = "org.freedesktop.Application"
 
-    /// The app's name on the bus.
+    /// The app's bus name.
     package let name: String
-    /// Its object.
+    /// The app's object path.
     package let path: String
-    /// Lets it come to the front.
+    /// The activation token that lets the app come to the front.
     package let token: String?
 
     package init(name: String, path: String, token: String?) {
@@ -28,9 +29,11 @@ package struct BusApp: Sendable, Equatable {
         self.token = token
     }
 
-    /// Asks the app to show itself (`Activate`); the bus starts it where it does not run. Waits: for a thread of its own.
+    /// Activates the app (`Activate`). The bus starts it if it is not running. Blocks: use a
+    /// separate thread.
     ///
-    /// - Parameter patience: how long it is waited for; an app that has not answered then is still at its start.
+    /// - Parameter timeout: The time to wait for a reply. An app that has not replied by then is
+    ///   still starting.
     /// - Throws: `Problem`; after `.noBus` nothing was started.
     package func activate(within timeout: Duration) throws(Problem) {
         let bus: UserBus
@@ -45,16 +48,16 @@ package struct BusApp: Sendable, Equatable {
             try bus.call(name, path, Self.interface, "Activate", activates: true, within: timeout) { message in
                 message.container("a", "{sv}") { platform in
                     guard let token else { return }
-                    // The first is of Wayland, the second of X11.
+                    // The first key is for Wayland, the second for X11.
                     for name in ["activation-token", "desktop-startup-id"] {
                         platform.entry(name, signature: "s") { $0.append(token) }
                     }
                 }
             }
         } catch {
-            // It runs, whatever it makes of the call.
+            // The app is running; it only lacks the method.
             if error.isAboutMethod { return }
-            // A bus whose app went away without an answer has the same error.
+            // The bus returns the same error earlier if the app exits without a reply.
             if error.isNoReply, clock.now - began >= timeout { return }
             throw .failed(error.message)
         }

@@ -1,17 +1,18 @@
 import CSystemdBus
 import LoopIO
 
-/// A call whose reply is awaited, or a match: what sd-bus calls back. Lives on the thread of its bus.
+/// A call that awaits a reply, or a match: the context of an sd-bus callback. Lives on the thread
+/// of its bus.
 final class BusCall {
-    /// What sd-bus knows it by; filled in by the call that registers it.
+    /// The sd-bus handle, set by the call that registers it.
     var slot: OpaquePointer?
-    /// Whose call it is; nil for a match, which does not end by what is delivered.
+    /// The bus that owns the call; nil for a match, which stays registered after a delivery.
     private weak var bus: LoopBus?
     private var handler: ((OpaquePointer?) -> Void)?
 
     /// - Parameters:
-    ///   - bus: told when the reply was delivered; nil for a match.
-    ///   - handler: gets the message, which lives during the call; nil for an error.
+    ///   - bus: The bus to notify when the reply has been delivered; nil for a match.
+    ///   - handler: Receives the message, which is valid during the call, or nil for an error.
     init(of bus: LoopBus?, _ handler: @escaping (OpaquePointer?) -> Void) {
         self.bus = bus
         self.handler = handler
@@ -21,7 +22,7 @@ final class BusCall {
         cancel()
     }
 
-    /// Ends it: nothing is delivered any more.
+    /// Cancels the call. Nothing is delivered afterwards.
     func cancel() {
         handler = nil
         sd_bus_slot_unref(slot)
@@ -31,7 +32,7 @@ final class BusCall {
     fileprivate func deliver(_ message: OpaquePointer?) {
         let isError = sd_bus_message_is_method_error(message, nil) > 0
         let handler = handler
-        // First, so that what the handler begins is not taken for what has ended.
+        // Removed first, so that a call the handler makes is not mistaken for this one.
         bus?.ended(self)
         handler?(isError ? nil : message)
     }
@@ -42,7 +43,7 @@ func busDidReply(
     _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
 ) -> Int32 {
     guard let context else { return 0 }
-    // The strong reference keeps it alive when it is let go.
+    // The strong reference keeps the call alive while its handler releases it.
     Unmanaged<BusCall>.fromOpaque(context).takeUnretainedValue().deliver(message)
     return 0
 }

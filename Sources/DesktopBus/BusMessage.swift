@@ -1,18 +1,18 @@
 import CSystemdBus
 import LoopIO
 
-/// A message of a bus that is being written (sd_bus_message_append_basic(3)); the first error stays.
+/// A bus message under construction (sd_bus_message_append_basic(3)). Keeps the first error.
 struct BusMessage {
     private let message: OpaquePointer
-    /// Below 0 once something could not be written: the error, negative.
+    /// Negative after a write error: the negated error number.
     private(set) var result: Int32 = 0
 
-    /// A message of sd_bus_message_new_method_call(3), which stays the caller's.
+    /// Wraps a message of sd_bus_message_new_method_call(3), which the caller continues to own.
     init(_ message: OpaquePointer) {
         self.message = message
     }
 
-    /// `s`; nothing after a NUL.
+    /// `s`; ends at the first NUL.
     mutating func append(_ text: String) {
         note(sd_bus_message_append_basic(message, BusReader.type("s"), text))
     }
@@ -41,7 +41,7 @@ struct BusMessage {
         note(sd_bus_message_append_basic(message, BusReader.type("i"), &value))
     }
 
-    /// What `fill` writes, inside a container (sd_bus_message_open_container(3)).
+    /// Writes a container with the content that `fill` appends (sd_bus_message_open_container(3)).
     mutating func container(_ kind: Unicode.Scalar, _ content: String, _ fill: (inout BusMessage) -> Void) {
         note(sd_bus_message_open_container(message, BusReader.type(kind), content))
         guard result >= 0 else { return }
@@ -49,7 +49,7 @@ struct BusMessage {
         note(sd_bus_message_close_container(message))
     }
 
-    /// `(sv)` with a text.
+    /// `(sv)` with a string.
     mutating func property(_ name: String, _ value: String) {
         property(name, signature: "s") { $0.append(value) }
     }

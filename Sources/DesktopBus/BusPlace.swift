@@ -1,13 +1,15 @@
 import Glibc
 package import LoopIO
 
-/// Where the sockets of a bus are, as D-Bus's specification writes addresses: `unix:path=/run/user/1000/bus;…`.
+/// The sockets of a bus, from addresses in the D-Bus specification's form:
+/// `unix:path=/run/user/1000/bus;…`.
 package struct BusPlace: Equatable {
     /// The sockets' paths.
     package let paths: [String]
 
-    /// Reads a list of addresses.
-    /// - Returns: nil when one of them is no path, so that watching folders would not tell of its coming.
+    /// Parses a list of addresses.
+    /// - Returns: Nil if an address is not a path, because a folder watch could not detect its
+    ///   socket.
     package init?(addresses: String) {
         var paths: [String] = []
         for address in addresses.split(separator: ";") {
@@ -22,7 +24,7 @@ package struct BusPlace: Equatable {
         self.paths = paths
     }
 
-    /// The place of a bus as sd-bus finds it.
+    /// The addresses that sd-bus uses for this bus.
     init?(_ kind: LoopBus.Kind, environment: (String) -> String? = ProcessEnvironment.value) {
         switch kind {
         case .system:
@@ -34,10 +36,11 @@ package struct BusPlace: Equatable {
         }
     }
 
-    /// Whether any of the sockets is there, whoever listens.
+    /// True if any of the sockets exists, even if no process listens on it.
     package var isThere: Bool { paths.contains { access($0, F_OK) == 0 } }
 
-    /// For each socket the folder to watch, and what must come there first: the socket, or a folder on the way to it.
+    /// For each socket, the folder to watch and the name to expect in it: the socket, or the next
+    /// missing parent folder.
     package var folders: [String: FolderWatch.Interest] {
         var names: [String: Set<String>] = [:]
         for path in paths {
@@ -48,7 +51,8 @@ package struct BusPlace: Equatable {
         return names.mapValues { .names($0) }
     }
 
-    /// A path's folder and its last name. Of an absolute path, which ends at `/`.
+    /// Splits an absolute path into its folder and last name. The folder of a top-level path is
+    /// `/`.
     private static func split(_ path: String) -> (folder: String, name: String) {
         let trimmed = path.last == "/" ? String(path.dropLast()) : path
         guard let slash = trimmed.lastIndex(of: "/") else { return ("/", trimmed) }
@@ -56,7 +60,7 @@ package struct BusPlace: Equatable {
         return (folder.isEmpty ? "/" : folder, String(trimmed[trimmed.index(after: slash)...]))
     }
 
-    /// A value without its escapes (`%2C`); nil when one is none.
+    /// Decodes percent escapes (`%2C`); nil if one is invalid.
     private static func unescaped(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -2,58 +2,59 @@ import CSystemdBus
 import Glibc
 import LoopIO
 
-/// Reads values from a message of a bus, one after the other (sd_bus_message_read_basic(3)).
+/// Reads consecutive values from a bus message (sd_bus_message_read_basic(3)).
 enum BusReader {
-    /// A letter of the bus's type system as sd-bus takes it.
+    /// A letter of the D-Bus type system in the form that sd-bus expects.
     static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
 
-    /// A text; `letter` is `s`, `o` or `g`.
+    /// Reads a string; `letter` is `s`, `o` or `g`.
     static func text(_ message: OpaquePointer, _ letter: Unicode.Scalar) throws(Errno) -> String {
         var text: UnsafePointer<CChar>?
         try Errno.check(sd_bus_message_read_basic(message, type(letter), &text))
         return text.map { String(cString: $0) } ?? ""
     }
 
-    /// A number of 32 bits without sign: `u`.
+    /// Reads an unsigned 32-bit number: `u`.
     static func number(_ message: OpaquePointer) throws(Errno) -> UInt32 {
         var value: UInt32 = 0
         try Errno.check(sd_bus_message_read_basic(message, type("u"), &value))
         return value
     }
 
-    /// A flag: `b`.
+    /// Reads a Boolean: `b`.
     static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
         var value: Int32 = 0
         try Errno.check(sd_bus_message_read_basic(message, type("b"), &value))
         return value != 0
     }
 
-    /// A flag in a variant, as properties are.
+    /// Reads a Boolean in a variant, the form of properties.
     static func variantFlag(_ message: OpaquePointer) throws(Errno) -> Bool {
         try Errno.check(sd_bus_message_enter_container(message, type("v"), "b"))
         return try flag(message)
     }
 
-    /// A text in a variant.
+    /// Reads a string in a variant.
     static func variantText(_ message: OpaquePointer) throws(Errno) -> String {
         try Errno.check(sd_bus_message_enter_container(message, type("v"), "s"))
         return try text(message, "s")
     }
 
-    /// The paths of objects in a variant (`ao`); what is beyond `limit` is passed over.
+    /// Reads object paths in a variant (`ao`). Skips those beyond `limit`.
     static func variantPaths(_ message: OpaquePointer, limit: Int) throws(Errno) -> [String] {
         try Errno.check(sd_bus_message_enter_container(message, type("v"), "ao"))
         return try texts(message, "o", limit: limit)
     }
 
-    /// A descriptor: `h`; a copy, since the message closes its own.
+    /// Reads a descriptor: `h`. Returns a copy because the message closes its own.
     static func descriptor(_ message: OpaquePointer) throws(Errno) -> Descriptor {
         var borrowed: Int32 = -1
         try Errno.check(sd_bus_message_read_basic(message, type("h"), &borrowed))
         return Descriptor(owning: try SystemCall.retrying { fcntl(borrowed, F_DUPFD_CLOEXEC, 0) })
     }
 
-    /// A list of texts: `as`, or with another `letter` that of such; what is beyond `limit` is passed over.
+    /// Reads a list of strings: `as`, or with another `letter` a list of that type. Skips those
+    /// beyond `limit`.
     static func texts(
         _ message: OpaquePointer, _ letter: Unicode.Scalar = "s", limit: Int
     ) throws(Errno) -> [String] {

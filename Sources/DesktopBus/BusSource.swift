@@ -1,5 +1,5 @@
-/// Something that is followed on a bus. On the loop's thread.
+/// A subscription on a bus. Use on the loop's thread.
 package protocol BusSource: AnyObject {
-    /// Ends it; nothing is told any more.
+    /// Ends the subscription. Nothing is reported afterwards.
     func stop()
 }

@@ -1,12 +1,13 @@
 import CSystemdBus
 import Glibc
 
-/// What kind of machine this is.
+/// The type of this machine.
 package enum Chassis {
     /// The chassis as `org.freedesktop.hostname1` names it (hostnamectl(1)): `laptop`, `desktop`, `vm` and so on.
     ///
-    /// Asks over the system bus and may take 25 s: for a worker's thread.
-    /// - Returns: nil when there is no bus, no such service, or it does not know.
+    /// Queries the system bus and can take 25 s: use a worker thread.
+    /// - Returns: Nil if there is no bus or no such service, or if the service does not know the
+    ///   chassis.
     package static func name() -> String? {
         var bus: OpaquePointer?
         guard sd_bus_open_system(&bus) >= 0 else { return nil }

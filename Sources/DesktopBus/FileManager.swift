@@ -1,18 +1,19 @@
 import Timing
 
-/// The user's file manager, where it has the interface for others (org.freedesktop.FileManager1, which Nautilus, Dolphin, Nemo, Caja,
-/// Thunar and PCManFM have).
+/// The user's file manager, through org.freedesktop.FileManager1 (implemented by Nautilus, Dolphin,
+/// Nemo, Caja, Thunar and PCManFM).
 package enum FileManager {
     private static let name = "org.freedesktop.FileManager1"
 
-    /// Shows a file or folder, chosen, in the folder that it is in; the bus starts the file manager where it does not run. Waits:
-    /// for a thread of its own.
+    /// Opens the folder that contains a file or folder, and selects that item. The bus starts the
+    /// file manager if it is not running. Blocks: use a separate thread.
     ///
     /// - Parameters:
-    ///   - path: absolute.
-    ///   - token: lets the file manager come to the front.
-    ///   - timeout: how long it is waited for; one that has not answered then is still at its start.
-    /// - Throws: `BusApp.Problem` when nobody shows it.
+    ///   - path: An absolute path.
+    ///   - token: The activation token that lets the file manager come to the front.
+    ///   - timeout: The time to wait for a reply. A file manager that has not replied by then is
+    ///     still starting.
+    /// - Throws: `BusApp.Problem` if no file manager shows the item.
     package static func show(_ path: String, token: String?, within timeout: Duration) throws(BusApp.Problem) {
         let bus: UserBus
         do throws(UserBus.Failure) {
@@ -33,7 +34,7 @@ package enum FileManager {
         }
     }
 
-    /// The path as a URL (RFC 8089), with every byte escaped that is not plain there.
+    /// The path as a URL (RFC 8089). Escapes all bytes but unreserved characters and slashes.
     package static func address(of path: String) -> String {
         var address = "file://"
         for byte in path.utf8 {

@@ -4,19 +4,19 @@ enum LoginManager {
     static let path = "/org/freedesktop/login1"
     static let interface = "org.freedesktop.login1.Manager"
 
-    /// What a lock does to sleep.
+    /// The effect of an inhibitor lock on sleep.
     enum Mode: String {
-        /// The machine does not sleep while it is held.
+        /// The machine does not sleep while the lock is held.
         case block
-        /// The machine sleeps once it is let go, or after some seconds.
+        /// The machine sleeps when the lock is released, or after some seconds.
         case delay
     }
 
-    /// The arguments of `Inhibit` for a lock against sleep.
+    /// Writes the arguments of `Inhibit` for a lock against sleep.
     ///
     /// - Parameters:
-    ///   - who: the program, as people know it.
-    ///   - why: for people, too.
+    ///   - who: The display name of the program.
+    ///   - why: The reason, for display.
     static func inhibit(_ message: inout BusMessage, who: String, why: String, mode: Mode) {
         for text in ["sleep", who, why, mode.rawValue] { message.append(text) }
     }

@@ -3,51 +3,53 @@ import Glibc
 package import HandoffDesktop
 package import LoopIO
 
-/// Follows the sessions of a user over the system bus (org.freedesktop.login1(5)). Lives on the loop's thread; never waits.
+/// Follows the sessions of a user over the system bus (org.freedesktop.login1(5)). Lives on the
+/// loop's thread and never blocks.
 ///
-/// Whenever logind says that something has changed, all of the user's sessions are asked for again: what counts is what
-/// it answers, and not what a signal says.
+/// When logind signals a change, all of the user's sessions are queried again. Only its replies
+/// count, not the content of signals.
 package final class LoginSessions: BusSource, LoopBusDelegate {
     private static let service = LoginManager.service
     private static let managerPath = LoginManager.path
     private static let managerInterface = LoginManager.interface
     private static let sessionInterface = "org.freedesktop.login1.Session"
-    /// How long logind may take to answer, in microseconds.
+    /// The maximum time for a reply from logind, in microseconds.
     private static let timeout: UInt64 = 5_000_000
-    /// How soon it is asked again after it was: desktops change several properties at once.
-    private static let pause = Duration.milliseconds(50)
-    /// How soon it is asked again when it did not answer.
-    private static let silence = Duration.seconds(5)
-    /// The most sessions that are looked at.
-    private static let most = 64
+    /// The delay before another query: desktops change several properties together.
+    private static let refreshDelay = Duration.milliseconds(50)
+    /// The delay before a retry when logind did not reply.
+    private static let retryDelay = Duration.seconds(5)
+    /// The maximum number of sessions to query.
+    private static let maxSessions = 64
 
     private let loop: EventLoop
     private let userID: UInt32
     private let onChange: (LoginReport) -> Void
     private let bus: LoopBus
-    private var isAsking = false
+    private var isQuerying = false
     private var isOutdated = false
     private var found: [LoginSession] = []
     private var awaited = 0
-    /// Whether nothing was said of a session that was listed.
-    private var hasSilent = false
+    /// True if the properties of a listed session are missing.
+    private var isIncomplete = false
     private var timer: LoopTimer?
 
-    /// Begins to follow.
+    /// Starts following.
     ///
     /// - Parameters:
-    ///   - userID: whose sessions.
-    ///   - onChange: gets all of them at first and after each change, or what else became of the question.
+    ///   - userID: The owner of the sessions.
+    ///   - onChange: Receives all sessions initially and after each change, or the reason why they
+    ///     are unknown.
     package init(loop: EventLoop, userID: UInt32, onChange: @escaping (LoginReport) -> Void) {
         self.loop = loop
         self.userID = userID
         self.onChange = onChange
         bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
-        // Nothing is told from inside the initialiser: who gets the answer may not have its own place yet.
+        // Nothing is reported from inside the initializer: the receiver may not be stored yet.
         bus.start(self)
     }
 
-    /// Ends it; nothing is told any more.
+    /// Ends the subscription. Nothing is reported afterwards.
     package func stop() {
         timer = nil
         bus.stop()
@@ -60,38 +62,39 @@ package final class LoginSessions: BusSource, LoopBusDelegate {
             "sender='\(Self.service)',\(manager),member='SessionNew'",
             "sender='\(Self.service)',\(manager),member='SessionRemoved'",
             "sender='\(Self.service)',\(sessions)",
-            // logind was started, or ended.
+            // logind has started or ended.
             "sender='\(LoopBus.name)',member='NameOwnerChanged',arg0='\(Self.service)'",
         ]
         for change in changes {
             try bus.follow(change) { [weak self] _ in self?.changed() }
         }
-        ask()
+        query()
     }
 
-    /// The bus is gone, or was never there. Who was told of sessions keeps to that until there is a bus again.
+    /// The connection was lost, or none could be made. A receiver that knows sessions keeps them
+    /// until there is a connection again.
     func busLost(wasOpen: Bool) {
         timer = nil
-        isAsking = false
+        isQuerying = false
         onChange(wasOpen ? .silent : .absent)
     }
 
-    // MARK: - Asking
+    // MARK: - Queries
 
     private func changed() {
-        guard !isAsking else {
+        guard !isQuerying else {
             isOutdated = true
             return
         }
-        ask()
+        query()
     }
 
-    private func ask() {
+    private func query() {
         timer = nil
-        isAsking = true
+        isQuerying = true
         isOutdated = false
         found = []
-        hasSilent = false
+        isIncomplete = false
         do throws(Errno) {
             try bus.call(Self.service, Self.managerPath, Self.managerInterface, "ListSessions") { [weak self] in
                 self?.listed($0)
@@ -101,8 +104,8 @@ package final class LoginSessions: BusSource, LoopBusDelegate {
         }
     }
 
-    /// Nobody has answered for logind: the bus knows whether it is there at all.
-    private func askForOwner() {
+    /// Checks with the bus whether logind is running, because it did not reply.
+    private func queryOwner() {
         do throws(Errno) {
             try bus.call(
                 LoopBus.name, LoopBus.path, LoopBus.name, "NameHasOwner", { $0.append(Self.service) },
@@ -116,11 +119,11 @@ package final class LoginSessions: BusSource, LoopBusDelegate {
     }
 
     private func listed(_ reply: OpaquePointer?) {
-        guard let reply else { return askForOwner() }
+        guard let reply else { return queryOwner() }
         guard let sessions = try? LoginReader.sessions(reply, of: userID) else { return answered(.silent) }
         bus.reached()
         awaited = 0
-        for (id, path) in sessions.prefix(Self.most) {
+        for (id, path) in sessions.prefix(Self.maxSessions) {
             do throws(Errno) {
                 try bus.call(
                     Self.service, path, LoopBus.propertiesInterface, "GetAll", { $0.append(Self.sessionInterface) },
@@ -135,27 +138,29 @@ package final class LoginSessions: BusSource, LoopBusDelegate {
         if awaited == 0 { answered(.sessions([])) }
     }
 
-    /// Takes the properties of a session; nil when nothing was said of it. If it has ended, a signal says so, too.
+    /// Handles the properties of a session; nil if they are missing. If the session has ended, a
+    /// signal reports that too.
     private func described(_ session: LoginSession?) {
-        if let session { found.append(session) } else { hasSilent = true }
+        if let session { found.append(session) } else { isIncomplete = true }
         awaited -= 1
-        if awaited == 0 { answered(hasSilent ? .silent : .sessions(found.sorted { $0.id < $1.id })) }
+        if awaited == 0 { answered(isIncomplete ? .silent : .sessions(found.sorted { $0.id < $1.id })) }
     }
 
     private func answered(_ report: LoginReport) {
-        isAsking = false
+        isQuerying = false
         if !isOutdated { onChange(report) }
         guard isOutdated || report == .silent, bus.isOpen else { return }
-        timer = loop.timer(after: isOutdated ? Self.pause : Self.silence) { [weak self] in self?.ask() }
+        timer = loop.timer(after: isOutdated ? Self.refreshDelay : Self.retryDelay) { [weak self] in self?.query() }
     }
 }
 
-/// Reads what logind answers.
+/// Parses the replies of logind.
 private enum LoginReader {
-    /// The longest word of a session, in bytes; real ones have a few letters. All sessions fit one message to the daemon.
+    /// The maximum length of a session's strings, in bytes; real ones have a few letters. All
+    /// sessions fit in one message to the daemon.
     private static let maxWord = 256
 
-    /// Ids and paths of a user's sessions, from the reply to `ListSessions`: `a(susso)`.
+    /// Reads the ids and paths of a user's sessions from the reply to `ListSessions`: `a(susso)`.
     static func sessions(_ message: OpaquePointer, of userID: UInt32) throws(Errno) -> [(id: String, path: String)] {
         var sessions: [(id: String, path: String)] = []
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("a"), "(susso)"))
@@ -171,7 +176,7 @@ private enum LoginReader {
         return sessions
     }
 
-    /// A session from the reply to `GetAll`: `a{sv}`.
+    /// Reads a session from the reply to `GetAll`: `a{sv}`.
     static func session(_ message: OpaquePointer, id: String) throws(Errno) -> LoginSession {
         var session = LoginSession(id: id, sessionClass: "", type: "", state: "")
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("a"), "{sv}"))

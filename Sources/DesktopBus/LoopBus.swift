@@ -3,24 +3,25 @@ import Glibc
 import LoopIO
 import Timing
 
-/// Who has a connection to a bus. On the loop's thread; never told anything inside a call of the connection.
+/// The owner of a connection to a bus. Called on the loop's thread, never inside a call of the
+/// connection.
 protocol LoopBusDelegate: AnyObject {
-    /// There is a new connection, on which to follow and to call: an error loses it. It is not known yet whether the bus lets us in;
-    /// what is sent waits for that.
+    /// There is a new connection on which to follow signals and call methods. Throwing drops it.
+    /// The bus has not authenticated the connection yet; messages are queued until it does.
     func busOpened() throws(Errno)
-    /// There is no connection any more, or none could be made; its calls and matches have ended.
+    /// The connection was lost, or none could be made. Its calls and matches have ended.
     ///
-    /// - Parameter wasOpen: whether there was one.
+    /// - Parameter wasOpen: True if there was a connection.
     func busLost(wasOpen: Bool)
 }
 
-/// A connection to a bus, on a loop. Lives on the loop's thread; never waits.
+/// A connection to a bus, on a loop. Lives on the loop's thread and never blocks.
 ///
-/// A bus that is lost is tried again, less and less often. One whose socket is not there is not tried: its folder is watched, so that
-/// a machine without a bus is never woken for it. On each new connection the owner says what it wants to hear of, and asks what it
-/// wants to know.
+/// Reconnects to a lost bus with increasing delays. If the socket does not exist, its folder is
+/// watched instead, so that a machine without a bus never wakes up for it. On each new connection,
+/// the owner subscribes to signals and queries state again.
 final class LoopBus {
-    /// Which bus.
+    /// The kind of bus.
     enum Kind {
         /// sd_bus_open_system(3)
         case system
@@ -28,13 +29,14 @@ final class LoopBus {
         case user
     }
 
-    /// The name of the bus itself, and of its interface.
+    /// The bus's own name, and the name of its interface.
     static let name = "org.freedesktop.DBus"
-    /// How long after its socket has come a bus is called: before it listens nobody is let in.
+    /// The delay between the appearance of the socket and connecting: the bus refuses connections
+    /// until it listens.
     private static let pauseBeforeListening = Duration.milliseconds(100)
-    /// The object of the bus itself.
+    /// The bus's own object path.
     static let path = "/org/freedesktop/DBus"
-    /// The interface by which objects tell their properties.
+    /// The interface for properties.
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
     private let loop: EventLoop
@@ -47,14 +49,14 @@ final class LoopBus {
     private var calls: [ObjectIdentifier: BusCall] = [:]
     private var backoff = Backoff.messageBus
     private var timer: LoopTimer?
-    /// Tells when the socket of a bus comes that is not there.
+    /// Watches for a socket that does not exist yet.
     private var watch: FolderWatch?
     private var isLost = false
     private var isStopped = false
 
-    /// Does nothing yet.
+    /// Creates the connection without opening it.
     ///
-    /// - Parameter timeout: how long a call may wait for its answer, in microseconds.
+    /// - Parameter timeout: The maximum time for a reply to a call, in microseconds.
     init(_ kind: Kind, loop: EventLoop, timeout: UInt64) {
         self.kind = kind
         self.loop = loop
@@ -65,14 +67,15 @@ final class LoopBus {
         disconnect()
     }
 
-    /// Begins to look for the bus.
+    /// Starts connecting to the bus.
     func start(_ delegate: any LoopBusDelegate) {
         self.delegate = delegate
         loop.later { [weak self] in self?.connect() }
     }
 
-    /// Ends it: nothing is told any more. What could not be written yet is never sent (sd_bus_close_unref(3)); a bus that has
-    /// let us in and keeps reading was given everything when it was asked for.
+    /// Closes the connection. Nothing is reported afterwards. Unsent messages are dropped
+    /// (sd_bus_close_unref(3)). A bus that has authenticated the connection and keeps reading has
+    /// received everything.
     func stop() {
         isStopped = true
         timer = nil
@@ -80,19 +83,19 @@ final class LoopBus {
         disconnect()
     }
 
-    /// Whether there is a connection.
+    /// True if there is a connection.
     var isOpen: Bool { bus != nil }
 
-    /// Somebody has answered: when the connection is lost, the next is tried soon.
+    /// Records a reply: if the connection is lost, the first retry is soon.
     func reached() {
         backoff.reset()
     }
 
-    /// The connection is of no use any more; another is made in a while.
+    /// Drops the connection. A new one is made after a delay.
     func lost() {
         guard !isLost else { return }
         isLost = true
-        // Not inside the callback that said so.
+        // Deferred, because sd-bus may be in the callback that reported the loss.
         loop.later { [weak self] in
             guard let self, !isStopped else { return }
             let wasOpen = isOpen
@@ -105,16 +108,16 @@ final class LoopBus {
         }
     }
 
-    /// Has `connect` called when the socket comes.
-    /// - Returns: false when it is there already, or where it would come cannot be watched.
+    /// Calls `connect` when the socket appears.
+    /// - Returns: False if the socket exists, or if its folder cannot be watched.
     private func waitForSocket() -> Bool {
         guard let place = BusPlace(kind), !place.isThere else { return false }
         do throws(Errno) {
             let watch = try FolderWatch(on: loop) { [weak self] in self?.folderChanged(place) }
-            // A folder that went meanwhile has told nobody.
+            // Repeated, because a folder removed before the watch was set is not reported.
             var folders = place.folders
             while watch.setFolders(folders), place.folders != folders { folders = place.folders }
-            // What came before the watch has told nobody either.
+            // Nor is a socket created before that.
             guard !place.isThere else { return false }
             self.watch = watch
             return true
@@ -125,11 +128,12 @@ final class LoopBus {
 
     private func folderChanged(_ place: BusPlace) {
         guard watch != nil else { return }
-        // Nothing that the watch is in may end it.
+        // Deferred, because the watch must not be released in its own callback.
         loop.later { [weak self] in
             guard let self, watch != nil else { return }
             watch = nil
-            // A folder on the way has come, or the socket: it may be there and nobody listen yet, or no more, for a moment.
+            // A parent folder or the socket has appeared. For a moment the bus may not listen on it
+            // yet, or no longer.
             if place.isThere || !waitForSocket() {
                 timer = loop.timer(after: Self.pauseBeforeListening, accuracy: .seconds(1)) { [weak self] in
                     self?.connect()
@@ -144,7 +148,8 @@ final class LoopBus {
         watch = nil
         do throws(Errno) {
             var bus: OpaquePointer?
-            // Connects without waiting; what follows is sent once the bus has let us in.
+            // Connects without blocking. Messages are queued until the bus has authenticated the
+            // connection.
             switch kind {
             case .system: try Errno.check(sd_bus_open_system(&bus))
             case .user: try Errno.check(sd_bus_open_user(&bus))
@@ -170,19 +175,20 @@ final class LoopBus {
         sd_bus_close_unref(bus)
     }
 
-    // MARK: - What is sent
+    // MARK: - Sending
 
-    /// Follows signals, as long as the connection lasts.
+    /// Follows signals until the connection ends.
     ///
     /// - Parameters:
-    ///   - rule: which (sd_bus_add_match(3)), without its `type`.
-    ///   - handler: gets each, which lives during the call.
-    /// - Throws: why they are not followed.
+    ///   - rule: The match rule (sd_bus_add_match(3)), without `type`.
+    ///   - handler: Receives each signal, which is valid during the call.
+    /// - Throws: The error if the rule cannot be added.
     func follow(_ rule: String, _ handler: @escaping (OpaquePointer) -> Void) throws(Errno) {
         let match = BusCall(of: nil) { message in
             if let message { handler(message) }
         }
-        // Unretained: the bus keeps the match, which ends the call-backs of its slot with itself.
+        // Unretained: `matches` keeps the match, which unregisters its callback in its
+        // deinitializer.
         let context = Unmanaged.passUnretained(match).toOpaque()
         try Errno.check(
             sd_bus_add_match_async(bus, &match.slot, "type='signal',\(rule)", busDidReply, nil, context))
@@ -192,11 +198,11 @@ final class LoopBus {
     /// Calls a method.
     ///
     /// - Parameters:
-    ///   - startsService: whether the bus may start the service for it.
-    ///   - fill: writes the arguments.
-    ///   - then: called once, unless the connection is lost or ended before: gets the reply, which lives during the call, or
-    ///     nil for an error.
-    /// - Throws: why nothing was sent; then nothing is answered either.
+    ///   - startsService: If true, the bus may start the service.
+    ///   - fill: Writes the arguments.
+    ///   - then: Called once, unless the connection ends first. Receives the reply, which is valid
+    ///     during the call, or nil for an error.
+    /// - Throws: The error if the call cannot be sent. `then` is not called in that case.
     func call(
         _ service: String, _ path: String, _ interface: String, _ member: String, startsService: Bool = true,
         _ fill: (inout BusMessage) -> Void = { _ in }, then: @escaping (OpaquePointer?) -> Void
@@ -205,22 +211,22 @@ final class LoopBus {
         defer { sd_bus_message_unref(pointer) }
         if !startsService { sd_bus_message_set_auto_start(pointer, 0) }
         let call = BusCall(of: self, then)
-        // Unretained: the bus keeps the call, which ends the call-backs of its slot with itself.
+        // Unretained: `calls` keeps the call, which unregisters its callback in its deinitializer.
         let context = Unmanaged.passUnretained(call).toOpaque()
         try Errno.check(sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0))
         calls[ObjectIdentifier(call)] = call
     }
 
-    /// A reply was delivered.
+    /// Removes a call whose reply was delivered.
     func ended(_ call: BusCall) {
         calls[ObjectIdentifier(call)] = nil
     }
 
-    /// Calls a method whose answer is of no interest, of somebody who is not started for it.
+    /// Calls a method without waiting for a reply and without starting the service.
     ///
-    /// - Parameter fill: writes the arguments.
-    /// - Throws: why nothing was sent.
-    func tell(
+    /// - Parameter fill: Writes the arguments.
+    /// - Throws: The error if the call cannot be sent.
+    func send(
         _ service: String, _ path: String, _ interface: String, _ member: String, _ fill: (inout BusMessage) -> Void
     ) throws(Errno) {
         let pointer = try message(service, path, interface, member, fill)
@@ -230,7 +236,7 @@ final class LoopBus {
         try Errno.check(sd_bus_send(bus, pointer, nil))
     }
 
-    /// - Returns: a call that is the caller's to let go.
+    /// - Returns: A call that the caller must release.
     private func message(
         _ service: String, _ path: String, _ interface: String, _ member: String, _ fill: (inout BusMessage) -> Void
     ) throws(Errno) -> OpaquePointer {

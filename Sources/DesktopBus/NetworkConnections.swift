@@ -2,21 +2,22 @@ import CSystemdBus
 package import HandoffDesktop
 import LoopIO
 
-/// The networks that NetworkManager has connected this machine to. It is not started for it.
+/// The networks that NetworkManager has connected this machine to. Does not start NetworkManager.
 package enum NetworkConnections {
     private static let service = "org.freedesktop.NetworkManager"
     private static let path = "/org/freedesktop/NetworkManager"
     private static let activeInterface = "org.freedesktop.NetworkManager.Connection.Active"
     private static let deviceInterface = "org.freedesktop.NetworkManager.Device"
-    /// How long an answer may take, in microseconds; nothing is asked after one that did not come.
+    /// The maximum time for a reply, in microseconds. Queries stop after the first timeout.
     private static let timeout: UInt64 = 1_000_000
-    /// The most connections, and devices of one, that are looked at.
-    private static let most = 16
+    /// The maximum number of connections, and of devices per connection, to read.
+    private static let maxEntries = 16
 
-    /// What each is called, by its interface. Without those of VPNs, which name the interface that they go over.
+    /// Returns the connection names by interface. Excludes VPNs, which name the interface that
+    /// carries them.
     ///
-    /// Waits for the system bus: for a worker's thread.
-    /// - Returns: none where there is no bus or no NetworkManager, or it does not answer.
+    /// Blocks on the system bus: use a worker thread.
+    /// - Returns: An empty list if there is no bus or no NetworkManager, or if it does not reply.
     package static func names() -> NetworkNames {
         var bus: OpaquePointer?
         guard sd_bus_open_system(&bus) >= 0, let bus else { return NetworkNames(networks: []) }
@@ -33,17 +34,17 @@ package enum NetworkConnections {
                 }
             }
         } catch {
-            // What it has said holds.
+            // Keeps the networks read so far.
         }
         let answer = NetworkNames(networks: networks)
         return (try? answer.check()) == nil ? NetworkNames(networks: []) : answer
     }
 
     private static func paths(_ message: OpaquePointer) throws(Errno) -> [String] {
-        try BusReader.variantPaths(message, limit: most)
+        try BusReader.variantPaths(message, limit: maxEntries)
     }
 
-    /// - Throws: why the property is not known.
+    /// - Throws: The error if the property cannot be read.
     private static func get<Value>(
         _ bus: OpaquePointer, _ path: String, _ interface: String, _ property: String,
         _ read: (OpaquePointer) throws(Errno) -> Value

@@ -2,32 +2,33 @@ import CSystemdBus
 package import HandoffDesktop
 package import LoopIO
 
-/// The desktop's notification server on the user's bus (org.freedesktop.Notifications). Lives on the loop's thread; never
-/// waits.
+/// The desktop's notification server on the user's bus (org.freedesktop.Notifications). Lives on
+/// the loop's thread and never blocks.
 ///
-/// A bus that is lost, or was never there, is tried again, less and less often. Of signals only those are believed that come
-/// from the server itself, as the bus names it: any program may send us one that looks alike.
+/// Reconnects to a lost or missing bus with increasing delays. Accepts signals only from the
+/// server's unique bus name, because any program can send a similar signal.
 package final class NotificationServer: LoopBusDelegate {
     private static let service = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    /// Who the notifications come from, as servers show it.
+    /// The application name that servers show.
     private static let name = "Handoff"
-    /// The desktop entry by which a desktop lets the user set how notifications of a program behave, without its ending.
+    /// The desktop entry (without its suffix) by which desktops store the user's notification
+    /// settings.
     private static let entry = "handoffd"
-    /// How long the server may take, its start included, in microseconds.
+    /// The maximum time for a reply, including the start of the server, in microseconds.
     private static let timeout: UInt64 = 25_000_000
-    /// The most capabilities that are read.
-    private static let most = 64
+    /// The maximum number of capabilities to read.
+    private static let maxCapabilities = 64
 
     private let loop: EventLoop
     private let onEvent: (NotificationEvent) -> Void
     private let bus: LoopBus
-    /// The server's own name on the bus, once it has answered.
+    /// The unique name of the server, once it has replied.
     private var owner: String?
 
-    /// Begins to look for the bus.
+    /// Starts connecting to the bus.
     ///
-    /// - Parameter onEvent: called from the loop, never inside a call of this object.
+    /// - Parameter onEvent: Called from the loop, never inside a call of this object.
     package init(loop: EventLoop, onEvent: @escaping (NotificationEvent) -> Void) {
         self.loop = loop
         self.onEvent = onEvent
@@ -35,18 +36,21 @@ package final class NotificationServer: LoopBusDelegate {
         bus.start(self)
     }
 
-    /// Ends it; nothing is told any more. What was asked for before was sent at once, unless the bus had not let us in yet or
-    /// did not read; that is dropped.
+    /// Ends the connection. Nothing is reported afterwards. Earlier requests were sent immediately,
+    /// unless the bus had not authenticated the connection or did not read. Those are dropped.
     package func stop() {
         bus.stop()
     }
 
-    /// Asks what the server can do (`GetCapabilities`); the bus may start one for this.
+    /// Requests the server's capabilities (`GetCapabilities`). The bus may start a server for this.
     ///
-    /// - Parameter completion: called once, from the loop, unless the bus is lost: nil when there is no server.
+    /// - Parameter completion: Called once, from the loop, unless the bus is lost. Receives nil if
+    ///   there is no server.
     package func ask(_ completion: @escaping ([String]?) -> Void) {
         let isSent = call("GetCapabilities") { [weak self] reply in
-            guard let reply, let list = try? BusReader.texts(reply, limit: Self.most) else { return completion(nil) }
+            guard let reply, let list = try? BusReader.texts(reply, limit: Self.maxCapabilities) else {
+                return completion(nil)
+            }
             self?.owner = Self.sender(reply)
             completion(list)
         }
@@ -56,8 +60,9 @@ package final class NotificationServer: LoopBusDelegate {
     /// Shows a notification (`Notify`).
     ///
     /// - Parameters:
-    ///   - former: the id of the one whose place it takes; 0: of none.
-    ///   - completion: called once, from the loop, unless the bus is lost: its id, or nil when it is not shown.
+    ///   - former: The id of the notification to replace; 0 for none.
+    ///   - completion: Called once, from the loop, unless the bus is lost. Receives the id, or nil
+    ///     if the notification is not shown.
     package func show(
         _ notification: DesktopNotification, replacing former: UInt32, completion: @escaping (UInt32?) -> Void
     ) {
@@ -67,10 +72,10 @@ package final class NotificationServer: LoopBusDelegate {
         if !isSent { loop.later { completion(nil) } }
     }
 
-    /// Takes a notification off the screen (`CloseNotification`).
+    /// Removes a notification from the screen (`CloseNotification`).
     package func withdraw(_ id: UInt32) {
-        // A server that is not there shows nothing. What it would answer is of no interest either.
-        try? bus.tell(Self.service, Self.path, Self.service, "CloseNotification") { $0.append(id) }
+        // Errors are ignored: a server that is not running shows nothing.
+        try? bus.send(Self.service, Self.path, Self.service, "CloseNotification") { $0.append(id) }
     }
 
     private static func write(
@@ -92,7 +97,7 @@ package final class NotificationServer: LoopBusDelegate {
             hints.entry("category", signature: "s") { $0.append("device") }
             hints.entry("desktop-entry", signature: "s") { $0.append(entry) }
         }
-        // The server knows how long its user wants to see such things.
+        // -1 leaves the expiration to the server's settings.
         message.append(Int32(-1))
     }
 
@@ -103,9 +108,9 @@ package final class NotificationServer: LoopBusDelegate {
         try bus.follow("\(owners),arg0='\(Self.service)'") { [weak self] in self?.ownerChanged($0) }
         for member in ["NotificationClosed", "ActivationToken", "ActionInvoked"] {
             let origin = "sender='\(Self.service)',path='\(Self.path)',interface='\(Self.service)'"
-            try bus.follow("\(origin),member='\(member)'") { [weak self] in self?.told(member, $0) }
+            try bus.follow("\(origin),member='\(member)'") { [weak self] in self?.received(member, $0) }
         }
-        // Answered once we are let in, and all of the above holds.
+        // The reply arrives once the connection is authenticated and the matches above are active.
         try bus.call(LoopBus.name, LoopBus.path, LoopBus.name, "GetId") { [weak self] reply in
             if reply != nil { self?.connected() } else { self?.bus.lost() }
         }
@@ -121,7 +126,7 @@ package final class NotificationServer: LoopBusDelegate {
         if wasOpen { onEvent(.gone) }
     }
 
-    /// - Returns: false when nothing was sent, and nothing will be answered.
+    /// - Returns: False if the call was not sent; `then` is not called in that case.
     private func call(
         _ member: String, _ fill: (inout BusMessage) -> Void = { _ in }, then: @escaping (OpaquePointer?) -> Void
     ) -> Bool {
@@ -133,9 +138,9 @@ package final class NotificationServer: LoopBusDelegate {
         }
     }
 
-    // MARK: - What is told
+    // MARK: - Signals
 
-    /// `NameOwnerChanged`: name, its owner before, its owner from now on.
+    /// `NameOwnerChanged`: the name, its old owner, its new owner.
     private func ownerChanged(_ message: OpaquePointer) {
         guard Self.sender(message) == LoopBus.name, let name = try? BusReader.text(message, "s"), name == Self.service,
             let former = try? BusReader.text(message, "s"), let present = try? BusReader.text(message, "s")
@@ -147,7 +152,7 @@ package final class NotificationServer: LoopBusDelegate {
         if !present.isEmpty { onEvent(.appeared) }
     }
 
-    private func told(_ member: String, _ message: OpaquePointer) {
+    private func received(_ member: String, _ message: OpaquePointer) {
         guard let owner, Self.sender(message) == owner, let id = try? BusReader.number(message) else { return }
         switch member {
         case "NotificationClosed":

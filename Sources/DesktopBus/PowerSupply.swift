@@ -2,13 +2,13 @@ import CSystemdBus
 package import HandoffDesktop
 package import LoopIO
 
-/// Follows whether the machine runs on its battery (UPower), and which power profile is active (power-profiles-daemon). Neither is
-/// started for it. Lives on the loop's thread; never waits.
+/// Follows whether the machine runs on battery (UPower), and the active power profile
+/// (power-profiles-daemon). Starts neither service. Lives on the loop's thread and never blocks.
 package final class PowerSupply: BusSource, LoopBusDelegate {
-    /// How long an answer may take, in microseconds.
+    /// The maximum time for a reply, in microseconds.
     private static let timeout: UInt64 = 5_000_000
 
-    /// A property of a service; all have an object and an interface of one name each.
+    /// A property of a service. For all of them, the interface has the name of the service.
     private struct Source {
         let service: String
         let path: String
@@ -17,7 +17,7 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
 
     private static let battery = Source(
         service: "org.freedesktop.UPower", path: "/org/freedesktop/UPower", property: "OnBattery")
-    /// Under its present name, and under that before version 0.20.
+    /// The current name, and the name before version 0.20.
     private static let profiles = [
         Source(
             service: "org.freedesktop.UPower.PowerProfiles", path: "/org/freedesktop/UPower/PowerProfiles",
@@ -28,20 +28,20 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
     private let onChange: (MachinePower) -> Void
     private let bus: LoopBus
     private var isOnBattery: Bool?
-    /// The active profile, by the service that says so.
+    /// The active profile by service.
     private var activeProfiles: [String: String] = [:]
     private var latest: MachinePower?
 
-    /// Begins to follow.
+    /// Starts following.
     ///
-    /// - Parameter onChange: told what is so, once that is known, and of each change.
+    /// - Parameter onChange: Called with the state once it is known, and with each change.
     package init(loop: EventLoop, onChange: @escaping (MachinePower) -> Void) {
         self.onChange = onChange
         bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
         bus.start(self)
     }
 
-    /// Ends it; nothing is told any more.
+    /// Ends the subscription. Nothing is reported afterwards.
     package func stop() {
         bus.stop()
     }
@@ -52,13 +52,13 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
         }
         for source in Self.profiles {
             try follow(source) { supply, reply in
-                // None any more once the service has ended.
+                // Nil once the service has ended.
                 supply.activeProfiles[source.service] = reply.flatMap { try? BusReader.variantText($0) }
             }
         }
     }
 
-    /// What was known stays so: the bus says more once it is there again.
+    /// Keeps the known state until the bus is available again.
     func busLost(wasOpen: Bool) {}
 
     private func follow(
@@ -66,16 +66,16 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
     ) throws(Errno) {
         let rules = [
             "sender='\(source.service)',path='\(source.path)',interface='\(LoopBus.propertiesInterface)'",
-            // The service was started, or ended.
+            // The service has started or ended.
             "sender='\(LoopBus.name)',member='NameOwnerChanged',arg0='\(source.service)'",
         ]
         for rule in rules {
-            try bus.follow(rule) { [weak self] _ in try? self?.ask(source, take) }
+            try bus.follow(rule) { [weak self] _ in try? self?.query(source, take) }
         }
-        try ask(source, take)
+        try query(source, take)
     }
 
-    private func ask(
+    private func query(
         _ source: Source, _ take: @escaping (PowerSupply, OpaquePointer?) -> Void
     ) throws(Errno) {
         try bus.call(
@@ -88,12 +88,12 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
                 guard let self else { return }
                 bus.reached()
                 take(self, reply)
-                tell()
+                reportChange()
             })
     }
 
-    private func tell() {
-        // Of the two names one service has both, or one alone.
+    private func reportChange() {
+        // A service has one of the two names, or both.
         let profile = Self.profiles.lazy.compactMap { [activeProfiles] in activeProfiles[$0.service] }.first
         let power = MachinePower(isOnBattery: isOnBattery, profile: profile)
         guard power != latest else { return }

@@ -2,22 +2,25 @@ import CSystemdBus
 import Glibc
 package import LoopIO
 
-/// Keeps the machine from going to sleep, for as long as it lives. Any thread may let it go.
+/// Prevents the machine from sleeping for as long as the object exists. Can be released on any
+/// thread.
 ///
-/// A lock of systemd-logind, which `systemd-inhibit --list` shows; nobody is asked for a password.
+/// Holds a lock of systemd-logind, which `systemd-inhibit --list` shows. No password is requested.
 package final class SleepInhibition: Sendable {
-    /// How long the bus and logind may take, in microseconds: what asks has other work to do.
+    /// The maximum time for a reply from the bus and logind, in microseconds. Short, because the
+    /// caller has other work.
     private static let timeout: UInt64 = 2_000_000
 
-    /// logind ends the lock when all copies of this pipe are closed.
+    /// logind releases the lock when all copies of this pipe are closed.
     private let lock: Descriptor
 
-    /// Takes the lock. May take seconds: for a worker's thread.
+    /// Acquires the lock. Can take seconds: use a worker thread.
     ///
     /// - Parameters:
-    ///   - who: the program, as people know it.
-    ///   - why: what would be interrupted, for people.
-    /// - Throws: an error of sd_bus_call(3): there is no system bus, no logind, or it does not allow this.
+    ///   - who: The display name of the program.
+    ///   - why: The work that sleep would interrupt, for display.
+    /// - Throws: An error of sd_bus_call(3) if there is no system bus or no logind, or if logind
+    ///   refuses.
     package init(who: String, why: String) throws(Errno) {
         var bus: OpaquePointer?
         try Errno.check(sd_bus_open_system(&bus))

@@ -3,17 +3,19 @@ import Glibc
 import LoopIO
 import Timing
 
-/// A new unit of the user's service manager, in which one program runs: outside of our own unit, and of its sandbox.
+/// A new unit of the user's service manager that runs one program, outside this process's unit and
+/// sandbox.
 ///
-/// All calls wait for the manager: for a thread of their own.
+/// All calls block: use a separate thread.
 package struct TransientUnit: Sendable {
-    /// Why the program does not run.
+    /// A reason why the program is not running.
     package enum Problem: Error, Equatable, Sendable {
-        /// There is no manager of the user's: no bus, or it is not there.
+        /// The user's service manager is unavailable, or there is no bus.
         case noManager(String)
-        /// The manager refused, or did not answer; its words.
+        /// The manager refused or did not reply. The value is the error message.
         case refused(String)
-        /// The program could not be started, or ended with a failure; what the manager says of it.
+        /// The program could not be started, or failed. The value is the manager's description of
+        /// the failure.
         case ended(String)
     }
 
@@ -24,15 +26,16 @@ package struct TransientUnit: Sendable {
     private static let endProperty = "InactiveEnterTimestampMonotonic"
     private static let serviceInterface = "org.freedesktop.systemd1.Service"
 
-    /// The name, with `.service`.
+    /// The unit name, including `.service`.
     private let name: String
-    /// For people, in lists of units.
+    /// The description shown in lists of units.
     private let description: String
-    /// The program by absolute path, and its arguments; none of them is expanded.
+    /// The program's absolute path and its arguments. The manager expands none of them.
     private let words: [String]
-    /// The working directory, an absolute path; nil means that of the manager's services, the home directory.
+    /// The working directory, an absolute path; nil for the default of the manager's services, the
+    /// home directory.
     private let folder: String?
-    /// Variables beside those of the manager, as `NAME=VALUE`.
+    /// Additional environment variables, as `NAME=VALUE`.
     private let variables: [String]
 
     package init(name: String, description: String, words: [String], folder: String? = nil, variables: [String]) {
@@ -43,9 +46,10 @@ package struct TransientUnit: Sendable {
         self.variables = variables
     }
 
-    /// Starts the unit (`StartTransientUnit`), and watches for a while how the program fares.
+    /// Starts the unit (`StartTransientUnit`), and watches the program for a limited time.
     ///
-    /// - Parameter watching: how long; a program that still runs then is well.
+    /// - Parameter watching: The time to watch. A program that still runs at its end has started
+    ///   successfully.
     /// - Throws: `Problem`; after `.noManager` nothing was started.
     package func start(watching: Duration) throws(Problem) {
         let bus: UserBus
@@ -54,14 +58,15 @@ package struct TransientUnit: Sendable {
         } catch {
             throw .noManager(error.message)
         }
-        // Without it no signals come. Who cannot subscribe sees less, and no worse.
+        // The manager sends signals only to subscribers. Without a subscription, a later failure of
+        // the program goes unnoticed.
         bus.followProperties(of: Self.manager)
         try? bus.call(Self.manager, Self.managerPath, Self.managerInterface, "Subscribe") { _ in }
         do throws(UserBus.Failure) {
             try startUnit(bus, endsWithGroup: true)
         } catch {
             guard !error.isUnreachable else { throw .noManager(error.message) }
-            // Before systemd 250 a unit cannot outlive its first program.
+            // systemd before version 250 cannot keep a unit after its first process exits.
             guard error.isAboutProperties else { throw .refused(error.message) }
             do throws(UserBus.Failure) {
                 try startUnit(bus, endsWithGroup: false)
@@ -82,13 +87,13 @@ package struct TransientUnit: Sendable {
                 properties.property("Slice", "app.slice")
                 if let folder { properties.property("WorkingDirectory", folder) }
                 properties.property("CollectMode", "inactive-or-failed")
-                // Apps go on when the launcher has ended.
+                // Apps continue to run after their launcher has ended.
                 if endsWithGroup {
                     properties.property("ExitType", "cgroup")
                 } else {
                     properties.property("KillMode", "process")
                 }
-                // Keeps what is known of the unit for as long as we are connected.
+                // Keeps the unit's state readable for as long as this connection exists.
                 properties.property("AddRef", signature: "b") { $0.append(true) }
                 properties.property("Environment", signature: "as") { value in
                     value.container("a", "s") { list in
@@ -103,7 +108,8 @@ package struct TransientUnit: Sendable {
                                 for word in words { list.append(word) }
                             }
                             command.container("a", "s") { flags in
-                                // The manager would put the values of its variables in the place of `$NAME`.
+                                // Prevents the manager from expanding `$NAME` with its own
+                                // variables.
                                 flags.append("no-env-expand")
                             }
                         }
@@ -114,7 +120,7 @@ package struct TransientUnit: Sendable {
         }
     }
 
-    /// Returns when the program has ended well, or has run for as long as it was to be watched.
+    /// Returns when the program has ended successfully or the time has expired.
     private func watch(_ bus: borrowing UserBus, for timeout: Duration) throws(Problem) {
         guard let path = Self.objectPath(of: name) else { return }
         let clock = ContinuousClock()
@@ -124,7 +130,8 @@ package struct TransientUnit: Sendable {
             switch state {
             case "failed": throw Self.failure(bus, path) ?? .ended("its unit failed")
             case "inactive":
-                // So it is before its start, too, and it may have begun and failed since that was asked for.
+                // A unit is also inactive before it starts, and may have started and failed since
+                // the query.
                 let ended: UInt64? = bus.number(Self.manager, path, Self.unitInterface, Self.endProperty, "t")
                 if ended ?? 1 != 0 {
                     if let failure = Self.failure(bus, path) { throw failure }
@@ -137,7 +144,7 @@ package struct TransientUnit: Sendable {
         }
     }
 
-    /// The manager's object for a unit on the bus, by sd_bus_path_encode(3); nil without memory.
+    /// Returns the object path of a unit, by sd_bus_path_encode(3); nil if memory is exhausted.
     private static func objectPath(of unit: String) -> String? {
         var path: UnsafeMutablePointer<CChar>?
         guard sd_bus_path_encode("\(managerPath)/unit", unit, &path) >= 0, let path else { return nil }
@@ -145,7 +152,7 @@ package struct TransientUnit: Sendable {
         return String(cString: path)
     }
 
-    /// How the program of a unit failed; nil when it did not, as far as the manager says.
+    /// Returns the failure of a unit's program; nil if the manager reports none.
     private static func failure(_ bus: borrowing UserBus, _ path: String) -> Problem? {
         guard let result = bus.text(manager, path, serviceInterface, "Result"), result != "success" else { return nil }
         let status: Int32 = bus.number(manager, path, serviceInterface, "ExecMainStatus", "i") ?? 0

@@ -2,16 +2,16 @@ import CSystemdBus
 import Glibc
 import LoopIO
 
-/// A connection to the bus of the user, for one thread.
+/// A connection to the user's bus, for one thread.
 struct UserBus: ~Copyable {
-    /// What a call came to.
+    /// An error of a call.
     struct Failure: Error {
-        /// The error's name on the bus; empty for one of the system.
+        /// The D-Bus error name; empty for a system error.
         let name: String
-        /// For people.
+        /// The error message, for display.
         let message: String
 
-        /// There is nobody to call: no bus, or nobody on it who has the name, and none whom the bus could start.
+        /// True if there is no bus, or the called name has no owner and the bus cannot start one.
         var isUnreachable: Bool {
             [
                 "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
@@ -21,10 +21,10 @@ struct UserBus: ~Copyable {
 
         var isAboutProperties: Bool { isOne(of: "PropertyReadOnly", "InvalidArgs", "UnknownProperty") }
 
-        /// Who was called is there, and has no such method.
+        /// True if the called service is running but lacks the method.
         var isAboutMethod: Bool { isOne(of: "UnknownMethod", "UnknownObject", "UnknownInterface") }
 
-        /// No answer came: in time, or since who was called has gone.
+        /// True if no reply arrived in time, or the called service ended.
         var isNoReply: Bool { isOne(of: "NoReply", "Timeout") }
 
         private func isOne(of errors: String...) -> Bool {
@@ -33,12 +33,13 @@ struct UserBus: ~Copyable {
     }
 
     private static let disconnected = "org.freedesktop.DBus.Error.Disconnected"
-    /// Who is called has other things to do as well; in microseconds.
+    /// The default timeout of a call, in microseconds. Generous, because the called service may be
+    /// busy.
     private static let timeout: UInt64 = 10_000_000
 
     private let bus: OpaquePointer
 
-    /// - Throws: why there is no bus; `isUnreachable` holds.
+    /// - Throws: The reason why there is no bus; its `isUnreachable` is true.
     init() throws(Failure) {
         var bus: OpaquePointer?
         let result = sd_bus_open_user(&bus)
@@ -53,19 +54,19 @@ struct UserBus: ~Copyable {
         sd_bus_flush_close_unref(bus)
     }
 
-    /// Has `waitForSignal` return when a property of a service changes.
+    /// Makes `waitForSignal` return when a property of a service changes.
     func followProperties(of service: String) {
-        // What has changed is asked for anew, so that the callback has nothing to do.
+        // The callback does nothing, because the caller reads the properties again.
         sd_bus_match_signal(
             bus, nil, service, nil, LoopBus.propertiesInterface, "PropertiesChanged", { _, _, _ in 0 }, nil)
     }
 
-    /// Calls a method, and waits for its end.
+    /// Calls a method, and waits until it returns.
     ///
     /// - Parameters:
-    ///   - activates: whether the bus may start the service.
-    ///   - patience: how long to wait; nil: 10 s.
-    ///   - fill: writes the arguments.
+    ///   - activates: If true, the bus may start the service.
+    ///   - timeout: The time to wait; nil for 10 s.
+    ///   - fill: Writes the arguments.
     func call(
         _ service: String, _ path: String, _ interface: String, _ method: String, activates: Bool = false,
         within timeout: Duration? = nil, _ fill: (inout BusMessage) -> Void
@@ -96,7 +97,7 @@ struct UserBus: ~Copyable {
         return String(cString: text)
     }
 
-    /// - Parameter type: the type of the bus that `Number` is, as in sd_bus_message_read_basic(3).
+    /// - Parameter type: The D-Bus type of `Number`, as in sd_bus_message_read_basic(3).
     func number<Number: FixedWidthInteger>(
         _ service: String, _ path: String, _ interface: String, _ property: String, _ type: Unicode.Scalar
     ) -> Number? {
@@ -108,7 +109,7 @@ struct UserBus: ~Copyable {
         return value
     }
 
-    /// - Returns: false when no signal came in time, or none can come.
+    /// - Returns: False if no signal arrived in time, or none can arrive.
     func waitForSignal(_ time: Duration) -> Bool {
         while true {
             let done = sd_bus_process(bus, nil)

@@ -1,12 +1,14 @@
 package import HandoffControl
 
-/// A notification as a notification server is given it (Desktop Notifications Specification 1.2). Plain values.
+/// A notification for a notification server (Desktop Notifications Specification 1.2). Plain
+/// values.
 package struct DesktopNotification: ControlValue {
-    /// Something that the user can choose.
+    /// An action that the user can choose.
     package struct Choice: Codable, Equatable, Sendable {
-        /// What the server names when it was chosen; `default` is a click on the notification itself.
+        /// The key that the server reports when the action is chosen; `default` is a click on the
+        /// notification itself.
         package let key: String
-        /// What is written on the button.
+        /// The label of the button.
         package let label: String
 
         package init(key: String, label: String) {
@@ -15,15 +17,16 @@ package struct DesktopNotification: ControlValue {
         }
     }
 
-    /// One line, never markup.
+    /// One line of plain text.
     package var summary: String
-    /// Markup, if the server has the capability `body-markup`, and then escaped by whoever wrote it; else plain text.
+    /// Escaped markup if the server has the capability `body-markup`; otherwise plain text.
     package var body: String
-    /// The name of an icon of the desktop's theme.
+    /// The name of an icon in the desktop's theme.
     package var icon: String
-    /// What the user can choose; none for servers without the capability `actions`.
+    /// The actions; empty for servers without the capability `actions`.
     package var choices: [Choice]
-    /// 1 for one that the user waits for or is asked by; 0 or nil for one that desktops may show without attracting attention.
+    /// 1 if the user waits for the notification or is asked for a decision. 0 or nil if desktops
+    /// may show it without attracting attention.
     package var urgency: Int64?
 
     private enum CodingKeys: String, CodingKey {
@@ -31,7 +34,7 @@ package struct DesktopNotification: ControlValue {
         case choices = "actions"
     }
 
-    /// A notification of these parts; nothing in it may be NUL.
+    /// Creates a notification. No text may contain NUL.
     package init(summary: String, body: String, icon: String, choices: [Choice], urgency: Int64? = nil) {
         self.summary = summary
         self.body = body
@@ -42,27 +45,29 @@ package struct DesktopNotification: ControlValue {
 }
 
 extension DesktopNotification {
-    /// The longest line and the longest name, in bytes; what is shown is cut far below by whoever makes it.
+    /// The maximum length of a line and of a name, in bytes. Callers shorten texts far below these
+    /// limits.
     static let maxLine = 4096
     static let maxName = 256
-    /// The most actions of one notification.
+    /// The maximum number of actions.
     static let maxActions = 8
 
-    /// Nothing is longer than a notification needs, and nothing NUL.
+    /// Checks that no text is too long or contains NUL.
     package func check() throws(VarlinkError) {
         guard choices.count <= Self.maxActions else { throw .invalidParameter("actions") }
         for (position, choice) in choices.enumerated() {
-            try Self.check(choice.key, most: Self.maxName, "actions[\(position)].key")
-            try Self.check(choice.label, most: Self.maxName, "actions[\(position)].label")
+            try Self.check(choice.key, max: Self.maxName, "actions[\(position)].key")
+            try Self.check(choice.label, max: Self.maxName, "actions[\(position)].label")
         }
-        // A critical one would stay until the user closes it, also over a full screen.
+        // A critical notification would stay until the user closes it, even over a full-screen
+        // window.
         guard (0...1).contains(urgency ?? 0) else { throw .invalidParameter("urgency") }
-        try Self.check(summary, most: Self.maxLine, "summary")
-        try Self.check(body, most: Self.maxLine, "body")
-        try Self.check(icon, most: Self.maxName, "icon")
+        try Self.check(summary, max: Self.maxLine, "summary")
+        try Self.check(body, max: Self.maxLine, "body")
+        try Self.check(icon, max: Self.maxName, "icon")
     }
 
-    private static func check(_ text: String, most: Int, _ path: String) throws(VarlinkError) {
-        guard text.utf8.count <= most, !text.utf8.contains(0) else { throw .invalidParameter(path) }
+    private static func check(_ text: String, max: Int, _ path: String) throws(VarlinkError) {
+        guard text.utf8.count <= max, !text.utf8.contains(0) else { throw .invalidParameter(path) }
     }
 }

@@ -3,19 +3,22 @@ package import HandoffHandlers
 package import HandoffJSON
 import HandoffModel
 
-/// What is installed here and continues something, as it crosses the socket (`FollowApps`). Plain values.
+/// The installed apps that continue something, as sent over the socket (`FollowApps`). Plain
+/// values.
 package struct InstalledApps: ControlMessage {
-    /// The most bytes of one list, so that it fits a message; an app that has no room is named among the problems.
+    /// The maximum size of the list of apps in bytes, so that it fits in a message. A problem
+    /// reports apps that do not fit.
     private static let maxBytes = VarlinkFramer.maxMessage * 3 / 4
-    /// How many files that cannot be used are named.
+    /// The maximum number of unusable files to report.
     package static let maxProblems = 32
 
-    /// The apps, and who is chosen; nobody is switched off in it. How an app is started does not cross the socket.
+    /// The apps and the user's choices. No app is disabled in it. Start commands are not sent over
+    /// the socket.
     package var registry: HandlerRegistry
-    /// Files that cannot be used, each with what is wrong, at most `maxProblems`.
+    /// Unusable files, each with its error; at most `maxProblems`.
     package var problems: Set<String>
 
-    /// - Parameter problems: beyond `maxProblems` they are left out.
+    /// - Parameter problems: Entries beyond `maxProblems` are dropped.
     package init(registry: HandlerRegistry = HandlerRegistry(), problems: Set<String> = []) {
         self.registry = registry
         self.problems =
@@ -31,7 +34,7 @@ package struct InstalledApps: ControlMessage {
             let app = JSON.object(DeclaredApp(handler).json)
             bytes += app.encodedCount
             guard bytes <= Self.maxBytes else {
-                problems.append("too many apps declare something: those from \(handler.id) on are left out")
+                problems.append("too many apps: \(handler.id) and those after it are left out")
                 break
             }
             apps.append(app)
@@ -61,7 +64,7 @@ package struct InstalledApps: ControlMessage {
     }
 }
 
-/// `App`: what a file declares.
+/// `App`: the declarations of a file.
 private struct DeclaredApp: ControlValue {
     var id: AppID
     var name: String
@@ -87,7 +90,7 @@ private struct DeclaredApp: ControlValue {
         installed = handler.installed
     }
 
-    /// The app, without what cannot be read of its types and sites.
+    /// The app, without invalid types and sites.
     var handler: Handler {
         Handler(
             id: id, name: name, types: Set(types.compactMap { ActivityType($0) }),
@@ -97,15 +100,15 @@ private struct DeclaredApp: ControlValue {
     }
 }
 
-/// `Choice`: the apps that the user wants for a type, best first.
+/// `Choice`: the apps that the user chose for a type, in order of preference.
 private struct DeclaredChoice: ControlValue {
     var type: ActivityType
     var apps: [String]
 }
 
-/// Why an app was not started, or a page not opened: a fragment for people.
+/// The reason why an app or page was not opened: a sentence fragment for display.
 package struct StartFailure: Error, Sendable, Equatable {
-    /// What is wrong, and what helps.
+    /// The error and what to do about it.
     package let message: String
 
     package init(message: String) {

@@ -1,13 +1,13 @@
 package import HandoffControl
 package import HandoffJSON
 
-/// What is known of a user's sessions.
+/// The known sessions of a user.
 package enum LoginReport: ControlMessage {
-    /// All that there are.
+    /// All sessions of the user.
     case sessions([LoginSession])
-    /// There is no logind: no system bus, or nobody on it who has that name.
+    /// There is no system bus, or logind is not on it.
     case absent
-    /// Nobody has answered, and what was known may be so no more.
+    /// No reply; the last known sessions may be outdated.
     case silent
 }
 
@@ -15,17 +15,17 @@ package enum LoginReport: ControlMessage {
 package struct LoginSession: ControlValue {
     /// The session's id, such as `2` or `c1`.
     package var id: String
-    /// What kind of session it is: `user`, `greeter`, `lock-screen`, `background`, `manager` and others.
+    /// The session's class: `user`, `greeter`, `lock-screen`, `background`, `manager` and others.
     package var sessionClass: String
-    /// How it is shown: `x11`, `wayland`, `mir`, `tty`, `unspecified` and others.
+    /// The display type: `x11`, `wayland`, `mir`, `tty`, `unspecified` and others.
     package var type: String
-    /// `online`, `active`, or `closing` while only leftovers of it run.
+    /// `online`, `active`, or `closing` when only leftover processes run.
     package var state: String
-    /// Whether the desktop says that its screen is locked.
+    /// True if the desktop reports a locked screen.
     package var isLocked: Bool
-    /// Whether the desktop says that nobody uses it.
+    /// True if the desktop reports that the session is idle.
     package var isIdle: Bool
-    /// Since when `isIdle` is what it is, in seconds since 1970; 0 when nobody knows.
+    /// The time of the last change of `isIdle`, in seconds since 1970; 0 if unknown.
     package var idleSince: UInt64
 
     private enum CodingKeys: String, CodingKey {
@@ -37,7 +37,6 @@ package struct LoginSession: ControlValue {
         case idleSince
     }
 
-    /// A session with these properties.
     package init(
         id: String, sessionClass: String = "user", type: String, state: String = "active", isLocked: Bool = false,
         isIdle: Bool = false, idleSince: UInt64 = 0
@@ -51,12 +50,13 @@ package struct LoginSession: ControlValue {
         self.idleSince = idleSince
     }
 
-    /// Whether a person sits, or sat, before a desktop here. Others, such as those over SSH, are neither locked nor idle.
+    /// True for a user's desktop session. Other sessions, such as those over SSH, are never locked
+    /// or idle.
     package var isGraphical: Bool {
         ["x11", "wayland", "mir"].contains(type) && isOfPerson
     }
 
-    /// Whether a person has logged in here, in whatever way, and not out.
+    /// True if a user has logged in, in any way, and not logged out.
     package var isOfPerson: Bool { sessionClass.hasPrefix("user") && state != "closing" }
 }
 

@@ -1,12 +1,13 @@
 package import HandoffControl
 package import HandoffJSON
 
-/// Whether the machine saves power, so that what can wait should wake it less often. Plain values.
+/// The power-saving state of the machine. While it saves power, deferrable work should wake it less
+/// often. Plain values.
 package struct MachinePower: ControlMessage, Equatable {
-    /// The profile in which power-profiles-daemon saves power.
+    /// The power-profiles-daemon profile that saves power.
     private static let saver = "power-saver"
 
-    /// Whether it saves power.
+    /// True if the machine saves power.
     package var isSaving: Bool
 
     package init(isSaving: Bool) {
@@ -14,8 +15,9 @@ package struct MachinePower: ControlMessage, Equatable {
     }
 
     /// - Parameters:
-    ///   - isOnBattery: what UPower says; nil where it does not.
-    ///   - profile: the profile that is active; nil where there are none. It is the user's word, and counts more.
+    ///   - isOnBattery: The value from UPower; nil if unknown.
+    ///   - profile: The active profile; nil if there is none. It is the user's choice and takes
+    ///     precedence.
     package init(isOnBattery: Bool?, profile: String?) {
         isSaving = profile == Self.saver || (profile != "performance" && isOnBattery ?? false)
     }

@@ -1,11 +1,11 @@
 package import HandoffControl
 package import HandoffJSON
 
-/// Whether the machine is about to sleep.
+/// The sleep state of the machine.
 package enum MachineSleep: String, ControlMessage {
-    /// It is awake; so it is at first, and after each sleep.
+    /// The machine is awake: the initial state, and the state after each sleep.
     case awake
-    /// It goes to sleep as soon as nobody holds it up any more, or in some seconds.
+    /// The machine goes to sleep when all delay locks are released, or after some seconds.
     case imminent
 
     /// The fields of a reply to `FollowSleep`.

@@ -1,12 +1,12 @@
 package import HandoffControl
 
-/// What the networks are called that this machine is in: the results of `GetNetworkNames`.
+/// The names of the networks that this machine is connected to: the results of `GetNetworkNames`.
 package struct NetworkNames: ControlValue {
-    /// One of them.
+    /// A connected network.
     package struct Network: ControlValue {
-        /// The interface over which it is reached.
+        /// The network interface.
         package var interface: String
-        /// What NetworkManager calls the connection; of wireless networks often what they call themselves.
+        /// The NetworkManager connection name; for wireless networks often the SSID.
         package var name: String
 
         package init(interface: String, name: String) {
@@ -15,26 +15,26 @@ package struct NetworkNames: ControlValue {
         }
     }
 
-    /// The most networks.
-    private static let most = 256
-    /// The longest text, in bytes.
+    /// The maximum number of networks.
+    private static let maxNetworks = 256
+    /// The maximum length of a text, in bytes.
     private static let maxText = 256
 
-    /// All that are known.
+    /// All known networks.
     package var networks: [Network]
 
     package init(networks: [Network]) {
         self.networks = networks
     }
 
-    /// The names by interface; of several for one the first.
+    /// The names by interface. If an interface has several, the first one.
     package var byInterface: [String: String] {
         Dictionary(networks.map { ($0.interface, $0.name) }) { first, _ in first }
     }
 
-    /// There are not too many, and nothing is too long.
+    /// Checks the number of networks and the length of the texts.
     package func check() throws(VarlinkError) {
-        guard networks.count <= Self.most else { throw .invalidParameter("networks") }
+        guard networks.count <= Self.maxNetworks else { throw .invalidParameter("networks") }
         for network in networks {
             guard network.interface.utf8.count <= Self.maxText, network.name.utf8.count <= Self.maxText else {
                 throw .invalidParameter("networks")

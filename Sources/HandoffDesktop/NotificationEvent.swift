@@ -1,22 +1,24 @@
 package import HandoffControl
 package import HandoffJSON
 
-/// What the desktop's notification server, or the bus, says.
+/// An event from the desktop's notification server or the bus.
 package enum NotificationEvent: ControlMessage {
-    /// There may be a server now: the bus is there, or a server has come. It knows nothing of former notifications.
+    /// A server may be available, because the bus is connected or a server has started. It does not
+    /// know earlier notifications.
     case appeared
-    /// The server is gone, or the bus, and with it what was shown.
+    /// The server or the bus has gone, and with it the notifications.
     case gone
-    /// A notification is on the screen no more. 1: its time was over; 2: the user closed it; 3: it was withdrawn.
+    /// A notification is no longer on the screen. Reason 1: it expired; 2: the user closed it; 3:
+    /// it was withdrawn.
     case closed(UInt32, reason: UInt32)
-    /// What proves to the desktop that the user asked for a window; comes before `chosen`, from some servers only.
+    /// An activation token for the user's choice. Sent before `chosen`, by some servers only.
     case token(UInt32, String)
-    /// The user has chosen something.
+    /// The user has chosen an action.
     case chosen(UInt32, key: String)
 }
 
 extension NotificationEvent {
-    /// The longest text that crosses the socket, in bytes.
+    /// The maximum length of a text on the socket, in bytes.
     static let maxText = 4096
 
     /// The fields of a reply to `FollowNotifications`.
@@ -31,7 +33,7 @@ extension NotificationEvent {
         }
     }
 
-    /// Whether it may cross the socket: what a server says is from outside.
+    /// True if the event may be sent over the socket. Texts from the server are untrusted.
     package var isAcceptable: Bool {
         switch self {
         case .appeared, .gone, .closed: true

@@ -5,15 +5,16 @@ import HandoffJSON
 package import HandoffLog
 package import HandoffModel
 
-/// Who is told of the apps that are installed here. On the daemon's loop.
+/// Receives changes of the installed apps. Called on the daemon's loop.
 package protocol DesktopAppsDelegate: AnyObject {
-    /// There were new claims: stores them.
+    /// Stores the history after new claims.
     func store(_ claims: ClaimHistory)
-    /// What would open something here may have changed.
+    /// The app that would open an activity may have changed.
     func installedAppsChanged()
 }
 
-/// The apps that are installed here, as the desktop tells them, and their start. Lives on the daemon's loop.
+/// The installed apps, as reported by the desktop service, and their start. Lives on the daemon's
+/// loop.
 package final class DesktopApps {
     private let log: Logger
     private let desktop: DesktopLink?
@@ -22,8 +23,8 @@ package final class DesktopApps {
     private var apps = InstalledApps()
 
     /// - Parameters:
-    ///   - desktop: nil where there is none: then apps are those that attach.
-    ///   - history: which app claimed what first, as it is stored.
+    ///   - desktop: Nil if there is no desktop. Then only apps that attach are known.
+    ///   - history: The stored history of which app first claimed a type or site.
     package init(
         log: Logger, desktop: DesktopLink?, history: ClaimHistory, delegate: any DesktopAppsDelegate
     ) {
@@ -33,29 +34,29 @@ package final class DesktopApps {
         apps.registry.history = history
     }
 
-    /// What is installed, with those that the user has switched off.
+    /// The installed apps, including those that the user has disabled.
     package var registry: HandlerRegistry { apps.registry }
-    /// Files that cannot be used, each with what is wrong.
+    /// Unusable files, each with its error.
     package var problems: Set<String> { apps.problems }
 
-    /// Begins to follow what is installed.
+    /// Starts following the installed apps.
     package func start() {
-        following = desktop?.follow(.followApps) { [weak self] in self?.told($0) }
+        following = desktop?.follow(.followApps) { [weak self] in self?.received($0) }
     }
 
-    /// Ends it.
+    /// Stops following.
     package func stop() {
         following = nil
     }
 
-    /// Takes which apps the user has switched off.
+    /// Sets the apps that the user has disabled.
     package func setDisabled(_ disabled: Set<AppID>) {
         apps.registry.disabled = disabled
     }
 
-    private func told(_ news: DesktopLink.News) {
-        // What was known of files holds on: they do not go with who has read them.
-        guard case .reply(let fields) = news else { return }
+    private func received(_ update: DesktopLink.News) {
+        // A lost connection does not change the installed apps.
+        guard case .reply(let fields) = update else { return }
         do throws(VarlinkError) {
             var next = try InstalledApps(json: fields)
             next.registry.disabled = apps.registry.disabled
@@ -63,11 +64,11 @@ package final class DesktopApps {
             if next.registry.history.take(next.registry.handlers) {
                 delegate?.store(next.registry.history)
             }
-            let isNews = next.registry != apps.registry
+            let isChanged = next.registry != apps.registry
             apps = next
-            if isNews { delegate?.installedAppsChanged() }
+            if isChanged { delegate?.installedAppsChanged() }
         } catch {
-            log.error("Cannot read what is installed", ["error": "\(error)"])
+            log.error("Cannot read the installed apps", ["error": "\(error)"])
         }
     }
 
@@ -76,14 +77,15 @@ package final class DesktopApps {
     /// Starts an app.
     ///
     /// - Parameters:
-    ///   - type: what it is to continue.
-    ///   - token: lets the app come to the front.
-    ///   - completion: called once: when the launcher has done its work, or is still at it after three seconds.
+    ///   - type: The activity type to continue.
+    ///   - token: The activation token that lets the app come to the front.
+    ///   - completion: Called once, when the launcher has ended or is still running after three
+    ///     seconds.
     package func launch(
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
-        log.notice("Starts an app", ["app": handler.id.text])
+        log.notice("Starting an app", ["app": handler.id.text])
         var parameters: JSONObject = ["app": .string(handler.id.text), "type": .string(type.text)]
         if let token { parameters["token"] = .string(token.text) }
         call(.startApp, parameters, completion)
@@ -92,8 +94,9 @@ package final class DesktopApps {
     /// Opens a page in the user's browser.
     ///
     /// - Parameters:
-    ///   - token: lets the browser come to the front.
-    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    ///   - token: The activation token that lets the browser come to the front.
+    ///   - completion: Called once, when the opener has ended or is still running after three
+    ///     seconds.
     package func open(
         _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
@@ -102,12 +105,13 @@ package final class DesktopApps {
         call(.openPage, parameters, completion)
     }
 
-    /// Opens a file or folder with the program that the user has for it, or shows it in its folder.
+    /// Opens a file or folder with the user's program for it, or shows it in its folder.
     ///
     /// - Parameters:
-    ///   - path: absolute.
-    ///   - token: lets the program come to the front.
-    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    ///   - path: An absolute path.
+    ///   - token: The activation token that lets the program come to the front.
+    ///   - completion: Called once, when the opener has ended or is still running after three
+    ///     seconds.
     package func openFile(
         _ path: String, shows: Bool, token: ActivationToken?, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
@@ -120,7 +124,7 @@ package final class DesktopApps {
         _ method: DesktopMethod, _ parameters: JSONObject, _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard let desktop else {
-            return completion(.failure(StartFailure(message: "nothing is started on this device: it has no desktop")))
+            return completion(.failure(StartFailure(message: "this device has no desktop to start apps on")))
         }
         desktop.call(method, parameters) { result in
             completion(result.map { _ in () }.mapError { StartFailure(message: $0.message) })

@@ -1,36 +1,38 @@
 package import HandoffLog
 package import LoopIO
 
-/// How the program is reached that speaks to the user's desktop for this one (`handoff-desktop`). On the daemon's loop.
+/// Connects to `handoff-desktop`, the program that gives the daemon access to the user's desktop.
+/// Use on the daemon's loop.
 ///
-/// It listens at a socket of the service manager's. Where there is no such socket it is started as a part of this process, and
-/// gets one end of a socket pair for each connection over its standard input.
+/// The program listens on a socket of the service manager. If that socket does not exist, it is
+/// started as a child process, and receives one end of a socket pair over its standard input for
+/// each connection.
 package final class DesktopConnector {
-    /// Why there is no connection.
+    /// A reason why there is no connection.
     package enum Problem: Error, Equatable, Sendable {
-        /// It is not there at the moment.
+        /// The program cannot be reached now.
         case notReached(Errno)
-        /// It is not installed.
+        /// The program is not installed.
         case missing
 
-        /// Whether it may be there later.
-        var isPassing: Bool { self != .missing }
+        /// True if a later attempt can succeed.
+        var isTransient: Bool { self != .missing }
     }
 
     private let loop: EventLoop
     private let log: Logger
-    /// The socket of the service manager's.
+    /// The socket of the service manager.
     private let path: String
-    /// The program and its arguments, the first by absolute path; nil: it is not started by us.
+    /// The program's absolute path and its arguments; nil if it must not be started.
     private let words: [String]?
     private let environment: [String: String]
-    /// What the child takes connections from; nil while there is none.
+    /// The stream that passes connections to the child; nil if there is no child.
     private var channel: ByteStream?
 
     /// - Parameters:
-    ///   - path: where it listens.
-    ///   - words: how it is started where it does not; nil where it must not be.
-    ///   - environment: the variables that it gets then.
+    ///   - path: The socket of the program.
+    ///   - words: The command to start if the socket does not exist; nil to start nothing.
+    ///   - environment: The environment of the started program.
     package init(loop: EventLoop, log: Logger, path: String, words: [String]?, environment: [String: String]) {
         self.loop = loop
         self.log = log
@@ -39,7 +41,7 @@ package final class DesktopConnector {
         self.environment = environment
     }
 
-    /// Makes a connection, without waiting for anybody.
+    /// Opens a connection without blocking.
     package func open() throws(Problem) -> Descriptor {
         do throws(Errno) {
             return try UnixSocket.connect(to: path, timeout: .zero)
@@ -49,7 +51,7 @@ package final class DesktopConnector {
         return try openChild()
     }
 
-    /// Lets the child end, if there is one: it finishes what it was told.
+    /// Lets a child process exit after its pending calls.
     package func close() {
         channel?.close()
         channel = nil
@@ -75,9 +77,9 @@ package final class DesktopConnector {
         stream.onRead = { _ in }
         stream.onEnd = { [weak self, weak stream] in self?.lost(stream) }
         stream.onError = { [weak self, weak stream] _ in self?.lost(stream) }
-        // For the sake of the dead process alone: of its end the connections tell.
+        // Only reaps the process. Its connections report that it has ended.
         try DetachedProgram(started, on: loop) { [log] status in
-            log.info("The program for the desktop has ended", ["status": "\(status)"])
+            log.info("handoff-desktop has exited", ["status": "\(status)"])
         }
         return stream
     }

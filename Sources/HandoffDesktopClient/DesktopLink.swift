@@ -5,18 +5,20 @@ package import HandoffLog
 package import LoopIO
 import Timing
 
-/// Calls to the user's desktop (`dev.handoff1.Desktop`), each over a connection of its own. Lives on the daemon's loop.
+/// Calls to the user's desktop (`dev.handoff1.Desktop`), each over its own connection. Lives on the
+/// daemon's loop.
 ///
-/// Whoever is at the other end may die, hang or be missing: a call then fails, and what is followed is followed again after a
-/// while, which grows.
+/// The desktop service may exit, hang or be missing. Calls then fail, and subscriptions are renewed
+/// after increasing delays.
 package final class DesktopLink {
-    /// Makes a connection.
+    /// Opens a connection.
     package typealias Opening = () throws(DesktopConnector.Problem) -> Descriptor
 
-    /// How long an answer may take: an app is watched for 3 s, and the bus may take ten to start it.
+    /// The maximum time for a reply: an app is watched for 3 s, and the bus may take 10 s to start
+    /// it.
     private static let timeout = Duration.seconds(30)
 
-    /// Something that is followed until it is let go.
+    /// A subscription that lasts until it is released.
     package final class Following {
         fileprivate var client: ControlClient?
         fileprivate var timer: LoopTimer?
@@ -24,7 +26,7 @@ package final class DesktopLink {
 
         deinit { stop() }
 
-        /// Ends it; nothing is told any more.
+        /// Ends the subscription. Nothing is reported afterwards.
         package func stop() {
             timer = nil
             client?.close()
@@ -32,13 +34,13 @@ package final class DesktopLink {
         }
     }
 
-    /// What whoever follows something is told.
+    /// An update for a follower.
     package enum News {
         /// A reply.
         case reply(JSONObject)
-        /// The connection is lost, or could not be made; it is tried again.
+        /// The connection was lost or could not be made. It will be retried.
         case lost
-        /// There is nobody who could be asked, now or later.
+        /// The desktop service is not installed.
         case missing
     }
 
@@ -46,8 +48,8 @@ package final class DesktopLink {
     private let log: Logger
     private let opening: Opening
     private var calls: [ObjectIdentifier: (client: ControlClient, timer: LoopTimer?)] = [:]
-    /// Whether it was said that there is nobody.
-    private var hasSaidMissing = false
+    /// True once a missing desktop service has been logged.
+    private var hasLoggedMissing = false
 
     package init(loop: EventLoop, log: Logger, opening: @escaping Opening) {
         self.loop = loop
@@ -57,7 +59,8 @@ package final class DesktopLink {
 
     /// Makes a call that has one reply.
     ///
-    /// - Parameter completion: called once, and not inside this call: with the reply, or why there is none, for people.
+    /// - Parameter completion: Called once, not inside this call, with the reply or the reason why
+    ///   there is none, for display.
     package func call(
         _ method: DesktopMethod, _ parameters: JSONObject = [:],
         completion: @escaping (Result<JSONObject, Failure>) -> Void
@@ -72,47 +75,50 @@ package final class DesktopLink {
         let key = ObjectIdentifier(client)
         let timer = loop.timer(after: Self.timeout, accuracy: .seconds(1)) { [weak self] in
             self?.calls.removeValue(forKey: key)?.client.close()
-            completion(.failure(Failure(message: "handoff-desktop does not answer")))
+            completion(.failure(Failure(message: "handoff-desktop did not reply in time")))
         }
         calls[key] = (client, timer)
         client.call(method.rawValue, parameters) { [weak self] result in
             let ended = self?.calls.removeValue(forKey: key)
-            // Not inside its own handler.
+            // Deferred, because the client must not be closed in its own handler.
             self?.loop.later { ended?.client.close() }
             completion(result.map(\.parameters).mapError(Failure.init))
         }
     }
 
-    /// Follows something: all replies to a call with `more`, over one connection after the other.
+    /// Follows a state: reports all replies to a call with `more`, and reconnects if the connection
+    /// is lost.
     ///
-    /// - Parameter tell: called from the loop, and not inside this call, until what is returned is stopped or let go.
-    package func follow(_ method: DesktopMethod, _ tell: @escaping (News) -> Void) -> Following {
+    /// - Parameter report: Called from the loop, not inside this call, until the result is stopped
+    ///   or released.
+    package func follow(_ method: DesktopMethod, _ report: @escaping (News) -> Void) -> Following {
         let following = Following()
         loop.later { [weak self, weak following] in
-            if let following { self?.open(following, method, tell) }
+            if let following { self?.open(following, method, report) }
         }
         return following
     }
 
-    /// Makes a call with `more` over one connection, and does not make it again.
+    /// Makes a call with `more` over one connection, without reconnecting.
     ///
-    /// - Parameter tell: gets each reply, and at last a failure; not inside this call.
-    /// - Returns: what keeps the connection; nil when there is none, and nothing is told.
+    /// - Parameter report: Receives each reply and finally a failure, not inside this call.
+    /// - Returns: The subscription, which keeps the connection.
+    /// - Throws: The failure if there is no connection. Nothing is reported then.
     package func hold(
-        _ method: DesktopMethod, _ tell: @escaping (Result<JSONObject, Failure>) -> Void
+        _ method: DesktopMethod, _ report: @escaping (Result<JSONObject, Failure>) -> Void
     ) throws(Failure) -> Following {
         let following = Following()
         do throws(DesktopConnector.Problem) {
             let client = try connect()
             following.client = client
-            client.stream(method.rawValue) { tell($0.map(\.parameters).mapError(Failure.init)) }
+            client.stream(method.rawValue) { report($0.map(\.parameters).mapError(Failure.init)) }
             return following
         } catch {
             throw Failure(error)
         }
     }
 
-    private func open(_ following: Following, _ method: DesktopMethod, _ tell: @escaping (News) -> Void) {
+    private func open(_ following: Following, _ method: DesktopMethod, _ report: @escaping (News) -> Void) {
         do throws(DesktopConnector.Problem) {
             let client = try connect()
             following.client = client
@@ -121,33 +127,33 @@ package final class DesktopLink {
                 switch result {
                 case .success(let reply) where reply.continues:
                     following.backoff.reset()
-                    tell(.reply(reply.parameters))
-                case .success: retry(following, method, "it ended", tell)
-                case .failure(let error): retry(following, method, Failure(error).message, tell)
+                    report(.reply(reply.parameters))
+                case .success: retry(following, method, "the stream ended", report)
+                case .failure(let error): retry(following, method, Failure(error).message, report)
                 }
             }
         } catch {
-            guard error.isPassing else {
-                sayMissing()
-                return tell(.missing)
+            guard error.isTransient else {
+                logMissing()
+                return report(.missing)
             }
-            retry(following, method, Failure(error).message, tell)
+            retry(following, method, Failure(error).message, report)
         }
     }
 
     private func retry(
-        _ following: Following, _ method: DesktopMethod, _ reason: String, _ tell: @escaping (News) -> Void
+        _ following: Following, _ method: DesktopMethod, _ reason: String, _ report: @escaping (News) -> Void
     ) {
-        log.info("Lost the desktop", ["method": method.rawValue, "reason": reason])
+        log.info("Lost the connection to handoff-desktop", ["method": method.rawValue, "reason": reason])
         let former = following.client
         following.client = nil
-        // Not inside its own handler.
+        // Deferred, because the client must not be closed in its own handler.
         loop.later { former?.close() }
         following.timer = loop.timer(after: following.backoff.next(), accuracy: .milliseconds(100)) {
             [weak self, weak following] in
-            if let following { self?.open(following, method, tell) }
+            if let following { self?.open(following, method, report) }
         }
-        tell(.lost)
+        report(.lost)
     }
 
     private func connect() throws(DesktopConnector.Problem) -> ControlClient {
@@ -159,15 +165,15 @@ package final class DesktopLink {
         }
     }
 
-    private func sayMissing() {
-        guard !hasSaidMissing else { return }
-        hasSaidMissing = true
-        log.notice("There is no handoff-desktop: no app is started, and nothing shown")
+    private func logMissing() {
+        guard !hasLoggedMissing else { return }
+        hasLoggedMissing = true
+        log.notice("handoff-desktop is not installed: apps cannot be started, and notifications are not shown")
     }
 
-    /// Why a call came to nothing: a fragment for people.
+    /// The reason why a call failed: a sentence fragment for display.
     package struct Failure: Error, Sendable, Equatable {
-        /// What is wrong.
+        /// The error message.
         package let message: String
 
         init(message: String) {
@@ -184,9 +190,9 @@ package final class DesktopLink {
         init(_ error: ClientError) {
             switch error {
             case .notReachable(_, let reason): message = "handoff-desktop cannot be reached: \(reason)"
-            case .foreign(_, let user): message = "user \(user) listens in the place of handoff-desktop"
-            case .lost: message = "handoff-desktop ended before it had answered"
-            case .badAnswer(let problem): message = "handoff-desktop answered wrongly: \(problem)"
+            case .foreign(_, let user): message = "the socket of handoff-desktop belongs to user \(user)"
+            case .lost: message = "handoff-desktop exited without a reply"
+            case .badAnswer(let problem): message = "invalid reply from handoff-desktop: \(problem)"
             case .refused(let refusal): message = refusal.message
             }
         }

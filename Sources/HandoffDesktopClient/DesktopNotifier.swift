@@ -2,38 +2,39 @@ import HandoffControl
 package import HandoffDesktop
 import HandoffJSON
 
-/// The desktop's notification server. On the daemon's loop.
+/// The desktop's notification server, through the desktop service. Use on the daemon's loop.
 package final class DesktopNotifier: NotificationServing {
     private let desktop: DesktopLink
     private let onEvent: (NotificationEvent) -> Void
     private var following: DesktopLink.Following?
     private var isConnected = false
-    /// How many notifications wait for their id.
+    /// The number of notifications that await their id.
     private var pending = 0
-    /// Events that came meanwhile, oldest first. The id of a notification comes over a connection of its own, so an event
-    /// about it may come first; the server sent it last.
+    /// Events received in the meantime, oldest first. An id arrives over another connection, so an
+    /// event for the notification can arrive before it, although the server sent it later.
     private var early: [NotificationEvent] = []
-    /// A bound for a server that has gone mad; what is above it is dropped.
+    /// The maximum number of queued events; more are dropped. Protects against a malfunctioning
+    /// server.
     private static let maxEarly = 64
 
-    /// Begins to look for a server.
+    /// Starts looking for a server.
     ///
-    /// - Parameter onEvent: called from the loop, never inside a call of this object.
+    /// - Parameter onEvent: Called from the loop, never inside a call of this object.
     package init(_ desktop: DesktopLink, onEvent: @escaping (NotificationEvent) -> Void) {
         self.desktop = desktop
         self.onEvent = onEvent
-        following = desktop.follow(.followNotifications) { [weak self] in self?.told($0) }
+        following = desktop.follow(.followNotifications) { [weak self] in self?.received($0) }
     }
 
-    private func told(_ news: DesktopLink.News) {
-        switch news {
+    private func received(_ update: DesktopLink.News) {
+        switch update {
         case .reply(let fields):
             guard let event = try? NotificationEvent(json: fields) else { return }
             isConnected = true
             guard pending > 0, event != .gone else { return deliver(event) }
             if early.count < Self.maxEarly { early.append(event) }
         case .lost, .missing:
-            // Whoever showed something is gone; what the next one shows is new.
+            // The server is considered lost. The next one has nothing on the screen.
             guard isConnected else { return }
             isConnected = false
             deliver(.gone)
@@ -41,7 +42,7 @@ package final class DesktopNotifier: NotificationServing {
     }
 
     private func deliver(_ event: NotificationEvent) {
-        // What a server said before it went is about notifications that are gone with it.
+        // Earlier events concern notifications that no longer exist.
         if event == .gone { early = [] }
         onEvent(event)
     }
@@ -66,7 +67,7 @@ package final class DesktopNotifier: NotificationServing {
         }
     }
 
-    /// Called at each answer; the last one that is waited for lets the events through.
+    /// Called at each reply. Returns the queued events with the last pending one.
     private func takeEarly() -> [NotificationEvent] {
         pending -= 1
         guard pending == 0 else { return [] }
@@ -75,7 +76,7 @@ package final class DesktopNotifier: NotificationServing {
     }
 
     package func withdraw(_ id: UInt32) {
-        // What is not there any more need not be taken off.
+        // Failures are ignored: the notification is already gone.
         desktop.call(.closeNotification, ["id": .integer(Int64(id))]) { _ in }
     }
 

@@ -1,18 +1,20 @@
 import HandoffControl
 package import HandoffDesktop
 
-/// Whether the machine saves power, as the desktop tells it. Lives on the daemon's loop; ends when it is let go.
+/// The power-saving state of the machine, as reported by the desktop service. Lives on the daemon's
+/// loop. Stops when released.
 package final class DesktopPower {
     private let following: DesktopLink.Following
 
-    /// Begins to follow.
+    /// Starts following.
     ///
-    /// - Parameter onChange: told what is so. While whoever knows is not reached, no power is saved.
+    /// - Parameter onChange: Called with each state. While the desktop service cannot be reached,
+    ///   the machine counts as not saving power.
     package init(_ desktop: DesktopLink, onChange: @escaping (MachinePower) -> Void) {
-        following = desktop.follow(.followPower) { news in
-            switch news {
+        following = desktop.follow(.followPower) { update in
+            switch update {
             case .reply(let fields):
-                // Who answers nonsense is not believed: what was known stays.
+                // Invalid replies are ignored; the known state is kept.
                 if let power = try? MachinePower(json: fields) { onChange(power) }
             case .lost, .missing: onChange(MachinePower(isSaving: false))
             }

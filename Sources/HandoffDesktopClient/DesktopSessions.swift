@@ -1,22 +1,24 @@
 import HandoffControl
 package import HandoffDesktop
 
-/// The user's sessions, as the desktop tells them. Lives on the daemon's loop; ends when it is let go.
+/// The user's sessions, as reported by the desktop service. Lives on the daemon's loop. Stops when
+/// released.
 package final class DesktopSessions {
     private var following: DesktopLink.Following?
 
-    /// Begins to follow.
+    /// Starts following.
     ///
-    /// - Parameter onChange: gets what is known of them at first and after each change. While whoever knows is not reached
-    ///   nothing is told: what was known stays, and what is not known yet stays unknown.
+    /// - Parameter onChange: Called with the sessions initially and after each change. While the
+    ///   desktop service cannot be reached, nothing is reported: known sessions stay known, unknown
+    ///   ones unknown.
     package init(_ desktop: DesktopLink, onChange: @escaping (LoginReport) -> Void) {
-        following = desktop.follow(.followSessions) { news in
-            switch news {
+        following = desktop.follow(.followSessions) { update in
+            switch update {
             case .reply(let fields):
                 do throws(VarlinkError) {
                     onChange(try LoginReport(json: fields))
                 } catch {
-                    // Who answers nonsense is not believed: what was known stays.
+                    // Invalid replies are ignored; the known state is kept.
                 }
             case .lost: break
             case .missing: onChange(.absent)

@@ -1,36 +1,39 @@
 import HandoffControl
 package import HandoffDesktop
 
-/// When the machine goes to sleep, as the desktop tells it. Lives on the daemon's loop; ends when it is let go.
+/// The sleep state of the machine, as reported by the desktop service. Lives on the daemon's loop.
+/// Stops when released.
 package final class DesktopSleep {
     private let desktop: DesktopLink
     private let onChange: (MachineSleep) -> Void
     private var following: DesktopLink.Following?
 
-    /// Begins to follow.
+    /// Starts following.
     ///
-    /// - Parameter onChange: told when the machine is awake, and when it is about to sleep, which then waits until ``allow()`` is
-    ///   called, some seconds at most. While whoever knows is not reached, the machine counts as awake.
+    /// - Parameter onChange: Called when the machine is awake, and when it is about to sleep. Sleep
+    ///   is then delayed until ``allow()`` is called, by some seconds at most. While the desktop
+    ///   service cannot be reached, the machine counts as awake.
     package init(_ desktop: DesktopLink, onChange: @escaping (MachineSleep) -> Void) {
         self.desktop = desktop
         self.onChange = onChange
         follow()
     }
 
-    /// The machine may sleep now.
+    /// Lets the machine sleep.
     package func allow() {
-        // The end of the connection says so; over the next one comes the word that the machine is awake.
+        // Closing the connection allows sleep. The next connection reports when the machine is
+        // awake.
         follow()
     }
 
     private func follow() {
-        following = desktop.follow(.followSleep) { [weak self] news in
-            switch news {
+        following = desktop.follow(.followSleep) { [weak self] update in
+            switch update {
             case .reply(let fields):
                 do throws(VarlinkError) {
                     self?.onChange(try MachineSleep(json: fields))
                 } catch {
-                    // Who answers nonsense is not believed: what was known stays.
+                    // Invalid replies are ignored; the known state is kept.
                 }
             case .lost, .missing: self?.onChange(.awake)
             }

@@ -7,62 +7,63 @@ package import LoopIO
 
 /// Starts apps and the browser. Lives on the loop's thread.
 ///
-/// Each start is one unit of the user's service manager, or where there is none a process of its own. Nothing that another
-/// device sent is part of it but the address of a page, as `WebPage` has it, as one argument. Diagram:
-/// `docs/state-machines/launching.md`.
+/// Each start is a unit of the user's service manager, or a process of its own if there is no
+/// manager. The only data from another device is the address of a page, checked by `WebPage` and
+/// passed as one argument. Diagram: `docs/state-machines/launching.md`.
 package final class AppLauncher {
-    /// What a start needs of this process. Plain values.
+    /// The properties of this process that a start depends on. Plain values.
     package struct Settings: Sendable {
-        /// Where the launchers are looked for.
+        /// The search path for launchers.
         package let programs: ProgramSearch
-        /// The variables of what is started by ourselves; a manager has its own.
+        /// The environment of programs started directly; a service manager has its own.
         package let environment: [String: String]
-        /// Where apps find the daemon, if not in the usual place.
+        /// The socket where apps find the daemon; nil if it is in the default place.
         package let socket: String?
 
         /// - Parameters:
-        ///   - environment: our own; what a service manager says to us alone is left out.
-        ///   - socket: the path of a socket that is in no usual place.
+        ///   - environment: The environment of this process. Variables meant for this process only
+        ///     are removed.
+        ///   - socket: The path of the daemon's socket; nil if it is in the default place.
         package init(environment: [String: String], socket: String?) {
             programs = ProgramSearch(path: environment["PATH"])
-            self.environment = environment.filter { !Self.ours.contains($0.key) }
+            self.environment = environment.filter { !Self.privateVariables.contains($0.key) }
             self.socket = socket
         }
 
-        /// What a service manager tells one service (systemd.exec(5), sd_listen_fds(3), sd_notify(3)), and a desktop one
-        /// program.
-        private static let ours: Set<String> = Set([
+        /// Variables that a service manager sets for one service (systemd.exec(5),
+        /// sd_listen_fds(3), sd_notify(3)), or a desktop for one program.
+        private static let privateVariables: Set<String> = Set([
             "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC",
             "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY", "CACHE_DIRECTORY", "LOGS_DIRECTORY",
             "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MAINPID",
         ]).union(ActivationToken.variableNames)
     }
 
-    /// One start, as its thread gets it.
+    /// A start, as passed to its thread.
     private struct Job: Sendable {
         let unit: String
         let description: String
-        /// Who is asked first; without a bus the words are run.
+        /// The bus app to activate first. If there is no bus, the command is run.
         let app: BusApp?
         let words: [String]
-        /// Working directory of the words; nil means the home directory.
+        /// The working directory of the command; nil for the home directory.
         let folder: String?
         let variables: [String: String]
-        /// What the file manager is asked to show first; where there is none that can, the words are run.
+        /// The path for the file manager to show first. If no file manager can, the command is run.
         let shown: String?
     }
 
-    /// How a job went, as far as its thread knows.
+    /// The result of a job on its thread.
     private enum Outcome: Sendable {
-        /// In a unit of its own, or of the bus.
+        /// The program runs in a unit of its own, or was started by the bus.
         case runs
         case runsDetached(DetachedProgram.Started, noManager: String)
         case failed(StartFailure)
     }
 
-    /// How long a program is watched: launchers end at once, and say by their status when they could do nothing.
+    /// The time to watch a program. Launchers end quickly, and their exit status reports failures.
     private static let watching = Duration.seconds(3)
-    /// Starts that may be under way at a time; each has a thread.
+    /// The maximum number of concurrent starts; each has a thread.
     private static let maxJobs = 8
 
     private let loop: EventLoop
@@ -79,9 +80,11 @@ package final class AppLauncher {
     /// Starts an app.
     ///
     /// - Parameters:
-    ///   - type: what it is to continue, for `HANDOFF_ACTIVITY_TYPE`; named only where the app declares it.
-    ///   - token: lets the app come to the front.
-    ///   - completion: called once: when the launcher has done its work, or is still at it after three seconds.
+    ///   - type: The activity type to continue, for `HANDOFF_ACTIVITY_TYPE`. Passed only if the app
+    ///     declares it.
+    ///   - token: The activation token that lets the app come to the front.
+    ///   - completion: Called once, when the launcher has ended or is still running after three
+    ///     seconds.
     package func launch(
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
@@ -92,32 +95,33 @@ package final class AppLauncher {
         switch handler.launch {
         case .desktopEntry(let path): words = ["gio", "launch", path]
         case .bus(let name, let path):
-            // Not by gio launch: it ends before what it has asked the bus for was sent (GLib 2.74).
+            // Not with gio launch, which ends before its request to the bus is sent (GLib 2.74).
             app = BusApp(name: name.text, path: name.path, token: token?.text)
             words = ["gio", "launch", path]
         case .command(let command, let path): (words, folder) = (command, path)
         case .elsewhere:
-            return completion(.failure(StartFailure(message: "how it is started is not known here")))
+            return completion(.failure(StartFailure(message: "its start command is unknown")))
         }
         var variables = token?.variables ?? [:]
-        // The registry's own text: what the other device sent goes nowhere.
+        // Uses the registry's text, so that nothing from the other device is passed on.
         if let declared = handler.types.first(where: { $0 == type }) {
             variables["HANDOFF_ACTIVITY_TYPE"] = declared.text
         }
-        log.notice("Starts an app", ["app": handler.id.text])
+        log.notice("Starting an app", ["app": handler.id.text])
         start(words, of: handler.id, description: handler.name, app: app, folder: folder, variables, completion)
     }
 
     /// Opens a page in the user's browser.
     ///
     /// - Parameters:
-    ///   - token: lets the browser come to the front.
-    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    ///   - token: The activation token that lets the browser come to the front.
+    ///   - completion: Called once, when the opener has ended or is still running after three
+    ///     seconds.
     package func open(
         _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard let browser = AppID("browser"), let opener = PageOpener.find(in: settings.programs) else {
-            let message = "neither xdg-open nor gio is there; install xdg-utils"
+            let message = "xdg-open and gio are not installed; install the package xdg-utils"
             return completion(.failure(StartFailure(message: message)))
         }
         start(
@@ -125,26 +129,28 @@ package final class AppLauncher {
             token?.variables ?? [:], completion)
     }
 
-    /// Opens a file or folder with the program that the user has for it, or shows it in its folder.
+    /// Opens a file or folder with the user's program for it, or shows it in its folder.
     ///
     /// - Parameters:
-    ///   - shows: whether it is only shown in its folder, as is done with everything that is not known as a document.
-    ///   - token: lets the program come to the front.
-    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    ///   - shows: If true, shows the item in its folder. Files that are not known to be documents
+    ///     are always shown.
+    ///   - token: The activation token that lets the program come to the front.
+    ///   - completion: Called once, when the opener has ended or is still running after three
+    ///     seconds.
     package func open(
         _ file: ReceivedFile, shows: Bool, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard let id = AppID(shows ? "folder" : "file"), let opener = PageOpener.find(in: settings.programs) else {
-            let message = "neither xdg-open nor gio is there; install xdg-utils"
+            let message = "xdg-open and gio are not installed; install the package xdg-utils"
             return completion(.failure(StartFailure(message: message)))
         }
         guard let kind = file.kind(in: DocumentTypes(environment: settings.environment)) else {
-            return completion(.failure(StartFailure(message: "it is not there any more, or is no file")))
+            return completion(.failure(StartFailure(message: "it no longer exists, or is not a file or folder")))
         }
         let shows = shows || kind == .runnable
         start(
-            opener + [shows ? file.folder : file.path], of: id, description: "What came from another device", app: nil,
+            opener + [shows ? file.folder : file.path], of: id, description: "File from another device", app: nil,
             shown: shows ? file.path : nil, token?.variables ?? [:], completion)
     }
 
@@ -154,7 +160,7 @@ package final class AppLauncher {
         _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard jobs < Self.maxJobs else {
-            return completion(.failure(StartFailure(message: "\(jobs) programs are being started already")))
+            return completion(.failure(StartFailure(message: "\(jobs) programs are already starting")))
         }
         var variables = variables
         if let socket = settings.socket { variables["HANDOFF_SOCKET"] = socket }
@@ -170,7 +176,7 @@ package final class AppLauncher {
         }
         jobs += 1
         worker.run({ [settings] in Self.perform(job, settings) }, on: loop) { [self] result in
-            // The thread ends with its worker.
+            // Keeps the worker, and with it the thread, until here.
             _ = worker
             jobs -= 1
             switch result {
@@ -184,7 +190,7 @@ package final class AppLauncher {
         }
     }
 
-    /// On a thread of its own.
+    /// Performs a job on its own thread.
     private static func perform(_ job: Job, _ settings: Settings) -> Outcome {
         if let app = job.app {
             do throws(BusApp.Problem) {
@@ -198,7 +204,7 @@ package final class AppLauncher {
         }
         if let file = job.shown {
             let token = job.variables["XDG_ACTIVATION_TOKEN"]
-            // Where no file manager can, the folder is opened.
+            // If no file manager can show the item, the folder is opened.
             if (try? FileManager.show(file, token: token, within: watching)) != nil { return .runs }
         }
         guard let program = job.words.first, let path = settings.programs.find(program) else {
@@ -219,7 +225,8 @@ package final class AppLauncher {
                 return .failed(StartFailure(message: "the service manager refused unit \(job.unit): \(message)"))
             case .ended(let message):
                 return .failed(
-                    StartFailure(message: "\(program): \(message); what it said: journalctl --user -u \(job.unit)"))
+                    StartFailure(
+                        message: "\(program): \(message); for its output, run journalctl --user -u \(job.unit)"))
             }
         }
         let environment = settings.environment.merging(job.variables) { $1 }
@@ -235,11 +242,12 @@ package final class AppLauncher {
 
     private static func missing(_ program: String) -> String {
         program == "gio"
-            ? "the program gio, which opens desktop entries, is not installed (package libglib2.0-bin)"
-            : "there is no program \(program)"
+            ? "gio, which opens desktop entries, is not installed (package libglib2.0-bin)"
+            : "the program \(program) was not found"
     }
 
-    /// A program without a unit: its end tells how it went, and so does that it runs on.
+    /// Watches a program without a unit. Reports its exit status, or success if it is still
+    /// running.
     private func watch(
         _ started: DetachedProgram.Started, _ program: String,
         _ completion: @escaping (Result<Void, StartFailure>) -> Void
@@ -256,12 +264,13 @@ package final class AppLauncher {
                 timer.cancel()
                 switch status {
                 case 0: report(.success(()))
-                case 256...: report(.failure(StartFailure(message: "\(program) was ended by signal \(status - 256)")))
+                case 256...:
+                    report(.failure(StartFailure(message: "\(program) was terminated by signal \(status - 256)")))
                 default: report(.failure(StartFailure(message: "\(program) ended with status \(status)")))
                 }
             }
         } catch {
-            // It runs; nobody learns how it ends.
+            // The program runs, but its end cannot be observed.
             report(.success(()))
         }
     }

@@ -1,13 +1,13 @@
 package import HandoffControl
 package import HandoffJSON
 
-/// A call that waits for its last answer. On the loop's thread.
+/// A call that awaits its final reply. Use on the loop's thread.
 ///
-/// It is to be answered once by `reply` or `fail`, now or later; what comes too late is dropped.
+/// Answer it once with `reply` or `fail`, immediately or later. Later replies are dropped.
 package final class DesktopCall {
     /// The method and its parameters, unchecked.
     package let call: VarlinkCall
-    /// Called once when the client goes before the last answer.
+    /// Called once if the client disconnects before the final reply.
     package var onClosed: (() -> Void)?
     private let id: VarlinkCallID
     private weak var connection: DesktopConnection?
@@ -18,30 +18,30 @@ package final class DesktopCall {
         self.connection = connection
     }
 
-    /// Whether an answer still reaches the client.
+    /// True if a reply can still reach the client.
     package var isOpen: Bool { connection != nil }
 
-    /// Answers for the last time.
+    /// Sends the final reply.
     package func reply(_ parameters: JSONObject = [:]) {
         finish()?.perform { [id] in $0.reply(to: id, parameters, continues: false) }
     }
 
-    /// Answers; further answers follow. Only for a call with `more`.
+    /// Sends a reply that others will follow. Only for a call with `more`.
     package func replyContinuing(_ parameters: JSONObject = [:]) {
         connection?.perform { [id] in $0.reply(to: id, parameters, continues: true) }
     }
 
-    /// Answers with an error, for the last time.
+    /// Sends an error as the final reply.
     package func fail(_ error: String, _ parameters: JSONObject = [:]) {
         finish()?.perform { [id] in $0.fail(id, error: error, parameters: parameters) }
     }
 
-    /// Answers with an error of the interface that has words for people.
+    /// Sends an error of the interface with a message for display.
     package func fail(_ error: DesktopErrorName, _ message: String) {
         fail(error.rawValue, ["message": .string(message)])
     }
 
-    /// The client is gone.
+    /// Handles the disconnection of the client.
     func abandon() {
         _ = finish(keeping: true)
         let report = onClosed

@@ -1,42 +1,44 @@
 import HandoffControl
 import LoopIO
 
-/// The server that a connection belongs to. On the loop's thread.
+/// The server of a connection. Called on the loop's thread.
 protocol DesktopConnectionDelegate: AnyObject {
-    /// Serves a call; its answer may come later.
+    /// Serves a call. The reply may follow later.
     func serve(_ call: DesktopCall)
-    /// The connection has ended; said once.
+    /// The connection has ended. Called once.
     func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason)
 }
 
-/// One connection to the socket: performs what its `VarlinkServerMachine` asks for. On the loop's thread.
+/// A connection to the socket that performs the actions of its `VarlinkServerMachine`. Use on the
+/// loop's thread.
 ///
-/// A client that sends more calls than are served, or does not read its answers, is no daemon of ours: its connection is ended.
+/// Closes a client that sends too many calls or does not read its replies: handoffd does neither.
 final class DesktopConnection {
-    /// The most bytes that wait for the client: two of the longest messages.
+    /// The maximum number of bytes queued for the client: two messages of maximum length.
     private static let maxWaiting = 2 * VarlinkFramer.maxMessage
 
     private let stream: ByteStream
     /// Nil once the connection has ended.
     private weak var delegate: (any DesktopConnectionDelegate)?
     private var machine = VarlinkServerMachine()
-    /// What is still to be done: a handler may answer while an action is performed, and what follows comes after.
+    /// Pending actions. A handler may reply while an action is performed; the resulting actions are
+    /// queued here.
     private var actions: [VarlinkServerMachine.Action] = []
     private var isPerforming = false
     private var open: DesktopCall?
 
-    /// Takes over a connected socket.
+    /// Takes ownership of a connected socket.
     init(
         _ descriptor: consuming Descriptor, on loop: EventLoop, delegate: any DesktopConnectionDelegate
     ) throws(Errno) {
         self.delegate = delegate
         stream = try ByteStream(descriptor, on: loop)
-        // Nobody passes anything here; what comes all the same is closed without waiting.
+        // Clients have no reason to pass descriptors. Any that arrive are closed without blocking.
         stream.onPassed = { _ in }
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
         stream.onEnd = { [weak self] in
             guard let self else { return }
-            // Whoever follows something has nothing else to wait for.
+            // A client that follows something expects no other reply.
             let follows = open?.call.more ?? false
             perform { follows ? $0.lost() : $0.receivedEnd() }
         }
@@ -47,12 +49,12 @@ final class DesktopConnection {
         }
     }
 
-    /// Ends it after what was answered so far.
+    /// Ends the connection after the pending replies.
     func end() {
         perform { $0.end() }
     }
 
-    /// Does what follows from an event.
+    /// Performs the actions that result from an event.
     func perform(_ step: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {
         actions += step(&machine)
         guard !isPerforming else { return }
@@ -74,7 +76,7 @@ final class DesktopConnection {
             open?.abandon()
             open = nil
         case .upgrade:
-            // No method answers so.
+            // Upgrades are not supported by any method.
             actions += machine.end()
         case .close(let reason): close(reason)
         }

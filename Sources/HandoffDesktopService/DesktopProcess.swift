@@ -4,56 +4,56 @@ import HandoffLog
 import HandoffModel
 import LoopIO
 
-/// The process around the service: command line, sockets, signals.
+/// The service's process: command line, sockets, signals.
 package enum DesktopProcess {
-    /// How long a service that nobody is connected to stays: the daemon may just be starting anew.
+    /// The time after which an idle service exits. Long enough for a restart of the daemon.
     private static let timeout = Duration.seconds(20)
     private static let help = """
         usage: handoff-desktop [--app-socket PATH]
 
-        Does what handoffd cannot do from inside its sandbox: starts apps, opens web pages, shows notifications, follows
-        sessions, keeps the machine awake. It is started by handoff-desktop.socket, or by handoffd, and by nobody else: the
-        service manager passes it a listening socket, handoffd a connected one as standard input.
+        Performs the tasks that handoffd cannot do inside its sandbox: starts apps, opens web pages, shows notifications,
+        follows sessions, keeps the machine awake. Do not run it directly. It is started by handoff-desktop.socket, or
+        by handoffd. The service manager passes a listening socket; handoffd passes a connected one as standard input.
 
-          --app-socket PATH  where apps find handoffd, if it is in no usual place
+          --app-socket PATH  the socket of handoffd for apps, if not the default
           --help, --version
 
         """
 
-    /// Runs handoff-desktop to its end, on the calling thread, which must be the process's first.
+    /// Runs handoff-desktop until it exits, on the calling thread, which must be the main thread.
     ///
-    /// - Parameter words: the command line without the program's name.
-    /// - Returns: the exit code: 0, 1 when it could not start, or 2 for wrong usage.
+    /// - Parameter words: The command-line arguments without the program name.
+    /// - Returns: The exit code: 0, 1 if it could not start, or 2 for invalid usage.
     package static func run(_ words: [String]) -> Int32 {
         switch words.count {
         case 0: return serve(appSocket: nil)
         case 1 where words[0] == "--help":
-            say(help, to: .output)
+            write(help, to: .output)
             return 0
         case 1 where words[0] == "--version":
-            say("handoff-desktop \(Version.number)\n", to: .output)
+            write("handoff-desktop \(Version.number)\n", to: .output)
             return 0
         case 2 where words[0] == "--app-socket" && words[1].hasPrefix("/"): return serve(appSocket: words[1])
         default:
-            say(help, to: .error)
+            write(help, to: .error)
             return 2
         }
     }
 
     private static func serve(appSocket: String?) -> Int32 {
         do {
-            // Before any thread: all of them inherit what is blocked.
+            // Before any thread is created, because threads inherit the signal mask.
             try ProcessSignals.prepare(blocking: [SIGTERM, SIGINT])
             let passed = ServiceManager.listenDescriptors()
             let isJoined = ProcessEnvironment.isSocket(STDIN_FILENO)
             guard !passed.isEmpty || isJoined else {
-                say(help, to: .error)
+                write(help, to: .error)
                 return 2
             }
             try serve(passed, appSocket: appSocket)
             return 0
         } catch {
-            say("handoff-desktop: \(error)\n", to: .error)
+            write("handoff-desktop: \(error)\n", to: .error)
             return 1
         }
     }
@@ -69,7 +69,8 @@ package enum DesktopProcess {
         var channel: ByteStream?
         var timer: LoopTimer?
         if passed.isEmpty {
-            // Each descriptor that comes over standard input is a connection; at its end there will be no more.
+            // Each descriptor received over standard input is a connection. Its end means that no
+            // more will follow.
             let stream = try ByteStream(Descriptor(owning: STDIN_FILENO), on: loop)
             stream.onPassed = { for file in $0 { if let socket = file.take() { server.accept(socket) } } }
             stream.onRead = { _ in }
@@ -86,7 +87,8 @@ package enum DesktopProcess {
         }
         let signals = try [SIGTERM, SIGINT].map { number in try loop.signal(number) { loop.stop() } }
         service.start()
-        // The start reads much that is not needed later. By then apps have been looked through, and the buses have answered.
+        // Frees memory that only the start needed. By then the apps have been read and the buses
+        // have replied.
         let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.giveBack() }
         try loop.run()
         settling.cancel()
@@ -97,8 +99,8 @@ package enum DesktopProcess {
         channel?.close()
     }
 
-    private static func say(_ text: String, to stream: StandardStream) {
-        // Nobody is left to tell that the terminal is gone.
+    private static func write(_ text: String, to stream: StandardStream) {
+        // Write errors are ignored: there is nowhere else to report them.
         try? stream.write(Array(text.utf8))
     }
 }

@@ -2,12 +2,12 @@ import HandoffControl
 package import HandoffLog
 package import LoopIO
 
-/// Accepts the connections of the daemon, and hands their calls on. On the loop's thread.
+/// Accepts the daemon's connections, and dispatches their calls. Use on the loop's thread.
 package final class DesktopServer: DesktopConnectionDelegate {
-    /// Connections that may be open at a time: four that follow something, and one for each call.
+    /// The maximum number of open connections: four that follow something, and one for each call.
     private static let maxConnections = 64
 
-    /// Called when the last connection has ended, and at once if there was none.
+    /// Called when the last connection has ended. Called immediately if there are none.
     package var onIdle: (() -> Void)? {
         didSet { if connections.isEmpty { onIdle?() } }
     }
@@ -21,9 +21,9 @@ package final class DesktopServer: DesktopConnectionDelegate {
     private var connections: [ObjectIdentifier: DesktopConnection] = [:]
 
     /// - Parameters:
-    ///   - version: what `GetInfo` names.
-    ///   - userID: whose processes are served.
-    ///   - onCall: gets each call of a method that exists, with `more` if and only if it is a stream.
+    ///   - version: The version for `GetInfo`.
+    ///   - userID: The user whose processes are admitted.
+    ///   - onCall: Receives each call of a known method, with `more` if and only if it is a stream.
     package init(
         loop: EventLoop, log: Logger, version: String, userID: UInt32, onCall: @escaping (DesktopCall) -> Void
     ) {
@@ -34,21 +34,21 @@ package final class DesktopServer: DesktopConnectionDelegate {
         description = VarlinkService(version: version, interfaces: [HandoffInterfaces.desktop].compactMap(\.self))
     }
 
-    /// Whether anybody is connected.
+    /// True if there are no connections.
     package var isIdle: Bool { connections.isEmpty }
 
-    /// Serves those who connect to a listening unix socket.
+    /// Accepts connections on a listening Unix socket.
     package func serve(_ listener: Listener) {
         listeners.append(listener)
         listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor) }
         listener.onShortage = { [log] in log.error("Cannot accept connections for now", ["error": "\($0)"]) }
     }
 
-    /// Serves a connected socket, or closes it when its other end may not be served.
+    /// Serves a connected socket, or closes it if the peer is not admitted.
     package func accept(_ descriptor: consuming Descriptor) {
         do throws(Errno) {
             guard try PeerCredentials(of: descriptor.raw).uid == userID, connections.count < Self.maxConnections else {
-                log.notice("Refused a connection: of another user, or one too many")
+                log.notice("Refused a connection from another user, or above the limit")
                 return LocalSocket.close(descriptor)
             }
             let connection = try DesktopConnection(descriptor, on: loop, delegate: self)
@@ -58,7 +58,7 @@ package final class DesktopServer: DesktopConnectionDelegate {
         }
     }
 
-    /// Ends all connections, and accepts no more.
+    /// Ends all connections, and stops accepting new ones.
     package func stop() {
         for listener in listeners { listener.close() }
         listeners = []
@@ -66,7 +66,7 @@ package final class DesktopServer: DesktopConnectionDelegate {
     }
 
     func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason) {
-        if case .protocolViolation(let error) = reason { log.notice("Ended a connection", ["reason": "\(error)"]) }
+        if case .protocolViolation(let error) = reason { log.notice("Closed a connection", ["reason": "\(error)"]) }
         connections[ObjectIdentifier(connection)] = nil
         if connections.isEmpty { onIdle?() }
     }

@@ -8,19 +8,19 @@ import HandoffModel
 package import LoopIO
 import Timing
 
-/// Does what the methods of `dev.handoff1.Desktop` say. On the loop's thread.
+/// Implements the methods of `dev.handoff1.Desktop`. Use on the loop's thread.
 ///
-/// The daemon is not believed: it names an app, and what is started is what the app's file says, as it is read here; of a page
-/// it gives the address, which is judged here, as is whether a file could be run; and of everything there is a limit.
+/// The daemon is not trusted. It names an app, but the start command is read from the app's file
+/// here. Addresses of pages and types of files are checked here, too. All requests are limited.
 package final class DesktopService {
-    /// Starts of apps and pages: more nobody chooses, and eight are under way at a time.
+    /// Limits starts of apps and pages. A user does not choose more; eight can be in progress.
     private var starts = RateLimit(every: .milliseconds(160), burst: 64)
-    /// Notifications that are shown or replaced; the daemon shows one a second.
+    /// Limits shown or replaced notifications. The daemon shows one per second.
     private var notes = RateLimit(every: .milliseconds(160), burst: 64)
-    /// Connections that keep the machine awake at a time.
+    /// The maximum number of connections that keep the machine awake.
     private static let maxLocks = 4
 
-    /// What `StartApp` asks for.
+    /// A request of `StartApp`.
     private struct Start {
         let app: AppID
         let type: ActivityType
@@ -35,19 +35,19 @@ package final class DesktopService {
     private let sessions: StateRelay<LoginReport>
     private let sleep: SleepRelay
     private let power: StateRelay<MachinePower>
-    /// Waits for the system bus, which may hang.
+    /// Performs calls on the system bus, which may block.
     private let worker: Worker?
     private var folders: HandlerFolders?
-    /// Who follows what is installed.
+    /// The calls that follow the installed apps.
     private var followers: [ObjectIdentifier: DesktopCall] = [:]
-    /// Starts that wait until the folders were read.
+    /// Starts that wait until the folders have been read.
     private var waiting: [Start] = []
     private var locks: [ObjectIdentifier: SleepInhibition] = [:]
 
     /// - Parameters:
-    ///   - environment: the variables of this process.
-    ///   - socket: where apps find the daemon, if it is in no usual place.
-    ///   - userID: whose sessions are followed.
+    ///   - environment: The environment of this process.
+    ///   - socket: The daemon's socket for apps; nil if it is in the default place.
+    ///   - userID: The user whose sessions are followed.
     package init(loop: EventLoop, log: Logger, environment: [String: String], socket: String?, userID: UInt32) {
         self.loop = loop
         self.log = log
@@ -64,12 +64,12 @@ package final class DesktopService {
             service: self)
     }
 
-    /// Begins to read what is installed.
+    /// Starts reading the installed apps.
     package func start() {
         folders?.start()
     }
 
-    /// Ends what it follows.
+    /// Ends all subscriptions.
     package func stop() {
         folders?.stop()
         desk.stop()
@@ -79,7 +79,7 @@ package final class DesktopService {
         locks = [:]
     }
 
-    /// Serves a call; only those with `more` that need it.
+    /// Serves a call. `more` must be set if and only if the method is a stream.
     package func serve(_ call: DesktopCall) {
         guard let method = DesktopMethod(rawValue: call.call.method) else {
             return call.fail(VarlinkService.methodNotFound)
@@ -93,14 +93,14 @@ package final class DesktopService {
             case .openFile: try openFile(fields, call)
             case .followSessions: sessions.follow(call)
             case .followNotifications: desk.follow(call)
-            case .getNotificationServer: desk.ask(call)
+            case .getNotificationServer: desk.replyCapabilities(call)
             case .showNotification: try show(fields, call)
             case .closeNotification: desk.withdraw(try fields.value("id"), call)
             case .keepAwake: keepAwake(call)
             case .followSleep: sleep.follow(call)
             case .followPower: power.follow(call)
-            case .getMachine: tellMachine(call)
-            case .getNetworkNames: tellNetworks(call)
+            case .getMachine: replyMachine(call)
+            case .getNetworkNames: replyNetworkNames(call)
             }
         } catch {
             guard case .invalidParameter(let path) = error else { return call.fail(VarlinkService.invalidParameter) }
@@ -114,19 +114,19 @@ package final class DesktopService {
         let key = ObjectIdentifier(call)
         followers[key] = call
         call.onClosed = { [weak self] in self?.followers[key] = nil }
-        if let folders, folders.isRead { tell(folders, to: call) }
+        if let folders, folders.isRead { send(folders, to: call) }
     }
 
-    /// What is installed was read, or has changed.
+    /// Handles the first reading of, or a change in, the installed apps.
     func appsChanged() {
         guard let folders else { return }
-        for call in followers.values { tell(folders, to: call) }
+        for call in followers.values { send(folders, to: call) }
         let ready = waiting
         waiting = []
         for start in ready { launch(start) }
     }
 
-    private func tell(_ folders: HandlerFolders, to call: DesktopCall) {
+    private func send(_ folders: HandlerFolders, to call: DesktopCall) {
         call.replyContinuing(InstalledApps(registry: folders.registry, problems: folders.problems).json)
     }
 
@@ -141,7 +141,7 @@ package final class DesktopService {
 
     private func launch(_ start: Start) {
         guard let handler = folders?.registry.handler(start.app) else {
-            return start.call.fail(.notStarted, "the app \(start.app) is not installed any more")
+            return start.call.fail(.notStarted, "the app \(start.app) is no longer installed")
         }
         launcher.launch(handler, for: start.type, token: start.token) { Self.answer(start.call, $0) }
     }
@@ -169,7 +169,7 @@ package final class DesktopService {
 
     private func admitStart(_ call: DesktopCall) -> Bool {
         guard starts.admit(at: loop.now) else {
-            refuse(call, "starts", "too many programs were started just now")
+            refuse(call, "starts", "too many programs were started in a short time")
             return false
         }
         return true
@@ -193,18 +193,18 @@ package final class DesktopService {
         let notification: DesktopNotification = try fields.message("notification")
         let former: UInt32 = try fields.value("replaces")
         guard notes.admit(at: loop.now) else {
-            return refuse(call, "notifications", "too many notifications were shown just now")
+            return refuse(call, "notifications", "too many notifications were shown in a short time")
         }
         desk.show(notification, replacing: former, call)
     }
 
     private func keepAwake(_ call: DesktopCall) {
         guard let worker, locks.count < Self.maxLocks else {
-            return refuse(call, "locks", "the machine is kept awake by as many connections as may do it")
+            return refuse(call, "locks", "too many connections already keep the machine awake")
         }
         worker.run({ try SleepInhibition(who: "Handoff", why: "A transfer is running") }, on: loop) {
             [weak self] result in
-            // When nobody is left who wants the lock, it ends with the result.
+            // If the client has disconnected, the lock is released with the result.
             guard let self, call.isOpen else { return }
             switch result {
             case .success(let lock):
@@ -217,14 +217,14 @@ package final class DesktopService {
         }
     }
 
-    private func tellNetworks(_ call: DesktopCall) {
+    private func replyNetworkNames(_ call: DesktopCall) {
         guard let worker else { return call.reply(NetworkNames(networks: []).json) }
         worker.run({ NetworkConnections.names() }, on: loop) { result in
             call.reply(((try? result.get()) ?? NetworkNames(networks: [])).json)
         }
     }
 
-    private func tellMachine(_ call: DesktopCall) {
+    private func replyMachine(_ call: DesktopCall) {
         guard let worker else { return call.reply(["chassis": .null]) }
         worker.run({ Chassis.name() }, on: loop) { result in
             let chassis = (try? result.get()) ?? nil

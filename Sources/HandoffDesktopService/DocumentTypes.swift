@@ -1,17 +1,18 @@
 import LoopIO
 
-/// Which received files are documents, which a program only reads, by the MIME database of the system (shared-mime-info).
+/// The received files that are documents, which programs only read, by the system's MIME database
+/// (shared-mime-info).
 ///
-/// A list of programs could never be complete: desktops run many kinds of files on a click, and an app that is installed adds
-/// others. So a file counts as a document only if each type that the database has for its name is on the list below, and its
-/// content does not begin like a program.
+/// A list of executable types would never be complete: desktops run many kinds of files on a click,
+/// and installed apps add more. So a file is a document only if each type that the database has for
+/// its name is in the list below, and its content does not start like a program.
 package struct DocumentTypes {
-    /// The longest list of names that is read, in bytes; that of Debian 12 has 60,000.
+    /// The maximum size of a list of patterns, in bytes; that of Debian 12 has 60,000.
     private static let maxList = 4_194_304
-    /// Bytes of a file that are looked at.
+    /// The number of bytes read from the start of a file.
     private static let beginning = 4096
 
-    /// A pattern for names, and the type of files that have such a name.
+    /// A pattern for file names, and the corresponding type.
     private struct Glob {
         let type: Substring
         let pattern: String
@@ -20,14 +21,15 @@ package struct DocumentTypes {
 
     private let globs: [Glob]
 
-    /// Reads the database in the folders for data, and that of the system, which `XDG_DATA_DIRS` may leave out.
+    /// Reads the database in the data folders, and in the system's default folders, which
+    /// `XDG_DATA_DIRS` may omit.
     package init(environment: [String: String]) {
         let folders = HandlerPaths.dataFolders(environment: environment)
         let system = HandlerPaths.dataFolders(environment: [:]).filter { !folders.contains($0) }
         self.init(folders: folders + system)
     }
 
-    /// Reads `mime/globs2` in these folders; with none of these files nothing is a document.
+    /// Reads `mime/globs2` in these folders. Without such a file, no file is a document.
     package init(folders: [String]) {
         globs = folders.flatMap { folder -> [Glob] in
             guard let file = try? LocalFile.read(folder + "/mime/globs2", limit: Self.maxList) else { return [] }
@@ -41,7 +43,7 @@ package struct DocumentTypes {
         }
     }
 
-    /// True if a plain file is a document. Looks at the disk.
+    /// True if a plain file is a document. Reads the file.
     func isDocument(_ path: String) -> Bool {
         let name = String(path.split(separator: "/").last ?? "")
         let types = types(of: name)
@@ -50,7 +52,8 @@ package struct DocumentTypes {
         return !Self.programs.contains { bytes.starts(with: $0) }
     }
 
-    /// The types that a name has by any pattern; which of them counts depends on the program that opens it.
+    /// The types whose patterns match a name. The program that opens the file decides which of them
+    /// applies.
     func types(of name: String) -> Set<Substring> {
         let folded = name.lowercased()
         let found = globs.filter { glob in
@@ -85,7 +88,8 @@ package struct DocumentTypes {
         "text/x-patch", "text/x-readme", "text/x-tex", "text/x-uri", "text/x-vcard", "text/xml",
     ]
 
-    /// The first bytes of programs: of Linux, Windows and macOS, scripts, Java classes, shortcuts of Windows and of desktops.
+    /// The first bytes of programs: Linux, Windows and macOS executables, scripts, Java classes,
+    /// Windows shortcuts and desktop entries.
     private static let programs: [[UInt8]] = [
         [0x7F, 0x45, 0x4C, 0x46], Array("MZ".utf8), [0xFE, 0xED, 0xFA], [0xCE, 0xFA, 0xED, 0xFE],
         [0xCF, 0xFA, 0xED, 0xFE],

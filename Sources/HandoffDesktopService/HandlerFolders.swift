@@ -3,10 +3,10 @@ import HandoffHandlers
 import HandoffLog
 import LoopIO
 
-/// Keeps what the apps of this device declare: reads it on a thread of its own, and again after a change. Lives on the
-/// loop's thread.
+/// Tracks the declarations of this device's apps. Reads them on a thread of its own, initially and
+/// after each change. Lives on the loop's thread.
 final class HandlerFolders {
-    /// How long changes gather: installing a package touches many files.
+    /// The time to collect changes: installing a package changes many files.
     private static let debounce = Duration.milliseconds(250)
 
     private let loop: EventLoop
@@ -18,14 +18,15 @@ final class HandlerFolders {
     private var timer: LoopTimer?
     private var isReading = false
     private var mustReadAgain = false
-    /// Files that cannot be used, each with what is wrong.
+    /// Unusable files, each with its error.
     private(set) var problems: Set<String> = []
-    /// Whether the folders were read.
+    /// True if the folders have been read.
     private(set) var isRead = false
-    /// What was read last.
+    /// The most recently read apps.
     private(set) var registry = HandlerRegistry()
 
-    /// - Parameter service: told after the first reading, and when what is read, or what cannot be, has changed.
+    /// - Parameter service: Notified after the first reading, and when the apps or the unusable
+    ///   files have changed.
     init(loop: EventLoop, log: Logger, places: HandlerPaths, service: DesktopService) {
         self.loop = loop
         self.log = log
@@ -33,19 +34,19 @@ final class HandlerFolders {
         reader = HandlerReader(places: places)
     }
 
-    /// Begins to read and to watch.
+    /// Starts reading and watching.
     func start() {
         do {
             worker = try Worker(name: "handlers")
             watch = try FolderWatch(on: loop) { [weak self] in self?.changed() }
         } catch {
             log.error(
-                "Cannot watch what apps declare: what is installed from now on is not seen", ["error": "\(error)"])
+                "Cannot watch app declarations; newly installed apps will not be detected", ["error": "\(error)"])
         }
         read()
     }
 
-    /// Ends; a reading that is under way leads to nothing.
+    /// Stops. The result of a reading in progress is ignored.
     func stop() {
         timer = nil
         watch = nil
@@ -76,15 +77,15 @@ final class HandlerFolders {
 
     private func take(_ found: HandlerReader.Found) {
         guard worker != nil else { return }
-        let isNews = !isRead || found.registry != registry || found.problems != problems
-        tell(found.problems)
+        let isChanged = !isRead || found.registry != registry || found.problems != problems
+        report(found.problems)
         isRead = true
-        if isNews {
+        if isChanged {
             registry = found.registry
-            log.info("Read what apps declare", ["apps": "\(registry.handlers.count)"])
+            log.info("Read app declarations", ["apps": "\(registry.handlers.count)"])
             service?.appsChanged()
         }
-        // What a folder got between the reading and the watch is seen by reading once more.
+        // Another reading finds files that were added before the watch was set.
         if watch?.setFolders(found.watched) ?? false { mustReadAgain = true }
         if mustReadAgain {
             mustReadAgain = false
@@ -92,9 +93,9 @@ final class HandlerFolders {
         }
     }
 
-    private func tell(_ present: Set<String>) {
+    private func report(_ present: Set<String>) {
         for problem in present.subtracting(problems).sorted().prefix(InstalledApps.maxProblems) {
-            log.error("An app's file was skipped: \(problem)")
+            log.error("Skipped an app file: \(problem)")
         }
         problems = present
     }

@@ -1,41 +1,43 @@
 package import HandoffHandlers
 package import LoopIO
 
-/// Where apps say what they continue, in the order in which the first of one id counts. Plain values.
+/// The places of app declarations, in order of precedence: of several apps with one id, the first
+/// counts. Plain values.
 package struct HandlerPaths: Sendable, Equatable {
-    /// What files a folder has.
+    /// The kind of files in a folder.
     package enum Kind: Sendable, Equatable {
-        /// Desktop entries, also in folders below: `*.desktop`.
+        /// Desktop entries, including those in subfolders: `*.desktop`.
         case desktopEntries
         /// Manifests: `*.json`.
         case manifests
     }
 
-    /// A folder, which may be missing.
+    /// A folder, which may not exist.
     package struct Folder: Sendable, Equatable {
         /// Its absolute path.
         package let path: String
-        /// What is in it.
+        /// The kind of its files.
         package let kind: Kind
     }
 
-    /// The folders, first the user's own manifests, then for each folder for data its desktop entries and its manifests.
+    /// The folders: first the user's own manifests, then the desktop entries and manifests of each
+    /// data folder.
     package let folders: [Folder]
-    /// The file with the user's choices; nil where the environment names no folder for configuration.
+    /// The file with the user's choices; nil if the environment names no configuration folder.
     package let defaults: String?
-    /// Files that name the default browser, the first that does so counts.
+    /// The files that may name the default browser. The first that does counts.
     package let browsers: [String]
     /// The user's language.
     package let locale: DesktopLocale
-    /// Where programs are looked for.
+    /// The search path for programs.
     package let programs: ProgramSearch
 
-    /// Folders that are taken from `XDG_DATA_DIRS` at most.
+    /// The maximum number of folders from `XDG_DATA_DIRS`.
     private static let maxData = 64
-    /// Names that are taken from `XDG_CURRENT_DESKTOP` at most.
+    /// The maximum number of names from `XDG_CURRENT_DESKTOP`.
     private static let maxDesktops = 4
 
-    /// No place at all, as in tests.
+    /// No places, for tests.
     package static let none = HandlerPaths(
         folders: [], defaults: nil, browsers: [], locale: DesktopLocale(nil), programs: ProgramSearch(path: ""))
 
@@ -49,16 +51,16 @@ package struct HandlerPaths: Sendable, Equatable {
         self.programs = programs
     }
 
-    /// Reads `XDG_CONFIG_HOME`, `XDG_CONFIG_DIRS`, `XDG_DATA_HOME`, `XDG_DATA_DIRS`, `XDG_CURRENT_DESKTOP`, `HOME`, `PATH` and the
-    /// language. Relative paths are ignored,
-    /// as the XDG Base Directory Specification demands.
+    /// Reads `XDG_CONFIG_HOME`, `XDG_CONFIG_DIRS`, `XDG_DATA_HOME`, `XDG_DATA_DIRS`,
+    /// `XDG_CURRENT_DESKTOP`, `HOME`, `PATH` and the language. Ignores relative paths, as the XDG
+    /// Base Directory Specification requires.
     package init(environment: [String: String]) {
         func folder(_ name: String) -> String? { Self.folder(name, in: environment) }
         let home = folder("HOME")
         let configurationHome = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
         let configuration = configurationHome.map { $0 + "/handoff" }
         let data = Self.dataFolders(environment: environment)
-        // A desktop's own file comes before the one for all, in each folder.
+        // In each folder, a desktop's own file precedes the general one.
         let desktops = (environment["XDG_CURRENT_DESKTOP"] ?? "").split(separator: ":").prefix(Self.maxDesktops).map {
             $0.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "-" } + "-"
         }
@@ -85,7 +87,7 @@ package struct HandlerPaths: Sendable, Equatable {
             programs: ProgramSearch(path: environment["PATH"]))
     }
 
-    /// The folders for data, the user's own first.
+    /// The data folders, the user's own first.
     static func dataFolders(environment: [String: String]) -> [String] {
         let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
         let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { trimmed(String($0)) }
@@ -98,7 +100,7 @@ package struct HandlerPaths: Sendable, Equatable {
         return data
     }
 
-    /// The folder that a variable names; nil for a relative path.
+    /// The folder in a variable; nil if it is not an absolute path.
     private static func folder(_ name: String, in environment: [String: String]) -> String? {
         environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
     }

@@ -2,32 +2,33 @@ package import HandoffHandlers
 import HandoffModel
 package import LoopIO
 
-/// Reads what apps declare. Waits for disks: on a worker's thread, one call at a time.
+/// Reads app declarations. Blocks on disk access: use a worker thread, one call at a time.
 package final class HandlerReader: Sendable {
-    /// What was found.
+    /// The result of a reading.
     package struct Found: Sendable {
-        /// The apps, and who is chosen; nobody is switched off in it.
+        /// The apps and the user's choices. No app is disabled in it.
         package var registry = HandlerRegistry()
-        /// Files that cannot be used, each with what is wrong: `cannot use PATH: …`.
+        /// Unusable files, each with its error: `cannot use PATH: …`.
         package var problems: Set<String> = []
-        /// The folders in which something may change, and what is of interest there.
+        /// The folders to watch, with the relevant names in each.
         package var watched: [String: FolderWatch.Interest] = [:]
     }
 
-    private struct Remembered {
+    private struct CachedFile {
         let version: PlainFile.Version
         let content: Content
     }
 
-    /// What a file came to; programs that it asks for may come and go without it.
+    /// The relevant content of a file. Its validity may change with the installed programs, without
+    /// a change of the file.
     private enum Content {
         case declares([UInt8])
         case nothing
     }
 
     private let places: HandlerPaths
-    /// What files of which nothing has changed said before: most of a desktop's entries declare nothing.
-    private let memory = Locked<[String: Remembered]>([:])
+    /// The content of files, by path, until they change: most desktop entries declare nothing.
+    private let cache = Locked<[String: CachedFile]>([:])
 
     package init(places: HandlerPaths) {
         self.places = places
@@ -35,7 +36,7 @@ package final class HandlerReader: Sendable {
 
     /// Reads all folders.
     package func read() -> Found {
-        var scan = Scan(places: places, former: memory.withLock { $0 })
+        var scan = Scan(places: places, former: cache.withLock { $0 })
         for folder in places.folders {
             switch folder.kind {
             case .desktopEntries: scan.desktopEntries(in: folder.path, prefix: "", depth: 0)
@@ -44,24 +45,25 @@ package final class HandlerReader: Sendable {
         }
         var defaults = scan.defaults()
         defaults.append(scan.defaultBrowsers(), for: .browsingWeb)
-        memory.withLock { $0 = scan.present }
+        cache.withLock { $0 = scan.present }
         scan.found.registry = HandlerRegistry(
             handlers: scan.handlers, defaults: defaults, opensPages: PageOpener.find(in: places.programs) != nil)
         return scan.found
     }
 
-    /// One reading of all folders.
+    /// A reading of all folders.
     private struct Scan {
         let places: HandlerPaths
-        let former: [String: Remembered]
-        var present: [String: Remembered] = [:]
+        let former: [String: CachedFile]
+        var present: [String: CachedFile] = [:]
         var handlers: [Handler] = []
         var found = Found()
-        /// Ids that an earlier folder has: the later ones do not count, whatever is in them.
+        /// The ids found in earlier folders. Later files with these ids are ignored, whatever their
+        /// content.
         private var taken: Set<String> = []
         private var files = 0
 
-        init(places: HandlerPaths, former: [String: Remembered]) {
+        init(places: HandlerPaths, former: [String: CachedFile]) {
             self.places = places
             self.former = former
         }
@@ -80,7 +82,8 @@ package final class HandlerReader: Sendable {
         mutating func manifests(in folder: String) {
             for name in names(in: folder) where name.hasSuffix(".json") && !name.hasPrefix(".") {
                 let path = "\(folder)/\(name)"
-                // Two manifests of one name are one app, as with desktop entries; their ids are looked at later.
+                // Manifests with the same name are the same app, as with desktop entries. Their ids
+                // are checked later.
                 guard taken.insert("manifest " + name).inserted, let bytes = content(of: path) else { continue }
                 let stem = String(name.dropLast(".json".count))
                 let programs = places.programs
@@ -106,7 +109,7 @@ package final class HandlerReader: Sendable {
             }
         }
 
-        /// Pages of a browser go to the one that opens pages anyway, unless the user has chosen otherwise.
+        /// The default browser continues web pages, unless the user has chosen another app.
         mutating func defaultBrowsers() -> [AppID] {
             for path in places.browsers {
                 let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
@@ -125,7 +128,7 @@ package final class HandlerReader: Sendable {
             let (locale, programs) = (places.locale, places.programs)
             take(path) { (installed) throws(HandlerFileError) in
                 guard let id = AppID(id) else {
-                    throw HandlerFileError(line: nil, "an app cannot have the id \(id)")
+                    throw HandlerFileError(line: nil, "invalid app id \(id)")
                 }
                 return try Handler.declared(
                     byDesktopEntry: bytes, id: id, path: path, installed: installed, locale: locale,
@@ -145,24 +148,25 @@ package final class HandlerReader: Sendable {
             }
         }
 
-        /// The bytes of a file that declares something for Handoff; nil for all others.
+        /// Returns the bytes of a file that declares something for Handoff; nil for all other
+        /// files.
         private mutating func content(of path: String) -> [UInt8]? {
             guard files < HandlerLimits.files else {
-                found.problems.insert("more than \(HandlerLimits.files) files declare apps: the others are not read")
+                found.problems.insert("more than \(HandlerLimits.files) app files; the rest are not read")
                 return nil
             }
             files += 1
             guard let version = PlainFile.version(at: path) else { return nil }
-            if let remembered = former[path], remembered.version == version {
-                present[path] = remembered
+            if let cached = former[path], cached.version == version {
+                present[path] = cached
             } else {
                 do throws(Errno) {
                     let file = try PlainFile.read(path, limit: HandlerLimits.fileBytes)
                     let declares = path.hasSuffix(".json") || DesktopFile.mayDeclare(file.bytes)
-                    present[path] = Remembered(
+                    present[path] = CachedFile(
                         version: file.version, content: declares ? .declares(file.bytes) : .nothing)
                 } catch {
-                    // What cannot be read, or is too long, is not known to be ours.
+                    // A desktop entry that is too large may not declare anything for Handoff.
                     if error != .fileTooLarge || path.hasSuffix(".json") {
                         found.problems.insert("cannot use \(path): \(error)")
                     }
@@ -173,7 +177,7 @@ package final class HandlerReader: Sendable {
             return nil
         }
 
-        /// The names in a folder, sorted; an absent one is watched for.
+        /// Returns the sorted names in a folder. If it does not exist, watches for it.
         private mutating func names(in folder: String) -> [String] {
             guard found.watched.count < HandlerLimits.files else { return [] }
             do throws(Errno) {
@@ -186,7 +190,7 @@ package final class HandlerReader: Sendable {
             }
         }
 
-        /// Watches the nearest folder above that exists for the next name on the way.
+        /// Watches the nearest existing parent folder for the next component of the path.
         private mutating func awaitFolder(_ path: String) {
             var rest = path[...]
             while let slash = rest.lastIndex(of: "/") {

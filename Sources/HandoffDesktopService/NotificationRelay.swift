@@ -3,76 +3,77 @@ import HandoffDesktop
 import HandoffJSON
 import LoopIO
 
-/// Stands between those who follow and the desktop's notification server. On the loop's thread.
+/// Connects followers to the desktop's notification server. Use on the loop's thread.
 ///
-/// The server is looked for from the first follower on, and kept: who shows something takes it off over another connection.
+/// The first follower connects to the server. The connection is kept, because a notification may be
+/// withdrawn over a connection other than the one that showed it.
 final class NotificationRelay {
     private let loop: EventLoop
     private var server: NotificationServer?
-    /// Whether there may be a server, as far as the bus has said.
-    private var isThere = false
+    /// True if the bus has reported that a server may be available.
+    private var isAvailable = false
     private var followers: [ObjectIdentifier: DesktopCall] = [:]
-    /// What the server was asked and has not answered: of a bus that is lost nothing comes any more.
-    private var asked: [ObjectIdentifier: DesktopCall] = [:]
+    /// Calls that await a reply from the server. A lost bus does not deliver replies.
+    private var pending: [ObjectIdentifier: DesktopCall] = [:]
 
     init(loop: EventLoop) {
         self.loop = loop
     }
 
-    /// Answers a call with what the server says from now on.
+    /// Replies with each event of the server from now on.
     func follow(_ call: DesktopCall) {
         let key = ObjectIdentifier(call)
         followers[key] = call
         call.onClosed = { [weak self] in self?.followers[key] = nil }
-        if isThere { call.replyContinuing(NotificationEvent.appeared.json) }
+        if isAvailable { call.replyContinuing(NotificationEvent.appeared.json) }
         guard server == nil else { return }
-        server = NotificationServer(loop: loop) { [weak self] in self?.tell($0) }
+        server = NotificationServer(loop: loop) { [weak self] in self?.relay($0) }
     }
 
-    /// Answers what the server can do.
-    func ask(_ call: DesktopCall) {
-        guard let server, isThere else { return call.reply(["capabilities": .null]) }
-        asked[ObjectIdentifier(call)] = call
+    /// Replies with the server's capabilities.
+    func replyCapabilities(_ call: DesktopCall) {
+        guard let server, isAvailable else { return call.reply(["capabilities": .null]) }
+        pending[ObjectIdentifier(call)] = call
         server.ask { [weak self] names in
-            self?.asked[ObjectIdentifier(call)] = nil
-            // What is too long is none that we know.
+            self?.pending[ObjectIdentifier(call)] = nil
+            // Overlong names are not known capabilities.
             let known = names?.filter { $0.utf8.count <= 256 }
             call.reply(["capabilities": known.map { .array($0.map { .string($0) }) } ?? .null])
         }
     }
 
-    /// Shows a notification, and answers its id.
+    /// Shows a notification, and replies with its id.
     func show(_ notification: DesktopNotification, replacing former: UInt32, _ call: DesktopCall) {
-        guard let server, isThere else { return call.reply(["id": .null]) }
-        asked[ObjectIdentifier(call)] = call
+        guard let server, isAvailable else { return call.reply(["id": .null]) }
+        pending[ObjectIdentifier(call)] = call
         server.show(notification, replacing: former) { [weak self, weak server] id in
-            self?.asked[ObjectIdentifier(call)] = nil
-            // Who asked for it is gone, and nobody else knows it.
+            self?.pending[ObjectIdentifier(call)] = nil
+            // The client has disconnected, so the id would be lost.
             if let id, !call.isOpen { server?.withdraw(id) }
             call.reply(["id": id.map { .integer(Int64($0)) } ?? .null])
         }
     }
 
-    /// Takes a notification off the screen.
+    /// Removes a notification from the screen.
     func withdraw(_ id: UInt32, _ call: DesktopCall) {
         server?.withdraw(id)
         call.reply()
     }
 
-    /// Ends it.
+    /// Disconnects from the server.
     func stop() {
         server?.stop()
         server = nil
-        isThere = false
+        isAvailable = false
     }
 
-    private func tell(_ event: NotificationEvent) {
+    private func relay(_ event: NotificationEvent) {
         switch event {
-        case .appeared: isThere = true
+        case .appeared: isAvailable = true
         case .gone:
-            // The bus may be there still, and start another server for who asks.
-            let open = asked.values
-            asked = [:]
+            // The bus may still be connected, and start another server on request.
+            let open = pending.values
+            pending = [:]
             for call in open { call.reply() }
         case .closed, .token, .chosen: break
         }

@@ -1,22 +1,23 @@
 import LoopIO
 
-/// The path of a file or folder that came from another device, as the daemon names it.
+/// The path of a file or folder received from another device, as named by the daemon.
 package struct ReceivedFile: Equatable, Sendable {
-    /// What is there.
+    /// The kind of the item.
     package enum Kind: Equatable, Sendable {
-        /// A folder, or a document, that is opened.
+        /// A folder or a document, which is opened.
         case plain
-        /// A file that a desktop might run or install: all that are not known as documents, and those with the mode of a program.
+        /// A file that a desktop might run or install: any file that is not known to be a document,
+        /// or is executable.
         case runnable
     }
 
-    /// The longest path, in bytes (PATH_MAX of Linux).
+    /// The maximum length of a path, in bytes (Linux PATH_MAX).
     private static let maxPath = 4096
 
-    /// Its absolute path.
+    /// The absolute path.
     package let path: String
 
-    /// Nil for what is no absolute path of a file, or leads up in the middle.
+    /// Nil unless the text is an absolute path without NUL, and without empty, `.` or `..` names.
     package init?(_ text: String) {
         guard text.hasPrefix("/"), text.utf8.count < Self.maxPath, !text.utf8.contains(0) else { return nil }
         let names = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -24,13 +25,14 @@ package struct ReceivedFile: Equatable, Sendable {
         path = text
     }
 
-    /// The folder that it is in.
+    /// The parent folder.
     package var folder: String {
         let names = path.split(separator: "/").dropLast()
         return "/" + names.joined(separator: "/")
     }
 
-    /// What is there; nil for nothing, or neither file nor folder. Looks at the disk.
+    /// Returns the kind of the item; nil if it does not exist or is neither a file nor a folder.
+    /// Accesses the disk.
     package func kind(in types: DocumentTypes) -> Kind? {
         if FolderListing.isFolder(path) { return .plain }
         guard PlainFile.version(at: path) != nil else { return nil }

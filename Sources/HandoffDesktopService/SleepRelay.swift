@@ -2,31 +2,33 @@ import DesktopBus
 import HandoffDesktop
 import LoopIO
 
-/// Tells those who follow when the machine goes to sleep, and holds it up until they have gone. On the loop's thread.
+/// Notifies followers when the machine goes to sleep, and delays sleep until they have
+/// disconnected. Use on the loop's thread.
 final class SleepRelay {
     private let loop: EventLoop
     private var source: LoginSleep?
-    /// What was said last; nil while nothing was.
+    /// The most recent state; nil if none is known.
     private var latest: MachineSleep?
     private var followers: [ObjectIdentifier: DesktopCall] = [:]
-    /// Those who were told that the machine is about to sleep, and are still here.
+    /// Followers that were notified of the upcoming sleep and are still connected.
     private var delaying: Set<ObjectIdentifier> = []
 
     init(loop: EventLoop) {
         self.loop = loop
     }
 
-    /// Answers a call each time the machine is awake, or about to sleep. Who comes while it is about to is told when it is awake.
+    /// Replies each time the machine is awake or about to sleep. If sleep is imminent, the first
+    /// reply is sent when the machine is awake again.
     func follow(_ call: DesktopCall) {
         let key = ObjectIdentifier(call)
         followers[key] = call
         call.onClosed = { [weak self] in self?.closed(key) }
         if latest == .awake { call.replyContinuing(MachineSleep.awake.json) }
         guard source == nil else { return }
-        source = LoginSleep(loop: loop) { [weak self] in self?.tell($0) }
+        source = LoginSleep(loop: loop) { [weak self] in self?.relay($0) }
     }
 
-    /// Ends it.
+    /// Ends the subscription.
     func stop() {
         source?.stop()
         source = nil
@@ -38,7 +40,7 @@ final class SleepRelay {
         if delaying.remove(key) != nil, delaying.isEmpty { source?.allow() }
     }
 
-    private func tell(_ sleep: MachineSleep) {
+    private func relay(_ sleep: MachineSleep) {
         latest = sleep
         delaying = sleep == .imminent ? Set(followers.keys) : []
         if sleep == .imminent, delaying.isEmpty { source?.allow() }

@@ -1,13 +1,15 @@
 import HandoffJSON
 import HandoffModel
 
-/// Names an app: the name of its desktop entry without the ending, as `org.example.Editor`; equal only when the bytes are.
+/// The id of an app: the name of its desktop entry without the suffix, such as
+/// `org.example.Editor`. Compared by bytes.
 package struct AppID: Hashable, Sendable, TextValue {
-    /// The id as it was given.
+    /// The id as given.
     package let text: String
 
-    /// Nil unless it is 1 to 255 bytes of visible ASCII without `refusedCharacters`, and begins with a letter, a
-    /// digit or `_`: it becomes part of paths, of names of units and of command lines.
+    /// Nil unless the text is 1 to 255 bytes of visible ASCII without `refusedCharacters`, and
+    /// starts with a letter, a digit or `_`. Ids become parts of paths, unit names and command
+    /// lines.
     package init?(_ text: String) {
         let bytes = text.utf8
         guard (1...HandlerLimits.identifier).contains(bytes.count), let first = bytes.first,
@@ -27,7 +29,7 @@ package struct AppID: Hashable, Sendable, TextValue {
         text.hashBytes(into: &hasher)
     }
 
-    /// What is visible ASCII and in no id.
+    /// The visible ASCII characters that ids must not contain.
     package static let refusedCharacters = "/\\\"'`$%=;"
     private static let refused = Set(refusedCharacters.utf8)
 
@@ -42,7 +44,7 @@ package struct AppID: Hashable, Sendable, TextValue {
 }
 
 extension AppID: Comparable {
-    /// By bytes, for an order that does not depend on the language.
+    /// By bytes, so that the order does not depend on the language.
     package static func < (left: AppID, right: AppID) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }

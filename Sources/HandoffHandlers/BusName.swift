@@ -1,20 +1,21 @@
-/// The name under which an app with `DBusActivatable=true` is on the session bus: that of its desktop entry (Desktop Entry
-/// Specification, "D-Bus Activation"; D-Bus Specification, "Bus names").
+/// The session bus name of an app with `DBusActivatable=true`: the name of its desktop entry
+/// (Desktop Entry Specification, "D-Bus Activation"; D-Bus Specification, "Bus names").
 package struct BusName: Sendable, Equatable {
-    /// In bytes.
-    private static let longest = 255
+    /// The maximum length, in bytes.
+    private static let maxLength = 255
 
-    /// Two parts or more with a dot between them: ASCII letters, digits, dashes and underscores, no digit at the beginning.
+    /// Two or more parts, separated by dots, of ASCII letters, digits, dashes and underscores. No
+    /// part starts with a digit.
     package let text: String
 
-    /// - Returns: nil for what is no well-known name.
+    /// - Returns: Nil if the text is not a well-known name.
     package init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= Self.longest, parts.count >= 2, parts.allSatisfy(Self.isPart) else { return nil }
+        guard text.utf8.count <= Self.maxLength, parts.count >= 2, parts.allSatisfy(Self.isPart) else { return nil }
         self.text = text
     }
 
-    /// The object of the app.
+    /// The object path of the app.
     package var path: String {
         var path = "/"
         for character in text.unicodeScalars {

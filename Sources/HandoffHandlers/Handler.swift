@@ -1,23 +1,23 @@
 import HandoffJSON
 package import HandoffModel
 
-/// An app that is installed here, and what it continues, as a file of its own declares it.
+/// An installed app and the activities that it continues, as declared by its file.
 package struct Handler: Sendable, Equatable {
-    /// How the app is started.
+    /// A way to start the app.
     package enum Launch: Sendable, Equatable {
-        /// By the desktop's launcher, with the absolute path of the desktop entry: terminals and the codes of `Exec` are the
-        /// launcher's work.
+        /// With the desktop's launcher and the absolute path of the desktop entry. The launcher
+        /// handles terminals and the field codes of `Exec`.
         case desktopEntry(path: String)
-        /// By the session bus, which starts it; where there is no bus, by the desktop's launcher.
+        /// Through the session bus, which starts it. Without a bus, with the desktop's launcher.
         case bus(BusName, path: String)
-        /// By these words; the first is an absolute path, or a name that is looked up in `PATH`. They run in `folder`, an absolute
-        /// path; nil means the home directory.
+        /// With this command. The first word is an absolute path, or a name to look up in `PATH`.
+        /// `folder` is the working directory, an absolute path; nil for the home directory.
         case command([String], folder: String? = nil)
-        /// By another process, which has read the file: all that is known here is of which kind that is.
+        /// In another process, which has read the file. Only the kind of file is known here.
         case elsewhere(Source)
     }
 
-    /// What kind of file declares an app; the raw value crosses sockets.
+    /// The kind of file that declares an app. The raw value is sent over sockets.
     package enum Source: String, Codable, Sendable, CaseIterable {
         /// A desktop entry.
         case desktop
@@ -25,28 +25,27 @@ package struct Handler: Sendable, Equatable {
         case manifest
     }
 
-    /// Names the app, also as it attaches.
+    /// The app's id, which it also uses to attach.
     package let id: AppID
-    /// What people call it, in the user's language where the file has that.
+    /// The display name, in the user's language if available.
     package let name: String
-    /// The types that it continues.
+    /// The activity types that it continues.
     package let types: Set<ActivityType>
-    /// From which versions of the app at the origin it continues them.
+    /// The versions of the originating app from which it continues a type.
     package let versions: [ActivityType: VersionRange]
-    /// The team that an activity must have, as bytes; nil matches only nil.
+    /// The team that an activity must have, compared by bytes; nil matches only nil.
     package let team: String?
     /// The web sites whose pages it opens.
     package let domains: [DomainClaim]
-    /// How it is started.
+    /// The way to start it.
     package let launch: Launch
-    /// Its icon: a name in the desktop's theme, or an absolute path; nil when the file names none.
+    /// The icon: a name in the desktop's theme, or an absolute path; nil if the file has none.
     package let icon: String?
-    /// The file that says all this, for people.
+    /// The declaring file, for display.
     package let path: String
-    /// When the file came to be as it is, in nanoseconds since 1970: an update makes it new.
+    /// The time of the last change of the file, in nanoseconds since 1970. An update changes it.
     package let installed: Int64
 
-    /// An app as a file declares it.
     package init(
         id: AppID, name: String, types: Set<ActivityType>, versions: [ActivityType: VersionRange] = [:], team: String?,
         domains: [DomainClaim], launch: Launch, icon: String? = nil, path: String, installed: Int64
@@ -63,41 +62,41 @@ package struct Handler: Sendable, Equatable {
         self.installed = installed
     }
 
-    /// An order by the age of the files.
+    /// Orders apps by the age of their files.
     static func isOlder(_ left: Handler, _ right: Handler) -> Bool {
         left.installed == right.installed ? left.id < right.id : left.installed < right.installed
     }
 
-    /// What kind of file declares it.
+    /// The kind of file that declares the app.
     package var source: Source {
         switch launch {
         case .desktopEntry, .bus: .desktop
-        // Of a desktop entry with X-Handoff-Exec, too.
+        // Includes desktop entries with X-Handoff-Exec.
         case .command: path.hasSuffix(".desktop") ? .desktop : .manifest
         case .elsewhere(let source): source
         }
     }
 
-    /// Whether it continues activities of `type` made by `team`; see `TeamRule`.
+    /// True if the app continues activities of `type` from `team`; see `TeamRule`.
     package func continues(_ type: ActivityType, team: String?) -> Bool {
         types.contains(type) && TeamRule.allows(type, from: team, to: self.team)
     }
 
-    /// Whether it claims the site with this host.
+    /// True if the app claims the site with this host.
     package func claims(_ host: String) -> Bool {
         domains.contains { $0.covers(host) }
     }
 }
 
-/// Which teams continue what: both must be equal as bytes, and no team equals only no team.
+/// The condition on teams: both must be equal as bytes, and no team equals only no team.
 package enum TeamRule {
-    /// Whether an app of `team` may continue an activity of `type` from `origin`; browsing the web crosses teams
-    /// (`NSUserActivityTypeBrowsingWeb`).
+    /// True if an app of `team` may continue an activity of `type` from `origin`. Web browsing
+    /// (`NSUserActivityTypeBrowsingWeb`) is independent of teams.
     package static func allows(_ type: ActivityType, from origin: String?, to team: String?) -> Bool {
         type == .browsingWeb || areSame(origin, team)
     }
 
-    /// Whether two teams are the same one.
+    /// True if both teams are the same.
     package static func areSame(_ left: String?, _ right: String?) -> Bool {
         left.hasSameBytes(as: right)
     }

@@ -1,23 +1,25 @@
-/// What the files of handlers may cost: packages, users and sandboxes write them, and all are read at every change.
+/// Limits for the files of handlers. Packages, users and sandboxes write these files, and all are
+/// read after every change.
 package enum HandlerLimits {
-    /// The longest file, in bytes; a desktop entry with all its translations has some 20 KiB.
+    /// The maximum size of a file, in bytes; a desktop entry with all its translations has about 20
+    /// KiB.
     package static let fileBytes = 64 * 1024
-    /// The most files that are read, of all folders together; a desktop has some hundreds.
+    /// The maximum number of files to read in all folders; a desktop has some hundreds.
     package static let files = 4096
-    /// The most names of one folder that are looked at, of whatever files; above it some are not seen.
+    /// The maximum number of names to read in one folder, of any files; the rest are ignored.
     package static let names = 4 * files
-    /// The deepest folder below `applications` that is looked into.
+    /// The maximum depth of folders below `applications`.
     package static let depth = 4
-    /// Bytes of a name that is shown.
+    /// The maximum length of a displayed name, in bytes.
     package static let name = 1024
-    /// Bytes of an app's id: what a file's name can have.
+    /// The maximum length of an app's id, in bytes: the limit of file names.
     package static let identifier = 255
-    /// Types that one app may declare.
+    /// The maximum number of types per app.
     package static let types = 256
-    /// Web domains that one app may claim.
+    /// The maximum number of web domains per app.
     package static let domains = 256
-    /// Words of the command of a manifest.
+    /// The maximum number of words in the command of a manifest.
     package static let words = 64
-    /// Bytes of one of these words.
+    /// The maximum length of such a word, in bytes.
     package static let word = 4096
 }

@@ -1,17 +1,19 @@
 import HandoffModel
 
-/// The address of a web page from another device, in the one form in which it may be handed to a browser.
+/// The address of a web page from another device, in the only form that may be passed to a browser.
 package struct WebPage: Sendable, Equatable {
-    /// The host in lower case without a final dot, which claims are held against; nil for IPv6 addresses, and for names that
-    /// are not written in ASCII: no claim matches those, since several spellings could mean one site.
+    /// The host in lower case without a final dot, for comparison with claims. Nil for IPv6
+    /// addresses and for non-ASCII names. No claim matches those, because several spellings could
+    /// denote one site.
     package let host: String?
-    /// What a browser gets as one argument: it begins with `http`, and characters that no URL may have behind its host
-    /// (RFC 3986) are percent-encoded, `$` and apostrophes too.
+    /// The argument for a browser. It starts with `http`. Characters after the host that are
+    /// invalid in URLs (RFC 3986) are percent-encoded, as are `$` and apostrophes.
     package let argument: String
 
-    /// Nil unless `WebURL` accepts the address, and its host has nothing but letters, digits, `-`, `_` and `.`, or is
-    /// an IPv6 address. Beyond ASCII letters, their marks and decimal digits are taken: symbols and punctuation there may
-    /// become `/`, `?`, `#`, `@` or `:` for whom they are normalised, and another host with it.
+    /// Nil unless `WebURL` accepts the address, and its host consists only of letters, digits, `-`,
+    /// `_` and `.`, or is an IPv6 address. Beyond ASCII, only letters, their marks and decimal
+    /// digits are accepted. When normalized, symbols and punctuation may become `/`, `?`, `#`, `@`
+    /// or `:`, and change the host.
     package init?(_ url: String) {
         guard WebURL.isAcceptable(url) else { return nil }
         let bytes = Array(url.utf8)
@@ -36,7 +38,7 @@ package struct WebPage: Sendable, Equatable {
                 argument += [UInt8(ascii: "%"), Self.digit(byte >> 4), Self.digit(byte & 15)]
             }
         }
-        // All bytes beyond ASCII are in the host, as whole characters.
+        // All non-ASCII bytes are in the host, as whole characters.
         guard let text = String(validating: argument, as: UTF8.self) else { return nil }
         self.argument = text
     }
@@ -56,7 +58,8 @@ package struct WebPage: Sendable, Equatable {
         AppID.isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
     }
 
-    /// Those of RFC 3986 without `$` and the apostrophe, which service managers and shells read as their own.
+    /// The characters of RFC 3986 without `$` and the apostrophe, which service managers and shells
+    /// interpret.
     private static let marks = Set("-._~:/?#[]@!&()*+,;=%".utf8)
 
     private static func isURLByte(_ byte: UInt8) -> Bool {
@@ -68,17 +71,19 @@ package struct WebPage: Sendable, Equatable {
     }
 }
 
-/// A web site that an app claims: a host, or with `*.` in front all hosts below it, and not the host itself.
+/// A web site that an app claims: a host, or with the prefix `*.` all hosts below it but not the
+/// host itself.
 package struct DomainClaim: Hashable, Sendable, CustomStringConvertible {
-    /// The host in lower case, without `*.` and a final dot.
+    /// The host in lower case, without `*.` or a final dot.
     private let host: String
-    /// Whether the hosts below are meant.
+    /// True if the claim is for the hosts below.
     private let isBelow: Bool
 
-    /// Reads a claim.
+    /// Parses a claim.
     ///
-    /// - Returns: nil for anything but a host name in ASCII (of other names the form with `xn--`), of 253 characters at most.
-    ///   Below a single label such as `com` nothing can be claimed, and numbers are addresses, not names.
+    /// - Returns: Nil unless the text is an ASCII host name (with `xn--` for other letters) of at
+    ///   most 253 characters. Names below a single label such as `com` cannot be claimed. Numbers
+    ///   are addresses, not names.
     package init?(_ text: String) {
         isBelow = text.utf8.starts(with: "*.".utf8)
         guard let host = Self.normalised(text.utf8.dropFirst(isBelow ? 2 : 0)), Self.isName(host) else { return nil }
@@ -86,17 +91,17 @@ package struct DomainClaim: Hashable, Sendable, CustomStringConvertible {
         self.host = host
     }
 
-    /// As it is written in a file.
+    /// The claim as written in a file.
     package var description: String { (isBelow ? "*." : "") + host }
 
-    /// Whether a host, as `WebPage` has it, is meant.
+    /// True if the claim covers a host in the form of `WebPage.host`.
     package func covers(_ host: String) -> Bool {
         guard isBelow else { return host == self.host }
         let suffix = "." + self.host
         return host.utf8.count > suffix.utf8.count && host.hasSuffix(suffix)
     }
 
-    /// A host in lower case without its final dot; nil when it is empty or not in ASCII.
+    /// Returns a host in lower case without its final dot; nil if it is empty or not ASCII.
     static func normalised(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
         var lowered = bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
         if lowered.last == UInt8(ascii: ".") { lowered.removeLast() }

@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// The host between an extension and a daemon that are both played.
+/// The host between a simulated extension and a simulated daemon.
 struct BrowserHostTests {
     private static let page = FrontPage(url: "https://a.example/", title: "A")
     private static let activity = String(repeating: "0a", count: 16)
@@ -21,7 +21,7 @@ struct BrowserHostTests {
         places = HostPlaces(environment: { ["HANDOFF_SOCKET": socket][$0] }, userID: ProcessEnvironment.userID)
     }
 
-    /// A daemon that takes everything; the attachment that handles pages is kept for its events.
+    /// A daemon that accepts everything. The attachment that handles pages is kept for its events.
     private func daemon(_ attached: @escaping (FakeDaemon.Call) -> Void) throws -> FakeDaemon {
         let daemon = try FakeDaemon(path: places.app, loop: test.loop)
         daemon.onCall = { call in
@@ -37,7 +37,7 @@ struct BrowserHostTests {
         return daemon
     }
 
-    @Test func `a page is published when the daemon is there, saved when it asks, and opened when it comes`() throws {
+    @Test func `a page is published when the daemon is available, saved on request, and opened on arrival`() throws {
         var events: FakeDaemon.Call?
         let daemon = try daemon { events = $0 }
         var heard: [HostMessage] = []
@@ -76,7 +76,7 @@ struct BrowserHostTests {
         "javascript:alert(1)", "file:///etc/passwd", "https://a@b.example/", "http://192.168.1.1/apply.cgi?reboot=1",
         "http://0x7f.1:631/", "http://router.lan/", "http://[fe80::1]/",
     ])
-    func `what no browser should open is not given to it`(url: String) throws {
+    func `an address that no browser should open is not passed to it`(url: String) throws {
         let daemon = try daemon { $0.reply(Self.continued(url), continues: true) }
         let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
             if case .open = message { Issue.record("it was opened") }
@@ -92,7 +92,7 @@ struct BrowserHostTests {
         host.stop()
     }
 
-    @Test func `it attaches when the socket comes, and again after the daemon's death`() throws {
+    @Test func `it attaches when the socket appears, and again after the daemon has died`() throws {
         var attached = 0
         var daemon: FakeDaemon?
         var lost = 0
@@ -114,7 +114,7 @@ struct BrowserHostTests {
         host.stop()
     }
 
-    @Test func `a local page has a code for a phone in the same network, although it is never offered`() throws {
+    @Test func `a local page has a QR code for a phone on the same network, although it is never offered`() throws {
         var codes: [PopupAnswer] = []
         let host = BrowserHost(loop: test.loop, places: places, app: "chromium") { message in
             if case .popup(.code(let url, let rows)) = message {

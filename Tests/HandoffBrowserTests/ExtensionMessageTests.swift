@@ -3,12 +3,12 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// What the extension says, and who may say it.
+/// The messages of the extension, and the accepted callers.
 struct ExtensionMessageTests {
     private static let id = String(repeating: "0a", count: 16)
     private static let device = String(repeating: "0b", count: 32)
 
-    @Test func `each kind is read`() throws {
+    @Test func `each kind is parsed`() throws {
         let page = ExtensionMessage(json: ["kind": "page", "url": "u", "title": "t", "container": "c"])
         #expect(page == .page(FrontPage(url: "u", title: "t", container: "c")))
         #expect(ExtensionMessage(json: ["kind": "noPage"]) == .noPage)
@@ -50,11 +50,11 @@ struct ExtensionMessageTests {
             ["kind": "pause", "seconds": 1e300], ["kind": "code"],
             ["kind": "go", "activity": .string(id), "device": "x"],
         ] as [JSONObject])
-    func `anything else is nothing`(json: JSONObject) {
+    func `any other message is ignored`(json: JSONObject) {
         #expect(ExtensionMessage(json: json) == nil)
     }
 
-    @Test func `our extension is known by what each browser says of it, and the browser by its program`() {
+    @Test func `the extension is identified by each browser's arguments, and the browser by its program`() {
         let chromium = ["chrome-extension://\(BrowserCaller.chromiumExtension)/"]
         let firefox = [
             "/usr/lib/mozilla/native-messaging-hosts/dev.handoff1.browser.json", BrowserCaller.firefoxExtension,
@@ -72,11 +72,11 @@ struct ExtensionMessageTests {
         ["chrome-extension://\(BrowserCaller.chromiumExtension)/x"], ["/x.json"], ["/x.json", "other@example.org"],
         ["x.json", BrowserCaller.firefoxExtension],
     ])
-    func `nobody else is served`(words: [String]) {
+    func `other callers are not served`(words: [String]) {
         #expect(BrowserCaller(words: words, program: "/usr/bin/x") == nil)
     }
 
-    @Test func `sockets and accounts are where the daemon has them, and a daemon that is named needs no account`() {
+    @Test func `sockets and accounts match the daemon's paths, and an explicit daemon needs no account`() {
         let usual = HostPlaces(environment: { ["HOME": "/h", "XDG_RUNTIME_DIR": "/r"][$0] }, userID: 7)
         #expect(usual.app == "/r/handoff-app/app.socket")
         #expect(usual.control == "/r/handoff/control.socket")

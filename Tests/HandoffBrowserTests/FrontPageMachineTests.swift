@@ -5,7 +5,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// What the daemon is told of the page in front.
+/// The calls to the daemon for the page in front.
 struct FrontPageMachineTests {
     private static let first = FrontPage(url: "https://a.example/", title: "A")
     private static let second = FrontPage(url: "https://b.example/", title: "B")
@@ -23,7 +23,7 @@ struct FrontPageMachineTests {
         return change
     }
 
-    /// A machine with the first page on offer.
+    /// A machine that offers the first page.
     private static func offering() -> FrontPageMachine {
         var machine = FrontPageMachine()
         _ = machine.attached()
@@ -32,9 +32,9 @@ struct FrontPageMachineTests {
         return machine
     }
 
-    @Test func `a page is published, becomes current, and goes with the next one`() {
+    @Test func `a page is published, becomes current, and is replaced by the next one`() {
         var machine = FrontPageMachine()
-        #expect(machine.front(Self.first) == [], "nobody is there")
+        #expect(machine.front(Self.first) == [], "no daemon is attached")
         #expect(machine.attached() == [.tell(.ready)])
         #expect(machine.front(Self.first) == [.publish(Self.first)])
         #expect(machine.published(Self.id(1)) == [.becomeCurrent(Self.id(1)), .tell(.offered(true))])
@@ -47,7 +47,7 @@ struct FrontPageMachineTests {
         #expect(machine.front(nil) == [.invalidate(Self.id(2)), .tell(.offered(false))])
     }
 
-    @Test func `what changes while a page is published comes together`() {
+    @Test func `changes during a publication are combined`() {
         var machine = FrontPageMachine()
         _ = machine.attached()
         _ = machine.front(Self.first)
@@ -72,12 +72,12 @@ struct FrontPageMachineTests {
         #expect(machine.updated() == [])
     }
 
-    @Test func `the place is asked for at a save, and said to be another only after that`() {
+    @Test func `the position is requested for a save, and a change is reported only after that`() {
         var machine = Self.offering()
-        #expect(machine.moved() == [], "it is asked for anyway")
+        #expect(machine.moved() == [], "it is requested anyway")
         #expect(machine.save(Self.id(1)) == [.tell(.save(request: 1, url: Self.first.url))])
         let place = PagePlace(ratio: 0.5)
-        #expect(machine.place(place, request: 2) == [], "nobody asked")
+        #expect(machine.place(place, request: 2) == [], "it was not requested")
         let saved = Self.change { $0.userInfo = ["place": .object(place.json)] }
         #expect(machine.place(place, request: 1) == [.answer(Self.id(1), saved)])
         #expect(machine.place(place, request: 1) == [], "it was answered")
@@ -87,7 +87,7 @@ struct FrontPageMachineTests {
         #expect(machine.place(nil, request: 2) == [.answer(Self.id(1), nil)])
     }
 
-    @Test func `what plays is elsewhere by the next time`() {
+    @Test func `playing media has another position at the next save`() {
         var machine = Self.offering()
         _ = machine.save(Self.id(1))
         let actions = machine.place(PagePlace(media: .init(time: 1, isPlaying: true)), request: 1)
@@ -99,7 +99,7 @@ struct FrontPageMachineTests {
         #expect(machine.moved() == [])
     }
 
-    @Test func `a save of an activity that is gone is answered at once`() {
+    @Test func `a save of an ended activity is answered immediately`() {
         var machine = Self.offering()
         #expect(machine.save(Self.id(2)) == [.answer(Self.id(2), nil)])
     }
@@ -111,7 +111,7 @@ struct FrontPageMachineTests {
                 machine.withdrawn(Self.id(1)) == [.tell(.offered(false)), .tell(.watch(url: Self.first.url))])
             #expect(machine.front(FrontPage(url: Self.first.url, title: "(1) A")) == [])
             #expect(returns(&machine) == [.publish(FrontPage(url: Self.first.url, title: "(1) A"))])
-            #expect(returns(&machine) == [], "it is under way")
+            #expect(returns(&machine) == [], "it is in progress")
         }
     }
 
@@ -122,13 +122,13 @@ struct FrontPageMachineTests {
         #expect(machine.returned() == [])
     }
 
-    @Test func `what plays is stopped in the page that was continued elsewhere`() {
+    @Test func `media stops in a page that was continued elsewhere`() {
         let machine = Self.offering()
         #expect(machine.continued(Self.id(1)) == [.tell(.continued(url: Self.first.url))])
         #expect(machine.continued(Self.id(2)) == [])
     }
 
-    @Test func `a page that is refused is not tried again until there is another one`() {
+    @Test func `a refused page is not retried until another page is in front`() {
         var machine = FrontPageMachine()
         _ = machine.attached()
         _ = machine.front(Self.first)
@@ -143,7 +143,7 @@ struct FrontPageMachineTests {
         #expect(machine.front(Self.second) == [.publish(Self.second)])
     }
 
-    @Test func `after the daemon went away everything is said again`() {
+    @Test func `after a lost connection everything is sent again`() {
         var machine = Self.offering()
         #expect(machine.lost("gone") == [.tell(.offered(false)), .tell(.lost("gone"))])
         #expect(machine.front(Self.second) == [])
@@ -152,7 +152,7 @@ struct FrontPageMachineTests {
         #expect(machine.front(Self.second) == [.publish(Self.second)])
     }
 
-    @Test func `rules that change take a page away, and give it back`() {
+    @Test func `a change of the rules withdraws a page, and offers it again`() {
         var machine = Self.offering()
         let rules = PageRules(exclusions: PageExclusions(["browser.conf"]) { _ in Array("a.example".utf8) })
         #expect(machine.setRules(rules) == [.invalidate(Self.id(1)), .tell(.offered(false))])

@@ -2,14 +2,14 @@ import HandoffBrowser
 import HandoffJSON
 import Testing
 
-/// Messages of native messaging, in whatever pieces they come.
+/// Native messaging frames in pieces of any size.
 struct NativeFramerTests {
     private static func frame(_ text: String) -> [UInt8] {
         let count = UInt32(text.utf8.count)
         return (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } + Array(text.utf8)
     }
 
-    /// The messages that are complete with these bytes.
+    /// The messages completed by these bytes.
     private static func read(_ framer: inout NativeFramer, _ bytes: [UInt8]) throws -> [JSONObject] {
         try results(&framer, bytes).map { try $0.get() }
     }
@@ -25,7 +25,7 @@ struct NativeFramerTests {
     private static let two = frame(#"{"kind":"noPage"}"#) + frame(#"{"kind":"page","url":"ü"}"#)
     private static let values: [JSONObject] = [["kind": "noPage"], ["kind": "page", "url": "ü"]]
 
-    @Test func `messages are read whole, in any cuts, and byte by byte`() throws {
+    @Test func `messages are read as a whole, in any pieces, and byte by byte`() throws {
         for size in 1...Self.two.count {
             var framer = NativeFramer()
             var found: [JSONObject] = []
@@ -36,7 +36,7 @@ struct NativeFramerTests {
         }
     }
 
-    @Test func `a title that was cut inside a character is read, and so is the message behind it`() throws {
+    @Test func `a title that was cut within a character is read, and so is the next message`() throws {
         var framer = NativeFramer()
         let messages = Self.frame(#"{"title":"a\ud83d"}"#) + Self.frame("{}")
         #expect(try Self.read(&framer, messages) == [["title": "a\u{FFFD}"], [:]])
@@ -50,7 +50,7 @@ struct NativeFramerTests {
         #expect(title.hasPrefix("a\u{FFFD}") && title.hasSuffix("b"))
     }
 
-    @Test func `what is cut off is waited for`() throws {
+    @Test func `the rest of an incomplete message is awaited`() throws {
         for end in 0..<Self.frame("{}").count {
             var framer = NativeFramer()
             #expect(try Self.read(&framer, Array(Self.frame("{}")[..<end])).isEmpty)
@@ -58,7 +58,7 @@ struct NativeFramerTests {
     }
 
     @Test(arguments: [1, 4096, 1 << 20, 1 << 22])
-    func `a message that is too long is skipped, and costs neither memory nor another message`(size: Int) throws {
+    func `an overlong message is skipped, and costs neither memory nor another message`(size: Int) throws {
         var framer = NativeFramer()
         let length = NativeFramer.longest + 1
         let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
@@ -80,14 +80,14 @@ struct NativeFramerTests {
     @Test(arguments: [
         "", "[1]", "7", "{", "{\"a\":1,\"a\":2}", String(repeating: "[", count: 100), "{\"a\":\"\u{1}\"}",
     ])
-    func `what is not an object is skipped, and no other message with it`(text: String) throws {
+    func `a message that is not an object is skipped without losing another one`(text: String) throws {
         var framer = NativeFramer()
         let found = Self.results(&framer, Self.frame("{}") + Self.frame(text) + Self.frame(#"{"kind":"noPage"}"#))
         #expect(found.count == 3 && found.first == .success([:]) && found.last == .success(["kind": "noPage"]))
         #expect(throws: NativeFramer.Failure.self) { _ = try found[1].get() }
     }
 
-    @Test func `what is written is read again, and what no browser takes is not written`() throws {
+    @Test func `a frame can be read again, and a message too long for browsers is not written`() throws {
         var framer = NativeFramer()
         let bytes = try #require(NativeFramer.framed(["kind": "ready", "n": 300]))
         #expect(try Self.read(&framer, bytes) == [["kind": "ready", "n": 300]])

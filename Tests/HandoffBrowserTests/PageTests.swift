@@ -4,7 +4,7 @@ import HandoffHandlers
 import HandoffJSON
 import Testing
 
-/// Places on pages, and which pages are offered.
+/// Positions on pages, and the pages that are offered.
 struct PageTests {
     private static func allows(_ url: String, _ conf: String = "", container: String? = nil) -> Bool {
         rules(conf).allows(FrontPage(url: url, title: "", container: container))
@@ -20,7 +20,7 @@ struct PageTests {
         "https://example.org/", "http://shop.example:8080/a?b#c", "https://8.8.8.8/", "https://[2001:db8::1]/",
         "https://xn--bcher-kva.example/", "https://localhost.example/", "https://172.15.0.1/", "https://100.128.0.1/",
     ])
-    func `a page of the web is offered`(url: String) {
+    func `a web page is offered`(url: String) {
         #expect(Self.allows(url))
     }
 
@@ -30,7 +30,7 @@ struct PageTests {
         "blob:https://example.org/x", "view-source:https://example.org/", "https://user:secret@example.org/",
         "https://", "",
     ])
-    func `what is no page of the web is not offered`(url: String) {
+    func `an address that is not a web page is not offered`(url: String) {
         #expect(!Self.allows(url))
     }
 
@@ -43,7 +43,7 @@ struct PageTests {
         "http://x.home.arpa/",
         "http://app.localhost:3000/", "http://router.lan/", "http://1.2.3/", "http://256.1.1.1/", "http://1.2.3.4.5/",
     ])
-    func `an address that means something else elsewhere is not offered`(url: String) {
+    func `an address with another meaning elsewhere is not offered`(url: String) {
         #expect(!Self.allows(url))
     }
 
@@ -55,7 +55,7 @@ struct PageTests {
         // Ports.
         ("bank.example:8443", "https://bank.example:8443/"), ("https://bank.example:443/", "https://bank.example/"),
         ("bank.example:80", "http://bank.example/"), ("*.bank.example:8443", "https://a.bank.example:8443/"),
-        // Paths, in whatever spelling.
+        // Paths in any spelling.
         ("example.org/private", "https://example.org/private/1"),
         ("https://example.org/Private/", "https://example.org/private/1"),
         ("https://example.org/private/", "https://example.org/PRIVATE/1"),
@@ -64,18 +64,18 @@ struct PageTests {
         ("example.org/a%2fb", "https://example.org/a%2Fb"),
         ("example.org/%74est", "https://example.org/test"), ("example.org/#/mail", "https://example.org/#/mail/1"),
         ("*.example.org/x", "https://a.b.example.org/x/y"),
-        // Names outside ASCII.
+        // Non-ASCII names.
         ("bücher.example", "https://xn--bcher-kva.example/"), ("BÜCHER.example", "https://xn--bcher-kva.example/"),
         ("https://bücher.example:8443/ä", "https://xn--bcher-kva.example:8443/%C3%A4"),
         ("*.bücher.example", "https://a.xn--bcher-kva.example/"), ("straße.example", "https://xn--strae-oqa.example/"),
         ("пример.рф", "https://xn--e1afmkfd.xn--p1ai/"), ("例え.テスト", "https://xn--r8jz45g.xn--zckzah/"),
         ("faß.de", "https://xn--fa-hia.de/"), ("ثبت.ایران", "https://xn--ngbeb.xn--mgba3a4f16a/"),
-        // Comments, blanks, ends of lines, a byte order mark.
+        // Comments, blanks, line ends, a byte order mark.
         ("bank.example # the bank", "https://bank.example/"), ("\tbank.example\t#\tx", "https://bank.example/"),
         ("# c\r\n\r\nbank.example\r\n", "https://bank.example/"), ("\u{FEFF}bank.example", "https://bank.example/"),
         ("*.example", "https://bank.example/"),
     ])
-    func `a page is excluded as people write it`(conf: String, url: String) {
+    func `a page is excluded in any usual spelling`(conf: String, url: String) {
         #expect(Self.problems(conf).isEmpty)
         #expect(!Self.allows(url, conf))
         #expect(Self.allows("https://other.test/", conf))
@@ -89,7 +89,7 @@ struct PageTests {
         ("https://example.org/private/", "https://example.org/private"), ("bank.example", "https://[2001:db8::1]/"),
         ("# bank.example", "https://bank.example/"), ("", "https://bank.example/"),
     ])
-    func `another page than the excluded ones is offered`(conf: String, url: String) {
+    func `a page that is not excluded is offered`(conf: String, url: String) {
         #expect(Self.problems(conf).isEmpty)
         #expect(Self.allows(url, conf))
     }
@@ -104,7 +104,7 @@ struct PageTests {
         #expect(Self.allows("https://example.org/", "bank.example", container: PageExclusions.unknownContainer))
         let rules = Self.rules(conf)
         #expect(rules.problem(isContainerUnknown: false) == nil)
-        #expect(rules.problem(isContainerUnknown: true)?.contains("Tell containers apart") == true)
+        #expect(rules.problem(isContainerUnknown: true)?.contains("Identify Containers") == true)
     }
 
     @Test(arguments: [
@@ -115,7 +115,7 @@ struct PageTests {
         "bank.example:x", "bank.example:99999", "/private", "bank.example\\x", "[2001:db8::1]", "bu\u{308}cher.example",
         "ｂank.example", "bank.exa%6dple",
     ])
-    func `while a line is neither a site, an address nor a container, no page is offered, and the line is named`(
+    func `with a line that is not a site, an address or a container, no page is offered, and the line is named`(
         line: String
     ) {
         let conf = "good.example\n# a comment\n\(line)\n"
@@ -124,7 +124,7 @@ struct PageTests {
         #expect(Self.rules(conf).problem(isContainerUnknown: false)?.contains("browser.conf, line 3") == true)
     }
 
-    @Test func `while a file cannot be read no page is offered, and the file is named`() {
+    @Test func `if a file cannot be read, no page is offered, and the file is named`() {
         struct Denied: Error, CustomStringConvertible { let description = "permission denied" }
         let rules = PageRules(
             exclusions: PageExclusions(["/a", "/b"]) { path in
@@ -137,7 +137,7 @@ struct PageTests {
         #expect(none.allows(FrontPage(url: "https://example.org/", title: "")))
     }
 
-    @Test func `a title is cut at a character, to what an activity may have`() {
+    @Test func `a title is cut at a character to the limit of activities`() {
         let page = FrontPage(url: "https://example.org/", title: String(repeating: "ü", count: 2000))
         #expect(page.title.utf8.count == 1024)
         #expect(
@@ -146,14 +146,14 @@ struct PageTests {
         #expect(FrontPage(url: "u", title: "").activity.title == nil)
     }
 
-    @Test func `a place is read as it was written`() {
+    @Test func `a position can be read again`() {
         let place = PagePlace(
             reading: .init(words: "first words", offset: -12.5), ratio: 0.25, media: .init(time: 42, isPlaying: true))
         #expect(PagePlace(json: place.json) == place)
         #expect(PagePlace(json: ["ratio": 1]) == PagePlace(ratio: 1))
     }
 
-    @Test func `a place in a box is read as it was written, without values out of their range`() {
+    @Test func `a position in a box can be read again, without values out of range`() {
         let place = PagePlace(
             reading: .init(words: "first", offset: 1, paragraph: 5, copy: .init(index: 2, count: 3)), ratio: 0.25,
             height: 40_000, box: "1/0/f/12")
@@ -179,11 +179,11 @@ struct PageTests {
             ["ratio": "1"], ["time": -1], ["time": 1e300], ["playing": true],
             ["words": .string(String(repeating: "x", count: PagePlace.longestWords + 1)), "offset": 0],
         ] as [JSONObject])
-    func `what is out of its range is no place`(json: JSONObject) {
+    func `a position with only values out of range is nil`(json: JSONObject) {
         #expect(PagePlace(json: json) == nil)
     }
 
-    @Test func `of a list of tabs only pages are taken, and no more than travel`() {
+    @Test func `only pages of a list of tabs are read, within the limits for sending`() {
         let tab: JSON = ["title": "A", "url": "https://example.org/"]
         let list: JSON = [tab, ["url": "javascript:1"], 7, ["title": "B"], ["title": 7, "url": "https://b.example/"]]
         #expect(OpenTab.list(list).map(\.title) == ["A", ""])

@@ -9,7 +9,8 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Notifications over the socket of `handoff-desktop`, which is played. Its connections have no order among each other.
+/// Notifications over a simulated `handoff-desktop` socket, whose connections are not ordered among
+/// each other.
 @Suite final class DesktopNotifierTests {
     private let test: LoopTest
     private var server: DesktopServer?
@@ -66,31 +67,31 @@ import Testing
         notifier?.show(notification, replacing: 0) { [weak self] in self?.saw("shown \($0 ?? 0)") }
     }
 
-    private func tell(_ events: NotificationEvent...) throws {
+    private func send(_ events: NotificationEvent...) throws {
         for event in events { follower?.replyContinuing(event.json) }
         try test.loop.runTurns(20)
     }
 
-    @Test func `a choice waits for the ID of what was chosen`() throws {
+    @Test func `a choice waits until the id of its notification is known`() throws {
         try wait { seen == ["appeared"] }
         show()
         try wait { shows.count == 1 }
-        try tell(.token(7, "token"), .chosen(7, key: "default"))
-        #expect(seen == ["appeared"], "nobody knows yet what has the id 7")
+        try send(.token(7, "token"), .chosen(7, key: "default"))
+        #expect(seen == ["appeared"], "the notification with the id 7 is not known yet")
         shows[0].reply(["id": .integer(7)])
         try wait { seen.count == 4 }
         #expect(seen[1...] == ["shown 7", "token(7, \"token\")", "chosen(7, key: \"default\")"])
     }
 
-    @Test func `a server that ends takes its events with it`() throws {
+    @Test func `the events of a server that ends are dropped`() throws {
         try wait { seen == ["appeared"] }
         show()
         try wait { shows.count == 1 }
-        try tell(.chosen(7, key: "default"), .gone)
+        try send(.chosen(7, key: "default"), .gone)
         #expect(seen == ["appeared", "gone"])
         shows[0].reply(["id": .null])
         try wait { seen.count == 3 }
-        try tell(.closed(9, reason: 1))
+        try send(.closed(9, reason: 1))
         #expect(seen == ["appeared", "gone", "shown 0", "closed(9, reason: 1)"])
     }
 }

@@ -7,7 +7,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// The prompt for items that the user of another device sends here.
+/// The notification for items that the user of another device sends to this one.
 @Suite struct NotificationItemTests {
     private var screen = PlayedScreen()
     private let names = ["a.pdf", "b.txt", "c.png"]
@@ -18,7 +18,7 @@ import Timing
             activity: activity, sent: true, type: ActivityType.content.text)
     }
 
-    /// Three files, the newest first, as a device lists them.
+    /// Three files, newest first, as devices list them.
     private var files: [NotificationOffer?] {
         names.enumerated().map { index, name in file(name, UInt8(index + 1)) }.reversed()
     }
@@ -28,9 +28,9 @@ import Timing
         type: ActivityType.browsingWeb.text)
     private let draft = Sample.notificationOffer(title: "Draft", activity: 9)
 
-    private var item: DesktopNotification? { screen.standing.values.first { $0.summary.contains("sends you") } }
+    private var item: DesktopNotification? { screen.displayed.values.first { $0.summary.contains("sent you") } }
 
-    private var itemID: UInt32 { screen.standing.first { $0.value.summary.contains("sends you") }?.key ?? 0 }
+    private var itemID: UInt32 { screen.displayed.first { $0.value.summary.contains("sent you") }?.key ?? 0 }
 
     private mutating func send(_ offers: [NotificationOffer?]) {
         screen.take(offers)
@@ -42,35 +42,36 @@ import Timing
         screen.change { $0.chosen(id, key: key, now: $1) }
     }
 
-    // MARK: - One prompt
+    // MARK: - Grouping
 
     @Test
-    mutating func `items that arrive one after another are one prompt, in the order in which they were sent`() {
+    mutating func `items that arrive one after another share one notification, in the order in which they were sent`() {
         for count in 1...3 {
             screen.take(Array(files.suffix(count)))
             screen.pass(.milliseconds(20))
         }
         screen.pass(.seconds(2))
-        #expect(screen.shown.count == 1 && screen.standing.count == 1)
-        #expect(item?.summary == "Telephone sends you 3 files")
+        #expect(screen.shown.count == 1 && screen.displayed.count == 1)
+        #expect(item?.summary == "Telephone sent you 3 files")
         #expect(item?.body == "a.pdf, b.txt and c.png · go to: Downloads")
         #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Dismiss"])
         #expect(item?.urgency == 1, "its user waits")
     }
 
     @Test
-    mutating func `one choice continues all of them, in their order, and the token is used once`() {
+    mutating func `one choice continues all items in order, and the token is used once`() {
         send(files)
         screen.machine.token(itemID, "token")
         choose("continue")
         #expect(screen.continued.map(\.offer.title) == names)
         #expect(screen.continued.map { $0.token?.text } == ["token", nil, nil])
         send([])
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
     }
 
     @Test
-    mutating func `each item follows when the one before is over, also when that failed or nobody looks`() throws {
+    mutating func `each item follows when the previous one has ended, even if that failed or the user is away`() throws
+    {
         screen.finishes = false
         send(files)
         choose("continue")
@@ -91,11 +92,11 @@ import Timing
         screen.change { $0.done(last, now: $1) }
         screen.change { $0.setQuiet(false, now: $1) }
         screen.pass(.seconds(20))
-        #expect(screen.continued.count == 4 && screen.standing.isEmpty && screen.machine.deadline == nil)
+        #expect(screen.continued.count == 4 && screen.displayed.isEmpty && screen.machine.deadline == nil)
     }
 
     @Test
-    mutating func `a steady stream of items delays the prompt by the time for one`() {
+    mutating func `a steady stream of items delays the notification only by the interval for one`() {
         var offers: [NotificationOffer?] = []
         for activity in UInt8(1)...20 {
             offers.insert(file("\(activity)", activity), at: 0)
@@ -104,40 +105,40 @@ import Timing
             if activity == 4 { #expect(screen.shown.count == 1) }
         }
         screen.pass(.seconds(10))
-        #expect(item?.summary == "Telephone sends you 20 files")
+        #expect(item?.summary == "Telephone sent you 20 files")
         #expect(item?.body == "1, 2, 3 and 17 more · go to: Downloads")
     }
 
     @Test
-    mutating func `one item is named, and what opens several is named for each of them`() {
+    mutating func `a single item is named, and each app that would open one of several is named`() {
         send([page])
-        #expect(item?.summary == "Telephone sends you Weather" && item?.body == "opens in: Web browser")
+        #expect(item?.summary == "Telephone sent you Weather" && item?.body == "opens in: Web browser")
         #expect(item?.choices.map(\.label) == ["Open", "Open", "Dismiss"])
         send([file("a.pdf", 1), page])
-        #expect(item?.summary == "Telephone sends you 2 items")
+        #expect(item?.summary == "Telephone sent you 2 items")
         #expect(item?.body == "Weather and a.pdf · go to: Downloads · open in: Web browser")
         #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Dismiss"])
-        #expect(screen.standing.count == 1)
+        #expect(screen.displayed.count == 1)
     }
 
     @Test
-    mutating func `an item that was taken in another way leaves the prompt`() {
+    mutating func `an item that was accepted elsewhere leaves the notification`() {
         send(files)
         screen.change { $0.continued(Sample.activityID(2), from: Sample.device(1), now: $1) }
         screen.pass(.seconds(2))
-        #expect(item?.summary == "Telephone sends you 2 files" && screen.standing.count == 1)
+        #expect(item?.summary == "Telephone sent you 2 files" && screen.displayed.count == 1)
         #expect(item?.body == "a.pdf and c.png · go to: Downloads")
     }
 
     @Test
-    mutating func `an item that waits is named again with a new one, and one that is not wanted is not`() {
+    mutating func `a pending item is shown again with a new one, but a dismissed one is not`() {
         send([file("a.pdf", 1)])
         screen.close(itemID, 1)
         send([file("b.txt", 2), file("a.pdf", 1)])
-        #expect(item?.summary == "Telephone sends you 2 files")
+        #expect(item?.summary == "Telephone sent you 2 files")
         screen.close(itemID, 2)
         send([file("c.png", 3), file("b.txt", 2), file("a.pdf", 1)])
-        #expect(item?.summary == "Telephone sends you c.png")
+        #expect(item?.summary == "Telephone sent you c.png")
     }
 
     // MARK: - Offers
@@ -146,39 +147,39 @@ import Timing
     mutating func `no offer of the same device displaces an item, and no item an offer`() {
         send([file("a.pdf", 1)])
         send([draft, file("a.pdf", 1)])
-        #expect(screen.titles == ["Editor: Draft", "Telephone sends you a.pdf"])
-        let offer = screen.standing.first { $0.value.summary == "Editor: Draft" }
-        #expect(offer?.value.body == "from Telephone", "an item is not one of its offers")
+        #expect(screen.titles == ["Editor: Draft", "Telephone sent you a.pdf"])
+        let offer = screen.displayed.first { $0.value.summary == "Editor: Draft" }
+        #expect(offer?.value.body == "from Telephone", "an item does not count as an offer")
         #expect(offer?.value.urgency == 0)
         for activity in UInt8(20)...24 {
             send([Sample.notificationOffer(title: "\(activity)", activity: activity), file("a.pdf", 1)])
         }
-        #expect(screen.titles == ["Editor: 24", "Telephone sends you a.pdf"])
+        #expect(screen.titles == ["Editor: 24", "Telephone sent you a.pdf"])
         choose("continue")
         #expect(screen.continued.map(\.offer.title) == ["a.pdf"])
         #expect(screen.titles == ["Editor: 24"])
     }
 
-    // MARK: - The answer
+    // MARK: - Declining
 
     @Test(arguments: [1, 3])
-    mutating func `dismissing declines each item of the prompt`(_ count: Int) {
+    mutating func `dismissing declines each item of the notification`(_ count: Int) {
         send(Array(files.suffix(count)))
         choose("dismiss")
         #expect(screen.declined.map(\.title) == Array(names.prefix(count)))
-        #expect(screen.standing.isEmpty && screen.continued.isEmpty)
+        #expect(screen.displayed.isEmpty && screen.continued.isEmpty)
         send([])
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
     }
 
     @Test
-    mutating func `closing the prompt, or dismissing an offer, declines nothing`() {
+    mutating func `closing the notification, or dismissing an offer, declines nothing`() {
         send(files)
         screen.close(itemID, 2)
         send([draft] + files)
         let id = screen.id
         screen.change { $0.chosen(id, key: "dismiss", now: $1) }
-        #expect(screen.declined.isEmpty && screen.standing.isEmpty)
+        #expect(screen.declined.isEmpty && screen.displayed.isEmpty)
     }
 
     // MARK: - Results
@@ -192,25 +193,25 @@ import Timing
     }
 
     @Test
-    mutating func `files that are complete are reported together, and shown in their folder`() {
+    mutating func `complete files are reported together, and shown in their folder`() {
         send(files)
         choose("continue")
         send([])
         for (index, name) in names.enumerated() { report(UInt8(index + 1), .saved("/home/a/Downloads/\(name)")) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["3 files are saved in Downloads"])
-        let shown = screen.standing.values.first
+        #expect(screen.titles == ["3 files saved to Downloads"])
+        let shown = screen.displayed.values.first
         #expect(shown?.body == "a.pdf, b.txt and c.png · from Telephone")
         #expect(shown?.choices.map(\.label) == ["Show in Folder", "Show in Folder"])
         let id = screen.id
         screen.change { $0.chosen(id, key: "default", now: $1) }
         #expect(screen.opened.map(\.path) == ["/home/a/Downloads/a.pdf"] && screen.opened.map(\.shows) == [true])
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
     }
 
     @Test
-    mutating func `each file that was not saved is reported, then those that were, and a new item goes before both`() {
+    mutating func `each failed file is reported, then the saved ones, and a new item precedes both`() {
         send(files)
         choose("continue")
         send([])
@@ -218,15 +219,15 @@ import Timing
         report(2, .failed("no space left"))
         report(3, .failed("the connection was lost"))
         send([page])
-        #expect(screen.titles == ["Telephone sends you Weather"])
+        #expect(screen.titles == ["Telephone sent you Weather"])
         choose("dismiss")
         send([])
         screen.pass(.seconds(20))
-        for title in ["Not saved: b.txt", "Not saved: c.png", "a.pdf is saved in Downloads"] {
+        for title in ["Could not save b.txt", "Could not save c.png", "a.pdf saved to Downloads"] {
             #expect(screen.titles == [title])
             screen.close(screen.id, 2)
             screen.pass(.seconds(20))
         }
-        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+        #expect(screen.displayed.isEmpty && screen.machine.deadline == nil)
     }
 }

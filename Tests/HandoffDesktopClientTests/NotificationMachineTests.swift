@@ -7,30 +7,30 @@ import LoopIO
 import Testing
 import Timing
 
-/// Which notification stands for which device.
+/// The choice of notifications for devices.
 @Suite struct NotificationMachineTests {
     private var screen = PlayedScreen()
     private let first = Sample.notificationOffer(title: "First", activity: 1)
     private let second = Sample.notificationOffer(title: "Second", activity: 2)
     private let third = Sample.notificationOffer(title: "Third", activity: 3)
 
-    // MARK: - What is shown
+    // MARK: - Content
 
     @Test
-    mutating func `an offer is shown once there is a server, and taken off when it ends`() {
+    mutating func `an offer is shown once there is a server, and removed when it ends`() {
         #expect(screen.questions == 0)
         screen.take([first])
         #expect(screen.titles == ["Editor: First"] && screen.questions == 1)
         screen.take([first])
         #expect(screen.shown.count == 1)
         screen.take([])
-        #expect(screen.standing.isEmpty && screen.withdrawn == [1] && screen.machine.deadline == nil)
+        #expect(screen.displayed.isEmpty && screen.withdrawn == [1] && screen.machine.deadline == nil)
     }
 
     @Test(arguments: [
         ("dismiss", ControlNotifications.Outcome.dismissed), ("mute", .dismissed), ("continue", .accepted),
     ])
-    mutating func `what became of an offer is reported while it is offered`(
+    mutating func `the outcome of an offer is reported while it is offered`(
         key: String, outcome: ControlNotifications.Outcome
     ) {
         #expect(screen.machine.report == ControlNotifications(state: .unknown))
@@ -48,7 +48,7 @@ import Timing
     private var outcomes: [ControlNotifications.Outcome] { screen.machine.report.offers.map(\.outcome) }
 
     @Test
-    mutating func `what leaves the screen by itself, and what was continued elsewhere, is reported`() {
+    mutating func `expired notifications and activities continued elsewhere are reported`() {
         screen.take([first])
         screen.close(1, 1)
         #expect(outcomes == [.expired])
@@ -59,7 +59,7 @@ import Timing
     }
 
     @Test
-    mutating func `what keeps everything off the screen is reported`() {
+    mutating func `the reason for showing nothing is reported`() {
         screen.capabilities = nil
         screen.take([first])
         #expect(screen.machine.report == ControlNotifications(state: .unavailable))
@@ -79,14 +79,14 @@ import Timing
     }
 
     @Test
-    mutating func `what one device offers leaves the notifications of the others where they are`() {
+    mutating func `the offers of one device do not change the notifications of others`() {
         screen.take([first, Sample.notificationOffer(title: "Other", device: 2, activity: 9)])
         screen.take([], of: [Sample.device(2)])
         #expect(screen.titles == ["Editor: First"])
     }
 
     @Test
-    mutating func `a newer activity takes the place of the older after a second at the earliest`() {
+    mutating func `a newer activity replaces an older one after one second at the earliest`() {
         screen.take([first])
         screen.take([second, first])
         #expect(screen.titles == ["Editor: First"])
@@ -100,7 +100,7 @@ import Timing
     }
 
     @Test
-    mutating func `an activity that ended is replaced if that is allowed in a moment, and else taken off at once`() {
+    mutating func `an ended activity is replaced if that is allowed soon, and otherwise removed immediately`() {
         screen.take([first])
         screen.take([second])
         #expect(screen.titles == ["Editor: First"])
@@ -118,7 +118,7 @@ import Timing
     }
 
     @Test
-    mutating func `another title changes what stands there, and shows nothing that went off the screen`() {
+    mutating func `another title changes the shown notification, but does not show a closed one again`() {
         screen.take([first])
         screen.pass(.seconds(1))
         let renamed = Sample.notificationOffer(title: "Renamed", activity: 1)
@@ -128,11 +128,11 @@ import Timing
         screen.pass(.seconds(1))
         screen.take([first])
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty && screen.shown.count == 2)
+        #expect(screen.displayed.isEmpty && screen.shown.count == 2)
     }
 
     @Test
-    mutating func `a thousand changes in ten seconds show six notifications, and in the end the last`() {
+    mutating func `a thousand changes in ten seconds show six notifications, the last of them at the end`() {
         for number in 1...1000 {
             screen.take([Sample.notificationOffer(title: "\(number)", activity: UInt8(number % 250))])
             screen.pass(.milliseconds(10))
@@ -146,19 +146,19 @@ import Timing
     }
 
     @Test
-    mutating func `a member that is hundreds of devices fills no screen, and does not keep it busy`() {
+    mutating func `a member with hundreds of devices does not fill the screen or keep it busy`() {
         func offers(_ activity: UInt8) -> [NotificationOffer?] {
             (1...250).map { Sample.notificationOffer(title: "\(activity)", device: $0, activity: activity) }
         }
         screen.take(offers(1))
-        #expect(screen.standing.count == NotificationMachine.maxShown)
+        #expect(screen.displayed.count == NotificationMachine.maxShown)
         for activity in UInt8(2)...31 {
             screen.take(offers(activity))
             screen.pass(.seconds(1))
-            #expect(screen.standing.count <= NotificationMachine.maxShown)
+            #expect(screen.displayed.count <= NotificationMachine.maxShown)
         }
         #expect(screen.shown.count <= 16 + 30 / 5 + 1)
-        // Who goes makes room for another.
+        // A device that leaves makes room for another.
         screen.take(Array(offers(31).suffix(3)))
         screen.pass(.seconds(60))
         #expect(screen.titles == ["Editor: 31", "Editor: 31", "Editor: 31"])
@@ -167,7 +167,7 @@ import Timing
     // MARK: - The user
 
     @Test(arguments: [2, 0])
-    mutating func `what the user does not want stays away, also when the device was out of reach`(_ reason: UInt32) {
+    mutating func `a dismissed activity is not shown again, even after its device was unreachable`(_ reason: UInt32) {
         screen.take([first])
         if reason == 0 {
             screen.change { $0.chosen(1, key: "dismiss", now: $1) }
@@ -178,38 +178,38 @@ import Timing
             screen.take(offers)
             screen.pass(.seconds(60))
         }
-        #expect(screen.standing.isEmpty && screen.shown.count == 1 && screen.continued.isEmpty)
+        #expect(screen.displayed.isEmpty && screen.shown.count == 1 && screen.continued.isEmpty)
         screen.take([second, first])
         #expect(screen.titles == ["Editor: Second"])
         screen.pass(.seconds(60))
         screen.take([first])
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
     }
 
     @Test
-    mutating func `what is older than something that the user does not want is not shown in its stead`() {
+    mutating func `an older activity is not shown instead of a dismissed one`() {
         screen.take([second, first])
         screen.close(1, 2)
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
     }
 
     @Test(arguments: ["default", "continue"])
-    mutating func `continue continues, with the token that came before`(_ key: String) {
+    mutating func `choosing continue continues the activity with the preceding token`(_ key: String) {
         screen.take([first])
         screen.machine.token(1, "token")
         screen.change { $0.chosen(1, key: key, now: $1) }
         #expect(screen.continued.map(\.offer) == [first] && screen.continued.first?.token?.text == "token")
         #expect(screen.withdrawn == [1])
-        // The server says that it is closed, and perhaps that the user has chosen once more.
+        // The server reports that it is closed, and possibly a second choice.
         screen.close(1, 2)
         screen.change { $0.chosen(1, key: key, now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.continued.count == 1 && screen.shown.count == 1 && screen.standing.isEmpty)
+        #expect(screen.continued.count == 1 && screen.shown.count == 1 && screen.displayed.isEmpty)
     }
 
     @Test
-    mutating func `what is no token, and one for another notification, is none`() {
+    mutating func `an invalid token, and one for another notification, is ignored`() {
         screen.take([first])
         screen.machine.token(1, "to\nken")
         screen.machine.token(2, "token")
@@ -218,7 +218,7 @@ import Timing
     }
 
     @Test
-    mutating func `what the user cannot have chosen changes nothing`() {
+    mutating func `an impossible choice changes nothing`() {
         screen.take([first])
         for (id, key) in [(7, "default"), (0, "default"), (1, "inline-reply"), (1, "")] as [(UInt32, String)] {
             screen.change { $0.chosen(id, key: key, now: $1) }
@@ -228,7 +228,7 @@ import Timing
     }
 
     @Test
-    mutating func `a choice that crosses a change is about what the user saw`() {
+    mutating func `a choice that crosses a change applies to what the user saw`() {
         screen.take([first])
         screen.answers = false
         screen.pass(.seconds(1))
@@ -239,22 +239,22 @@ import Timing
         screen.pass(.seconds(60))
         #expect(screen.titles == ["Editor: Second"] && screen.withdrawn.isEmpty)
         screen.take([first])
-        #expect(screen.standing.isEmpty, "it was continued")
+        #expect(screen.displayed.isEmpty, "it was continued")
     }
 
     @Test
-    mutating func `what is continued in another way is taken off`() {
+    mutating func `an activity that is continued elsewhere is removed`() {
         screen.take([second, first])
         screen.change { $0.continued(Sample.activityID(2), from: Sample.device(1), now: $1) }
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
         screen.change { $0.continued(Sample.activityID(1), from: Sample.device(9), now: $1) }
         screen.take([first])
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["Editor: First"], "another device's activity was continued")
+        #expect(screen.titles == ["Editor: First"], "an activity of another device was continued")
     }
 
     @Test
-    mutating func `why it was not continued is shown until the user has seen it, or the device offers something new`()
+    mutating func `a failure to continue is shown until the user has seen it or the device offers something new`()
         throws
     {
         let offer = try #require(first)
@@ -263,14 +263,14 @@ import Timing
         screen.pass(.seconds(2))
         screen.take([])
         screen.change { $0.failed(offer, "cannot reach <it>\n", now: $1) }
-        #expect(screen.titles == ["Not continued: First"])
-        #expect(screen.standing.values.first?.body == "Cannot reach &lt;it&gt;")
+        #expect(screen.titles == ["Could not continue First"])
+        #expect(screen.displayed.values.first?.body == "Cannot reach &lt;it&gt;")
         let id = screen.id
         screen.change { $0.chosen(id, key: "default", now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty && screen.continued.count == 1)
+        #expect(screen.displayed.isEmpty && screen.continued.count == 1)
         screen.change { $0.failed(offer, "", now: $1) }
-        #expect(screen.standing.values.first?.body == "The reason is not known")
+        #expect(screen.displayed.values.first?.body == "Unknown reason")
         screen.pass(.seconds(60))
         screen.take([second])
         #expect(screen.titles == ["Editor: Second"])
@@ -278,22 +278,22 @@ import Timing
         screen.change { $0.failed(offer, "why", now: $1) }
         screen.change { $0.setQuiet(false, now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["Editor: Second"], "who was away is told of it later")
+        #expect(screen.titles == ["Editor: Second"], "a user who was away is notified later")
     }
 
     @Test
-    mutating func `what takes a while after a choice is shown until it is done, or has failed`() throws {
+    mutating func `slow progress after a choice is shown until it has succeeded or failed`() throws {
         let offer = try #require(first)
         screen.finishes = false
         screen.take([first])
         screen.change { $0.chosen(1, key: "continue", now: $1) }
         screen.pass(.milliseconds(999))
-        #expect(screen.standing.isEmpty, "what is fast shows nothing")
+        #expect(screen.displayed.isEmpty, "a fast continuation shows no progress")
         screen.pass(.milliseconds(1))
         #expect(screen.titles == ["Continuing: First"])
-        #expect(screen.standing.values.first?.body == "from Telephone, in Editor")
+        #expect(screen.displayed.values.first?.body == "from Telephone, in Editor")
         screen.change { $0.done(offer, now: $1) }
-        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+        #expect(screen.displayed.isEmpty && screen.machine.deadline == nil)
 
         screen.take([second])
         screen.pass(.seconds(60))
@@ -304,54 +304,54 @@ import Timing
         #expect(screen.titles == ["Continuing: Second"])
         screen.change { $0.failed(other, "no answer", now: $1) }
         screen.pass(.seconds(5))
-        #expect(screen.titles == ["Not continued: Second"])
+        #expect(screen.titles == ["Could not continue Second"])
     }
 
     @Test
-    mutating func `who takes the progress off the screen does not see it again`() {
+    mutating func `dismissed progress is not shown again`() {
         screen.finishes = false
         screen.take([first])
         screen.change { $0.chosen(1, key: "continue", now: $1) }
         screen.pass(.seconds(2))
         screen.close(screen.id, 2)
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+        #expect(screen.displayed.isEmpty && screen.machine.deadline == nil)
     }
 
     @Test
-    mutating func `how much more a device offers is said, and disturbs nobody when it changes`() {
+    mutating func `the number of further offers is shown, and a change of it causes no new notification`() {
         screen.take([third, second, first])
-        #expect(screen.standing.values.first?.body == "from Telephone, which offers 2 more")
+        #expect(screen.displayed.values.first?.body == "from Telephone · 2 more available")
         screen.take([third, second])
         screen.pass(.seconds(60))
-        #expect(screen.shown.count == 1, "it would come to the front again")
+        #expect(screen.shown.count == 1, "it would be raised again")
         let id = screen.id
         screen.change { $0.chosen(id, key: "dismiss", now: $1) }
         screen.take([Sample.notificationOffer(title: "Fourth", activity: 4), third])
         screen.pass(.seconds(60))
         #expect(screen.titles == ["Editor: Fourth"])
-        #expect(screen.standing.values.first?.body == "from Telephone", "what is not wanted does not count")
+        #expect(screen.displayed.values.first?.body == "from Telephone", "a dismissed offer does not count")
     }
 
     @Test
-    mutating func `an app of which nothing is wanted is muted, and its icon is shown until then`() throws {
+    mutating func `an app can be muted, and its icon is shown until then`() throws {
         let opens = ControlOpens(kind: .app, name: "Editor", app: "org.example.Editor", icon: "accessories-text-editor")
         screen.take([Sample.notificationOffer(opens: opens, title: "First")])
-        let shown = try #require(screen.standing.values.first)
+        let shown = try #require(screen.displayed.values.first)
         #expect(shown.icon == "accessories-text-editor")
-        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.label == "Not from Editor")
+        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.label == "Mute Editor")
         let id = screen.id
         screen.change { $0.chosen(id, key: "mute", now: $1) }
         #expect(screen.muted == ["org.example.Editor"])
-        #expect(screen.standing.isEmpty && screen.continued.isEmpty)
-        // What is sent by hand is wanted, and the browser is no app of this list.
+        #expect(screen.displayed.isEmpty && screen.continued.isEmpty)
+        // Items that a user sent are still shown, and the browser cannot be muted.
         for offer in [
             Sample.notificationOffer(opens: opens, device: 2, sent: true),
             Sample.notificationOffer(opens: ControlOpens(kind: .web), device: 3),
         ] {
             screen.take([offer])
             screen.pass(.seconds(1))
-            #expect(screen.standing.values.first?.choices.contains { $0.key == "mute" } == false)
+            #expect(screen.displayed.values.first?.choices.contains { $0.key == "mute" } == false)
         }
     }
 
@@ -361,7 +361,7 @@ import Timing
         opens: ControlOpens(kind: .app, name: "Downloads", app: "org.example.Files"), title: "report.pdf",
         activity: 7, sent: true, type: ActivityType.content.text)
 
-    /// The app says what became of the file.
+    /// Reports the result of the file, as the app does.
     private mutating func report(_ end: ReceivedEnd, by app: String = "org.example.Files") {
         screen.change { $0.received(Sample.activityID(7), from: Sample.device(1), by: app, end, now: $1) }
         screen.pass(.seconds(60))
@@ -370,20 +370,20 @@ import Timing
     private mutating func accept() {
         screen.take([file])
         screen.pass(.seconds(1))
-        #expect(screen.titles == ["Telephone sends you report.pdf"])
+        #expect(screen.titles == ["Telephone sent you report.pdf"])
         let id = screen.id
         screen.change { $0.chosen(id, key: "continue", now: $1) }
         screen.take([])
     }
 
     @Test(arguments: [("default", false), ("open", false), ("show", true)])
-    mutating func `a file that was chosen is told once it is complete, and is opened or shown`(
+    mutating func `a chosen file is reported when it is complete, and opened or shown`(
         _ key: String, shows: Bool
     ) throws {
         accept()
         report(.saved("/home/a/Down\u{202E}loads/report.pdf"))
-        #expect(screen.titles == ["report.pdf is saved in Downloads"])
-        let shown = try #require(screen.standing.values.first)
+        #expect(screen.titles == ["report.pdf saved to Downloads"])
+        let shown = try #require(screen.displayed.values.first)
         #expect(shown.body == "from Telephone")
         #expect(shown.choices.map(\.label) == ["Open", "Open", "Show in Folder"])
         let id = screen.id
@@ -392,18 +392,18 @@ import Timing
         #expect(screen.opened.map(\.path) == ["/home/a/Down\u{202E}loads/report.pdf"])
         #expect(screen.opened.map(\.shows) == [shows] && screen.opened.first?.token?.text == "token")
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty && screen.continued.count == 1)
+        #expect(screen.displayed.isEmpty && screen.continued.count == 1)
         report(.saved("/home/a/report.pdf"))
-        #expect(screen.standing.isEmpty, "it is told twice")
+        #expect(screen.displayed.isEmpty, "it is reported twice")
     }
 
     @Test
-    mutating func `a file that was not chosen in a notification, or of another app, is not told`() {
+    mutating func `a file that was not chosen in a notification, or is reported by another app, is not shown`() {
         screen.take([file])
         screen.pass(.seconds(1))
         screen.close(screen.id, 2)
         report(.saved("/home/a/report.pdf"))
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
         let other = Sample.notificationOffer(
             opens: ControlOpens(kind: .app, name: "Downloads", app: "org.example.Files"), activity: 8,
             type: ActivityType.content.text)
@@ -416,78 +416,78 @@ import Timing
                 Sample.activityID(8), from: Sample.device(1), by: "org.example.Evil", .saved("/home/a/x"), now: $1)
         }
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
     }
 
     @Test
-    mutating func `why a file was not saved is told by who has received it, also when it was not taken over at all`()
+    mutating func `the receiving app's reason for a file that was not saved is shown, even if it did not accept it`()
         throws
     {
         accept()
         report(.failed("no space left <here>"))
-        #expect(screen.titles == ["Not saved: report.pdf"])
-        #expect(screen.standing.values.first?.body == "No space left &lt;here&gt;")
-        // The daemon knows only that it was refused.
+        #expect(screen.titles == ["Could not save report.pdf"])
+        #expect(screen.displayed.values.first?.body == "No space left &lt;here&gt;")
+        // The daemon only knows that the app refused it.
         let offer = try #require(file)
         screen.change { $0.failed(offer, "the app did not take it over", now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.standing.values.first?.body == "No space left &lt;here&gt;")
+        #expect(screen.displayed.values.first?.body == "No space left &lt;here&gt;")
     }
 
     @Test
-    mutating func `who was away when a file was complete is told of it later`() {
+    mutating func `a user who was away when a file was complete is notified later`() {
         accept()
         screen.change { $0.setQuiet(true, now: $1) }
         report(.saved("/report.pdf"))
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
         screen.change { $0.setQuiet(false, now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["report.pdf is saved"])
+        #expect(screen.titles == ["report.pdf saved"])
         screen.change { $0.setQuiet(true, now: $1) }
         screen.change { $0.setQuiet(false, now: $1) }
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["report.pdf is saved"], "nobody has seen it")
+        #expect(screen.titles == ["report.pdf saved"], "the user has not seen it")
     }
 
     // MARK: - The session and the setting
 
     @Test
-    mutating func `nothing is shown, and nobody asked, before it is known who looks`() {
+    mutating func `nothing is shown or queried before the session is known`() {
         screen = PlayedScreen(isQuiet: true)
         screen.take([first])
         #expect(screen.questions == 0)
         screen.change { $0.setQuiet(false, now: $1) }
         #expect(screen.titles == ["Editor: First"])
         screen.change { $0.setQuiet(true, now: $1) }
-        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+        #expect(screen.displayed.isEmpty && screen.machine.deadline == nil)
     }
 
     @Test
-    mutating func `who comes back is shown what stands then, but not what is not wanted`() {
+    mutating func `a user who returns sees the current offers, except dismissed ones`() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)
         screen.take([first, other])
-        for (id, notification) in screen.standing {
+        for (id, notification) in screen.displayed {
             screen.close(id, notification.summary.hasSuffix("Other") ? 2 : 1)
         }
         screen.pass(.seconds(60))
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
         screen.change { $0.setQuiet(true, now: $1) }
         screen.change { $0.setQuiet(false, now: $1) }
         #expect(screen.titles == ["Editor: First"])
     }
 
     @Test
-    mutating func `switched off nothing is shown, and switched on what stands then`() {
+    mutating func `nothing is shown while disabled, and the current offers once enabled`() {
         screen.take([first])
         screen.change { $0.setOn(false, now: $1) }
-        #expect(screen.standing.isEmpty)
+        #expect(screen.displayed.isEmpty)
         screen.pass(.seconds(10))
         screen.change { $0.setOn(true, now: $1) }
         #expect(screen.titles == ["Editor: First"])
     }
 
     @Test
-    mutating func `at the end everything is taken off, also what is on its way`() {
+    mutating func `stopping removes everything, including notifications that await an id`() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)
         screen.take([first, other])
         screen.pass(.seconds(1))
@@ -497,9 +497,9 @@ import Timing
         #expect(screen.titles == ["Editor: Second"] && screen.machine.awaitsAnswer)
         var unanswered = screen
         screen.answer()
-        #expect(screen.standing.isEmpty && screen.withdrawn.sorted() == [1, 2] && !screen.machine.awaitsAnswer)
+        #expect(screen.displayed.isEmpty && screen.withdrawn.sorted() == [1, 2] && !screen.machine.awaitsAnswer)
         unanswered.change { machine, _ in machine.giveUp() }
-        #expect(unanswered.standing.isEmpty)
+        #expect(unanswered.displayed.isEmpty)
         screen.take([third])
         screen.change { $0.setQuiet(true, now: $1) }
         #expect(screen.shown.count == 3 && screen.machine.deadline == nil)
@@ -508,7 +508,7 @@ import Timing
     // MARK: - The server
 
     @Test
-    mutating func `without a server nobody is asked again so soon, unless one comes`() {
+    mutating func `without a server the next query is delayed, unless one appears`() {
         screen.capabilities = nil
         screen.take([first])
         #expect(screen.questions == 1 && screen.machine.deadline == nil)
@@ -525,7 +525,7 @@ import Timing
     }
 
     @Test
-    mutating func `a server that begins anew is given what stands, by no number of the former one`() {
+    mutating func `a restarted server is sent the current notifications, without ids of the previous one`() {
         screen.take([first])
         screen.lose()
         screen.pass(.seconds(1))
@@ -533,14 +533,14 @@ import Timing
         screen.change { $0.chosen(1, key: "default", now: $1) }
         screen.appear()
         #expect(screen.titles == ["Editor: First"] && screen.questions == 2 && screen.continued.isEmpty)
-        // Of one that took the name over in between, too.
+        // The same for a server that takes over the name.
         screen.pass(.seconds(5))
         screen.appear()
         #expect(screen.shown.count == 3 && screen.withdrawn.isEmpty)
     }
 
     @Test
-    mutating func `a server that appears while the answer is on its way that there is none is asked`() {
+    mutating func `a server that appears before the reply that there is none is queried`() {
         screen.answers = false
         screen.take([first])
         screen.appear()
@@ -552,7 +552,7 @@ import Timing
     }
 
     @Test
-    mutating func `answers of a server that is gone count for nothing`() {
+    mutating func `replies of a lost server are ignored`() {
         screen.answers = false
         screen.take([first])
         var other = screen
@@ -568,7 +568,7 @@ import Timing
     }
 
     @Test
-    mutating func `a notification that the server does not take is not tried again`() {
+    mutating func `a notification that the server refuses is not retried`() {
         screen.answers = false
         screen.take([first])
         screen.answer(1)
@@ -581,20 +581,20 @@ import Timing
     }
 
     @Test
-    mutating func `one that is no longer wanted when the server answers is taken off then`() {
+    mutating func `a notification that became obsolete before the reply is removed after it`() {
         screen.answers = false
         screen.take([first])
         screen.answer(1)
         screen.take([])
         #expect(screen.withdrawn.isEmpty)
         screen.answer()
-        #expect(screen.standing.isEmpty && screen.withdrawn == [1])
+        #expect(screen.displayed.isEmpty && screen.withdrawn == [1])
     }
 
-    // MARK: - All of it
+    // MARK: - Random events
 
     @Test(arguments: 1...200)
-    mutating func `whatever happens, the screen comes to what it should be, and never changes too often`(_ seed: UInt64)
+    mutating func `after any events, the screen reaches the desired state, and never changes too often`(_ seed: UInt64)
     {
         var random = Steps(state: seed)
         var offers: [NotificationOffer?] = []
@@ -627,9 +627,9 @@ import Timing
                 if let offer = offers.first ?? nil { screen.change { $0.failed(offer, "why", now: $1) } }
             default: screen.pass(.milliseconds(Int.random(in: 0..<4000, using: &random)))
             }
-            #expect(screen.standing.count <= 1 || !screen.answers)
+            #expect(screen.displayed.count <= 1 || !screen.answers)
         }
-        // In the end all is answered, and time passes.
+        // Finally, all replies arrive and time passes.
         screen.answers = true
         screen.answer()
         screen.lose()
@@ -640,14 +640,14 @@ import Timing
         screen.pass(.seconds(60))
         #expect(screen.titles == ["Editor: Last"])
         screen.take([])
-        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+        #expect(screen.displayed.isEmpty && screen.machine.deadline == nil)
         for (earlier, later) in zip(screen.shown, screen.shown.dropFirst()) {
             #expect(later - earlier >= .seconds(1))
         }
     }
 }
 
-/// Numbers that are the same each time (splitmix64).
+/// Reproducible random numbers (splitmix64).
 private struct Steps: RandomNumberGenerator {
     var state: UInt64
 

@@ -7,9 +7,9 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// What the notification server is told, and when it is let go.
+/// The calls to the notification server, and when it is released.
 @Suite struct NotificationServiceTests {
-    /// A server that answers when it is told to.
+    /// A server that replies when the test says so.
     private final class PlayedServer: NotificationServing {
         private(set) var questions: [([String]?) -> Void] = []
         private(set) var shown: [(notification: DesktopNotification, answer: (UInt32?) -> Void)] = []
@@ -29,7 +29,7 @@ import Testing
         func stop() { isStopped = true }
     }
 
-    /// Somebody whose choices come true at once.
+    /// A user whose choices succeed immediately.
     private final class PlayedUser: NotificationServiceDelegate {
         private(set) var muted: [AppID] = []
         private(set) var declined: [NotificationOffer] = []
@@ -66,7 +66,7 @@ import Testing
         return desk
     }
 
-    /// A desk that has asked the server to show something, and has no answer yet.
+    /// A service that has sent a notification and awaits the reply.
     private func showingDesk() throws -> NotificationService {
         let desk = desk()
         desk.start()
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test
-    func `what is on its way to the screen when notifications are switched off is taken off with the answer`() throws {
+    func `a pending notification is removed after its reply when notifications are disabled`() throws {
         let desk = try showingDesk()
         desk.setOn(false)
         #expect(!server.isStopped)
@@ -87,7 +87,7 @@ import Testing
         desk.take([])
         desk.take(offers)
         #expect(server.shown.count == 1)
-        // Switched on again the same server is used, without a question.
+        // After enabling again, the same server is used without another query.
         desk.setOn(true)
         clock.advance(by: .seconds(2))
         try test.loop.runTurns(2)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test
-    func `the end waits for the answer without which what was shown could not be taken off`() throws {
+    func `stopping waits for the reply with the id needed to remove a notification`() throws {
         let desk = try showingDesk()
         var ends = 0
         desk.stop { ends += 1 }
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test
-    func `the end waits half a second for a server that does not answer`() throws {
+    func `stopping waits half a second for a server that does not reply`() throws {
         let desk = try showingDesk()
         var ends = 0
         desk.stop { ends += 1 }
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test
-    func `the end waits for nothing when nothing is on its way`() throws {
+    func `stopping does not wait when no reply is pending`() throws {
         let desk = try showingDesk()
         server.shown[0].answer(5)
         var ends = 0
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test
-    func `who is asked for while there is no connection to a server is not there, and is not asked for again so soon`()
+    func `without a connection a query counts as no server, and the next one is delayed`()
         throws
     {
         let desk = desk()

@@ -6,9 +6,9 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Text of other devices in notifications.
+/// Text from other devices in notifications.
 @Suite struct NotificationTextTests {
-    /// What a device sends, and the line that is shown; nil: nothing.
+    /// A text from a device, and the line that is shown; nil for nothing.
     static let lines: [(String, String?)] = [
         ("Draft", "Draft"),
         ("  a\n b\t\tc\r\n", "a b c"),
@@ -16,12 +16,13 @@ import Testing
         ("", nil),
         (" \n ", nil),
         ("\u{0}a\u{7}b\u{1B}[31mc\u{7F}\u{9F}", "ab[31mc"),
-        // Overrides, isolates and marks of direction; a soft hyphen; a word joiner; a byte order mark; tags.
+        // Directional overrides, isolates and marks; a soft hyphen; a word joiner; a byte order
+        // mark; tags.
         ("\u{202E}abc\u{202C}\u{2066}d\u{2069}\u{200E}\u{200F}\u{AD}\u{2060}\u{FEFF}\u{E0041}", "abcd"),
-        // What is written from right to left stays by itself.
+        // Right-to-left text is isolated.
         ("שלום", "\u{2068}שלום\u{2069}"),
         ("a \u{202E}שלום", "\u{2068}a שלום\u{2069}"),
-        // Joiners hold emoji and letters together, and alone are nothing.
+        // Joiners connect emoji and letters; alone they are removed.
         ("👩‍👩‍👧‍👦", "👩‍👩‍👧‍👦"),
         ("\u{200D}\u{200D}", nil),
         ("\u{301}\u{302}a", "a"),
@@ -29,12 +30,12 @@ import Testing
     ]
 
     @Test(arguments: lines)
-    func `is one line in which nothing is hidden`(_ text: String, _ line: String?) {
+    func `is one line without hidden characters`(_ text: String, _ line: String?) {
         #expect(NotificationText.line(text).map { Array($0.unicodeScalars) } == line.map { Array($0.unicodeScalars) })
     }
 
     @Test
-    func `is cut by what people count as characters, however many scalars they have`() throws {
+    func `is cut by user-perceived characters, however many scalars they have`() throws {
         #expect(NotificationText.line("abcdef", most: 6) == "abcdef")
         #expect(NotificationText.line("abcdefg", most: 6) == "abcdef…")
         #expect(NotificationText.line("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", most: 2) == "👩‍👩‍👧‍👦👩‍👩‍👧‍👦…")
@@ -49,15 +50,15 @@ import Testing
     }
 
     @Test
-    func `is no markup once it is escaped`() {
+    func `contains no markup once escaped`() {
         #expect(NotificationText.escaped("<b>&amp;\"'") == "&lt;b&gt;&amp;amp;&quot;&#39;")
         #expect(NotificationText.escaped("plain é") == "plain é")
-        // A letter with an accent is one character, and so is a sign with one.
+        // A letter or a sign with an accent is one character.
         #expect(NotificationText.escaped("<\u{301}a>") == "&lt;\u{301}a&gt;")
     }
 
     @Test
-    func `an offer is shown by what opens it, and not at all when nothing does`() throws {
+    func `an offer is shown with its app, and not at all if none opens it`() throws {
         #expect(Sample.notificationOffer(opens: ControlOpens(kind: .nothing, reason: "no app")) == nil)
         let offer = try #require(Sample.notificationOffer(title: "<b>\n", name: "<i>"))
         let all = NotificationCapabilities(["body", "body-markup", "actions", "icon-static"])
@@ -73,10 +74,10 @@ import Testing
         #expect(page.summary == "Web browser" && page.body == "from another device")
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
         let letter = NotificationContent.items([sent]).rendered(all)
-        #expect(letter.summary == "Telephone sends you Letter" && letter.body == "opens in: Editor")
+        #expect(letter.summary == "Telephone sent you Letter" && letter.body == "opens in: Editor")
         #expect(letter.choices.map(\.label) == ["Open", "Open", "Dismiss"])
         let failed = NotificationContent.failure(offer, reason: "cannot reach <i>").rendered(all)
-        #expect(failed.summary == "Not continued: <b>" && failed.body == "Cannot reach &lt;i&gt;")
+        #expect(failed.summary == "Could not continue <b>" && failed.body == "Cannot reach &lt;i&gt;")
         #expect(failed.choices.isEmpty)
     }
 
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test
-    func `a token is printable ASCII of bounded length, or none`() {
+    func `a token is printable ASCII of limited length, or nil`() {
         for text in ["x", "gnome-shell/The Editor/1-2-host_TIME3", String(repeating: "x", count: 1024)] {
             let variables = ["XDG_ACTIVATION_TOKEN": text, "DESKTOP_STARTUP_ID": text]
             #expect(ActivationToken(text)?.variables == variables)

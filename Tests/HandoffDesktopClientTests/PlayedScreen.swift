@@ -8,7 +8,7 @@ import LoopIO
 import Timing
 
 extension Sample {
-    /// An offer as notifications speak of it.
+    /// An offer for notifications.
     static func notificationOffer(
         opens: ControlOpens = ControlOpens(kind: .app, name: "Editor"), title: String? = "Draft",
         name: String = "Telephone", kind: DeviceKind = .phone, device: UInt8 = 1, activity: UInt8 = 1,
@@ -23,11 +23,11 @@ extension Sample {
     }
 }
 
-/// A machine with a notification server that is played: does at once what the machine wants, and says so at once or when it is
-/// told to, always in the order in which it was asked.
+/// A machine with a simulated notification server. Actions take effect immediately. Replies are
+/// sent immediately or when the test says so, in the order of the requests.
 struct PlayedScreen {
-    /// What the server says, but not before it is allowed to.
-    private enum News {
+    /// A pending message of the server.
+    private enum Update {
         case answer(UInt64)
         case shown(UInt64, as: UInt32)
         case closed(UInt32)
@@ -35,14 +35,14 @@ struct PlayedScreen {
 
     var machine = NotificationMachine(isOn: true)
     var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
-    /// What stands on the screen, by its id.
-    private(set) var standing: [UInt32: DesktopNotification] = [:]
-    /// When something was shown.
+    /// The notifications on the screen, by id.
+    private(set) var displayed: [UInt32: DesktopNotification] = [:]
+    /// The times at which notifications were shown.
     private(set) var shown: [MonotonicInstant] = []
     private(set) var withdrawn: [UInt32] = []
-    /// What was continued, and with which token.
+    /// The continued offers and their tokens.
     private(set) var continued: [(offer: NotificationOffer, token: ActivationToken?)] = []
-    /// Whether the server answers by itself.
+    /// True if the server replies by itself.
     var answers = true {
         didSet {
             if answers { answer() }
@@ -50,40 +50,40 @@ struct PlayedScreen {
     }
     /// The items that were declined.
     private(set) var declined: [NotificationOffer] = []
-    /// The apps of which no notification is wanted.
+    /// The muted apps.
     private(set) var muted: [String] = []
-    /// The files that were opened or shown, and with which token.
+    /// The opened or shown files, with their tokens.
     private(set) var opened: [(path: String, shows: Bool, token: ActivationToken?)] = []
-    /// Whether what is continued is done at once.
+    /// True if continuations succeed immediately.
     var finishes = true
-    /// What the server would answer when it is asked; nil: there is none.
+    /// The server's reply to a query; nil if there is no server.
     var capabilities: [String]? = ["body", "body-markup", "actions"]
     private(set) var questions = 0
-    private var pending: [News] = []
+    private var pending: [Update] = []
     private var lastID: UInt32 = 0
 
-    /// A screen in front of which somebody sits.
+    /// Creates a screen, with the user present by default.
     init(isQuiet: Bool = false) {
         if !isQuiet { change { $0.setQuiet(false, now: $1) } }
     }
 
-    /// The titles of what stands on the screen.
-    var titles: [String] { standing.values.map(\.summary).sorted() }
+    /// The titles of the notifications on the screen.
+    var titles: [String] { displayed.values.map(\.summary).sorted() }
 
-    /// The one id on the screen.
-    var id: UInt32 { standing.keys.first ?? 0 }
+    /// The id of the only notification on the screen.
+    var id: UInt32 { displayed.keys.first ?? 0 }
 
     mutating func change(_ body: (inout NotificationMachine, MonotonicInstant) -> [NotificationMachine.Action]) {
         let actions = body(&machine, now)
         for action in actions { perform(action) }
-        while answers, !pending.isEmpty { tell(pending.removeFirst(), refuse: false) }
+        while answers, !pending.isEmpty { deliver(pending.removeFirst(), refuse: false) }
     }
 
     mutating func take(_ offers: [NotificationOffer?], of devices: Set<DeviceID>? = nil) {
         change { $0.take(offers.compactMap(\.self), of: devices, now: $1) }
     }
 
-    /// Moves time on, and fires what is due on the way.
+    /// Advances the time, and calls the machine at its deadlines.
     mutating func pass(_ time: Duration) {
         let end = now + time
         while let deadline = machine.deadline, deadline <= end {
@@ -93,30 +93,30 @@ struct PlayedScreen {
         now = end
     }
 
-    /// Says what waits to be said, oldest first.
+    /// Delivers pending messages, oldest first.
     mutating func answer(_ count: Int = .max, refuse: Bool = false) {
         for _ in 0..<min(count, pending.count) where !pending.isEmpty {
-            tell(pending.removeFirst(), refuse: refuse)
+            deliver(pending.removeFirst(), refuse: refuse)
         }
     }
 
-    /// A notification goes off the screen.
+    /// A notification leaves the screen.
     mutating func close(_ id: UInt32, _ reason: UInt32) {
-        standing[id] = nil
+        displayed[id] = nil
         change { $0.closed(id, reason: reason, now: $1) }
     }
 
-    /// The server ends, or the bus does.
+    /// The server or the bus has ended.
     mutating func lose() {
-        standing = [:]
+        displayed = [:]
         pending = []
         machine.serverGone(now: now)
     }
 
-    /// A server comes, with nothing on its screen.
+    /// A server appears, with nothing on its screen.
     mutating func appear() {
-        standing = [:]
-        // Only the new one is believed; but a question went to whoever has the name.
+        displayed = [:]
+        // Replies of the old server are dropped, but queries go to the owner of the name.
         pending.removeAll { if case .answer = $0 { false } else { true } }
         change { $0.serverAppeared(now: $1) }
     }
@@ -128,14 +128,14 @@ struct PlayedScreen {
             pending.append(.answer(number))
         case .show(let number, let notification, let former):
             shown.append(now)
-            // The server shows it, whatever becomes of its answer.
-            let id = standing[former] == nil ? lastID + 1 : former
+            // The server shows it, even if its reply is lost.
+            let id = displayed[former] == nil ? lastID + 1 : former
             lastID = max(lastID, id)
-            standing[id] = notification
+            displayed[id] = notification
             pending.append(.shown(number, as: id))
         case .withdraw(let id):
             withdrawn.append(id)
-            guard standing.removeValue(forKey: id) != nil else { return }
+            guard displayed.removeValue(forKey: id) != nil else { return }
             pending.append(.closed(id))
         case .continue(let offer, let token):
             continued.append((offer, token))
@@ -146,13 +146,13 @@ struct PlayedScreen {
         }
     }
 
-    private mutating func tell(_ news: News, refuse: Bool) {
-        switch news {
+    private mutating func deliver(_ update: Update, refuse: Bool) {
+        switch update {
         case .answer(let number):
             let capabilities = capabilities.map { NotificationCapabilities($0) }
             change { $0.answered(number, refuse ? nil : capabilities, now: $1) }
         case .shown(let number, let id):
-            if refuse { standing[id] = nil }
+            if refuse { displayed[id] = nil }
             change { $0.shown(number, as: refuse ? nil : id, now: $1) }
         case .closed(let id): change { $0.closed(id, reason: 3, now: $1) }
         }

@@ -3,13 +3,13 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Where a bus is, and what is watched until it comes.
+/// The places of a bus, and the watched folders until it exists.
 struct BusPlaceTests {
     @Test(arguments: [
         ("unix:path=/run/user/1000/bus", ["/run/user/1000/bus"]),
         ("unix:path=/a%2Cb,guid=12;unix:guid=1,path=/c", ["/a,b", "/c"]),
     ])
-    func `paths are read`(_ addresses: String, _ paths: [String]) {
+    func `paths are parsed`(_ addresses: String, _ paths: [String]) {
         #expect(BusPlace(addresses: addresses)?.paths == paths)
     }
 
@@ -17,11 +17,11 @@ struct BusPlaceTests {
         "", "unix:", "unix:abstract=/tmp/x", "tcp:host=localhost,port=1", "unix:path=relative", "unix:path=/a%2",
         "unix:path=/a;autolaunch:", "unix:path=/%FF",
     ])
-    func `what is no path cannot be watched`(_ addresses: String) {
+    func `an address without a path cannot be watched`(_ addresses: String) {
         #expect(BusPlace(addresses: addresses) == nil)
     }
 
-    @Test func `until its folder is there, the folder on the way is watched`() throws {
+    @Test func `until its folder exists, the nearest existing parent is watched`() throws {
         let scratch = try ScratchFolder()
         let place = try #require(BusPlace(addresses: "unix:path=\(scratch.path)/a/b/bus;unix:path=\(scratch.path)/c"))
         #expect(place.folders == [scratch.path: .names(["a", "c"])])

@@ -7,7 +7,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// What crosses the socket between the daemon and its way to the desktop.
+/// The values sent between the daemon and handoff-desktop.
 struct DesktopValuesTests {
     private static func handler(_ id: String, name: String = "N", launch: Handler.Launch) throws -> Handler {
         Handler(
@@ -15,13 +15,13 @@ struct DesktopValuesTests {
             domains: [try #require(DomainClaim("*.example.org"))], launch: launch, path: "/a/\(id)", installed: 7)
     }
 
-    /// The value as the other side reads it from the text.
+    /// The value as the other side parses it.
     private static func crossing(_ object: JSONObject) throws -> JSONObject {
         let limits = JSONLimits(bytes: VarlinkFramer.maxMessage)
         return try #require(try JSON(parsing: JSON.object(object).encoded(), limits: limits).object)
     }
 
-    @Test func `of two names of networks for one interface the first counts, and none is too long`() throws {
+    @Test func `the first of two network names for an interface counts, and overlong ones are refused`() throws {
         let names = NetworkNames(networks: [
             NetworkNames.Network(interface: "wlan0", name: "Café"), NetworkNames.Network(interface: "wlan0", name: "x"),
         ])
@@ -33,7 +33,7 @@ struct DesktopValuesTests {
         }
     }
 
-    @Test func `apps arrive as they are declared, without how they are started`() throws {
+    @Test func `apps arrive as declared, without their start commands`() throws {
         let type = try #require(ActivityType("com.example.a"))
         let chosen = try #require(AppID("b"))
         let registry = HandlerRegistry(
@@ -53,7 +53,7 @@ struct DesktopValuesTests {
         #expect(received.problems == ["cannot use x: y"])
     }
 
-    @Test func `a list that would not fit a message is cut, and says so`() throws {
+    @Test func `a list that does not fit in a message is cut with a problem`() throws {
         let long = String(repeating: "n", count: 1000)
         let handlers = try (0..<2000).map { try Self.handler("a\($0)", name: long, launch: .command([])) }
         let sent = InstalledApps(registry: HandlerRegistry(handlers: handlers, opensPages: false)).json
@@ -63,12 +63,12 @@ struct DesktopValuesTests {
         #expect(received.problems.contains { $0.contains("too many") })
     }
 
-    @Test func `no more than 32 files that cannot be used are named`() {
+    @Test func `at most 32 unusable files are named`() {
         let apps = InstalledApps(problems: Set((0..<100).map { "\($0)" }))
         #expect(apps.problems.count == InstalledApps.maxProblems)
     }
 
-    @Test func `sessions arrive as logind has them, and that nobody can say is told`() throws {
+    @Test func `sessions arrive as in logind, including that they are unknown`() throws {
         let session = LoginSession(id: "2", type: "wayland", isLocked: true, isIdle: true, idleSince: 99)
         for report in [LoginReport.sessions([session]), .sessions([]), .absent, .silent] {
             #expect(try LoginReport(json: try Self.crossing(report.json)) == report)
@@ -77,7 +77,7 @@ struct DesktopValuesTests {
         #expect(throws: VarlinkError.self) { try LoginReport(json: ["report": "perhaps", "sessions": []]) }
     }
 
-    @Test func `whether the machine sleeps arrives`() throws {
+    @Test func `the sleep state arrives`() throws {
         for sleep in [MachineSleep.awake, .imminent] {
             #expect(try MachineSleep(json: try Self.crossing(sleep.json)) == sleep)
         }
@@ -87,11 +87,11 @@ struct DesktopValuesTests {
     @Test(arguments: [
         NotificationEvent.appeared, .gone, .closed(5, reason: 2), .token(.max, "t"), .chosen(1, key: "default"),
     ])
-    func `what a notification server says arrives`(_ event: NotificationEvent) throws {
+    func `the events of a notification server arrive`(_ event: NotificationEvent) throws {
         #expect(try NotificationEvent(json: try Self.crossing(event.json)) == event)
     }
 
-    @Test func `a text of a server that is too long does not cross`() {
+    @Test func `an overlong text of a server is not sent`() {
         let long = NotificationEvent.chosen(1, key: String(repeating: "k", count: 5000))
         #expect(!long.isAcceptable)
         #expect(throws: VarlinkError.self) { try NotificationEvent(json: long.json) }
@@ -101,7 +101,7 @@ struct DesktopValuesTests {
         #expect(throws: VarlinkError.self) { try NotificationEvent(json: ["event": "other"]) }
     }
 
-    @Test func `a notification arrives, and one with more than it needs does not`() throws {
+    @Test func `a notification arrives, and one beyond the limits does not`() throws {
         var note = DesktopNotification(
             summary: "s", body: "b", icon: "i", choices: [DesktopNotification.Choice(key: "k", label: "l")])
         #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
@@ -119,7 +119,7 @@ struct DesktopValuesTests {
     }
 }
 
-/// The values beside the interface file, which documents the socket.
+/// The values compared with the interface file, which documents the socket.
 struct DesktopInterfaceTests {
     private func file() throws -> InterfaceDefinition {
         InterfaceDefinition(try #require(HandoffInterfaces.desktop))
@@ -132,7 +132,7 @@ struct DesktopInterfaceTests {
         #expect(file.differences(of: DesktopNotification.Choice.self, from: "Action", text: { $0 }) == [])
     }
 
-    @Test func `what is told is written as the interface file has it`() throws {
+    @Test func `replies match the interface file`() throws {
         let file = try file()
         let app = try #require(AppID("a"))
         let type = try #require(ActivityType("t"))

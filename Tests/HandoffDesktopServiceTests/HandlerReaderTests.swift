@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Where apps are looked for, what is found there, and what is watched.
+/// The folders of app declarations, their content, and the watched names.
 struct HandlerReaderTests {
     private let folder: ScratchFolder
     private let places: HandlerPaths
@@ -45,7 +45,7 @@ struct HandlerReaderTests {
         #expect(bare.defaults == nil)
     }
 
-    @Test func `the first file of one id counts, also when it hides the app or is broken`() throws {
+    @Test func `the first file with an id counts, even if it hides the app or is invalid`() throws {
         try write(Self.entry("system.a"), to: "system/applications/a.desktop")
         try write(Self.entry("system.b"), to: "system/applications/b.desktop")
         try write(Self.entry("system.c"), to: "system/applications/c.desktop")
@@ -62,7 +62,7 @@ struct HandlerReaderTests {
                 == true)
     }
 
-    @Test func `a manifest of the user's comes before a desktop entry of the same id`() throws {
+    @Test func `a manifest of the user precedes a desktop entry with the same id`() throws {
         try write(Self.entry("t"), to: "data/applications/x.desktop")
         try write(#"{"types": ["t"], "exec": ["sh"]}"#, to: ".config/handoff/handlers.d/x.json")
         try write(#"{"types": ["t"], "exec": ["no-such-program"]}"#, to: ".config/handoff/handlers.d/y.json")
@@ -70,7 +70,7 @@ struct HandlerReaderTests {
         #expect(handlers.map(\.launch) == [.command(["sh"])])
     }
 
-    @Test func `the default browser comes behind what the user has chosen for pages`() throws {
+    @Test func `the default browser follows the user's choices for pages`() throws {
         func browsers() -> [String] {
             HandlerReader(places: places).read().registry.defaults.apps(for: .browsingWeb).map(\.text)
         }
@@ -85,7 +85,7 @@ struct HandlerReaderTests {
         #expect(browsers() == ["b", "a"])
     }
 
-    @Test func `a change is seen when read again, and what has not changed says the same`() throws {
+    @Test func `a change is found by reading again, and unchanged files give the same result`() throws {
         let reader = HandlerReader(places: places)
         #expect(reader.read().registry.handlers.isEmpty)
         try write(Self.entry("one"), to: "data/applications/a.desktop")
@@ -99,7 +99,7 @@ struct HandlerReaderTests {
         #expect(reader.read().registry.handlers.map(\.id.text) == ["b"])
     }
 
-    @Test func `files beyond the most that are read are told of, and those before them count`() throws {
+    @Test func `files beyond the limit are reported, and those before them count`() throws {
         try write("", to: "data/applications/x")
         for number in 0..<HandlerLimits.files {
             try folder.write(bytes: [], to: "data/applications/a\(number).desktop")
@@ -110,12 +110,12 @@ struct HandlerReaderTests {
         #expect(found.problems.count == 1 && found.problems.first?.hasPrefix("more than 4096 files") == true)
         try write(Self.entry("t"), to: "data/applications/z.desktop")
         #expect(HandlerReader(places: places).read().problems.count == 1)
-        // Each folder for itself may have too many.
+        // A single folder may also have too many.
         try write(#"{"types": ["t"], "exec": ["sh"]}"#, to: ".config/handoff/handlers.d/m.json")
         #expect(HandlerReader(places: places).read().registry.handlers.map(\.id.text).contains("m"))
     }
 
-    @Test func `what is missing is awaited in the nearest folder above`() throws {
+    @Test func `a missing folder is awaited in the nearest parent`() throws {
         let before = HandlerReader(places: places).read().watched
         #expect(before[folder.path] == .names(["data", "system", ".config"]))
         try write(Self.entry("t"), to: "data/applications/sub/a.desktop")
@@ -126,7 +126,7 @@ struct HandlerReaderTests {
         #expect(after[folder.path] == .names(["system", ".config"]))
     }
 
-    @Test func `pipes, folders and links in a circle in the place of files are passed over`() throws {
+    @Test func `pipes, folders and circular links in place of files are skipped`() throws {
         try write("", to: "data/applications/x")
         mkfifo(folder.file("data/applications/pipe.desktop"), 0o600)
         mkdir(folder.file("data/applications/folder.desktop"), 0o700)

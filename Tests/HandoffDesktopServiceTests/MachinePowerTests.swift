@@ -2,7 +2,7 @@ import HandoffDesktop
 import HandoffJSON
 import Testing
 
-/// When a machine saves power.
+/// The power-saving state of a machine.
 @Suite struct MachinePowerTests {
     @Test(
         arguments: [
@@ -10,13 +10,13 @@ import Testing
             (nil, "power-saver", true),
             (true, "balanced", true), (true, "performance", false), (false, "balanced", false),
         ] as [(Bool?, String?, Bool)])
-    func `it does on its battery, and by its profile, which is the user's word`(
+    func `it saves power on battery, and by its profile, which takes precedence`(
         isOnBattery: Bool?, profile: String?, isSaving: Bool
     ) {
         #expect(MachinePower(isOnBattery: isOnBattery, profile: profile).isSaving == isSaving)
     }
 
-    @Test func `what crosses the socket is what was said`() throws {
+    @Test func `the value on the socket is preserved`() throws {
         #expect(try MachinePower(json: MachinePower(isSaving: true).json) == MachinePower(isSaving: true))
         #expect(throws: (any Error).self) { try MachinePower(json: ["saving": "yes"]) }
     }

@@ -4,21 +4,21 @@ import HandoffDesktopService
 import HandoffTestSupport
 import Testing
 
-/// What the daemon may have opened.
+/// The files that the daemon may have opened.
 @Suite struct ReceivedFileTests {
     @Test(arguments: [
         "", "report.pdf", "--help", "/a/../b", "/a/./b", "/a//b", "/a/", "/", "/a\0b", "file:///a",
     ])
-    func `what is no plain absolute path is refused`(_ path: String) {
+    func `a path that is not absolute and plain is refused`(_ path: String) {
         #expect(ReceivedFile(path) == nil)
     }
 
-    @Test func `a path that is too long is refused`() {
+    @Test func `an overlong path is refused`() {
         #expect(ReceivedFile("/" + String(repeating: "x", count: 4094)) != nil)
         #expect(ReceivedFile("/" + String(repeating: "x", count: 4095)) == nil)
     }
 
-    /// The kind of a file of this name and content.
+    /// The kind of a file with this name and content.
     private func kind(
         _ name: String, _ content: String = "", mode: UInt32 = 0o644,
         types: DocumentTypes = DocumentTypes(environment: [:])
@@ -49,7 +49,7 @@ import Testing
         "a.vbs", "a.wsf", "a.ps1", "a.reg", "a.flatpakref", "a.snap", "a.deb", "a.rpm", "a.run", "a.iso", "a.url",
         "a.docm", "a.xpi", "a.ps", "a.so", "a.pdf.exe", "a.pdf.unknown", "noextension", "report.pdf ", "a.txt~",
     ])
-    func `what a desktop might run or install is shown in its folder`(name: String) throws {
+    func `a file that a desktop might run or install is shown in its folder`(name: String) throws {
         #expect(try kind(name, "text\n") == .runnable)
     }
 
@@ -57,12 +57,12 @@ import Testing
         "\u{7F}ELF", "MZ\u{90}", "#!/bin/sh\n", "\u{FEFF}#!/bin/sh\n", "[Desktop Entry]\nExec=sh",
         "L\0\0\0\u{1}\u{14}\u{2}\0",
     ])
-    func `content that begins like a program is no document, whatever its name`(content: String) throws {
+    func `a file that starts like a program is not a document, whatever its name`(content: String) throws {
         #expect(try kind("a.txt", content) == .runnable)
         #expect(try kind("a.html", content) == .runnable)
     }
 
-    @Test func `without the database nothing is a document, and a type that the user adds counts`() throws {
+    @Test func `without the database nothing is a document, and types added by the user count`() throws {
         let data = try ScratchFolder()
         #expect(try kind("a.pdf", types: DocumentTypes(folders: [data.path])) == .runnable)
         #expect(try kind("a.pdf", types: DocumentTypes(environment: ["XDG_DATA_DIRS": data.path])) == .plain)
@@ -78,14 +78,14 @@ import Testing
         #expect(try kind("a.NOTE", types: types) == .runnable)
     }
 
-    @Test func `a folder is opened, and what is no plain file is not`() {
+    @Test func `a folder is opened, and a special file is not`() {
         let types = DocumentTypes(environment: [:])
         #expect(ReceivedFile("/etc/missing")?.kind(in: types) == nil)
         #expect(ReceivedFile("/dev/null")?.kind(in: types) == nil)
         #expect(ReceivedFile("/etc")?.kind(in: types) == .plain)
     }
 
-    @Test func `the folder of a file is known, and its address has no byte that means something else`() {
+    @Test func `the folder of a file is known, and its address escapes reserved bytes`() {
         #expect(ReceivedFile("/home/a/b.txt")?.folder == "/home/a")
         #expect(ReceivedFile("/b.txt")?.folder == "/")
         #expect(FileManager.address(of: "/a b/%#?ü\n~") == "file:///a%20b/%25%23%3F%C3%BC%0A~")

@@ -2,7 +2,7 @@ import HandoffHandlers
 import HandoffModel
 import Testing
 
-/// Desktop entries as files declare them, and what of them is refused.
+/// Declarations in desktop entries, and which of them are refused.
 struct DesktopEntryTests {
     private static func id(_ text: String) -> AppID {
         guard let id = AppID(text) else { fatalError("the id is valid") }
@@ -20,7 +20,7 @@ struct DesktopEntryTests {
         return handler
     }
 
-    /// An entry with these lines from line 4 on; one without a command of its own runs a shell.
+    /// An entry with these lines from line 4 on. An entry without its own command runs a shell.
     private static func entry(_ lines: String...) -> String {
         let exec = lines.contains { $0.hasPrefix("Exec=") } ? [] : ["Exec=sh"]
         return (["[Desktop Entry]", "Type=Application", "Name=Editor"] + lines + exec).joined(separator: "\n") + "\n"
@@ -35,7 +35,7 @@ struct DesktopEntryTests {
         }
     }
 
-    @Test func `types, team and domains are read, with comments, blanks and other groups around them`() throws {
+    @Test func `types, team and domains are read among comments, blanks and other groups`() throws {
         let handler = try Self.read(
             """
             # An editor
@@ -72,7 +72,7 @@ struct DesktopEntryTests {
         ("/a/org.example.my-Editor2.desktop", "org.example.my-Editor2", "/org/example/my_Editor2"),
         ("/a/kde/org.kde._7.desktop", "org.kde._7", "/org/kde/_7"),
     ])
-    func `an app that D-Bus activates has the name of its file there`(file: String, name: String, path: String) throws {
+    func `a D-Bus activated app has the name of its file on the bus`(file: String, name: String, path: String) throws {
         let launch = try Self.read(Self.entry("DBusActivatable=true", "X-Handoff-ActivityTypes=a;"), path: file)?.launch
         let bus = try #require(BusName(name))
         #expect(launch == .bus(bus, path: file))
@@ -85,25 +85,25 @@ struct DesktopEntryTests {
         "editor", "a..b", ".a.b", "a.b.", "a.7b", "a.ü", ":1.2", "a b.c", "a/b.c/d.e\u{0}",
         "a." + String(repeating: "b", count: 254),
     ])
-    func `a file whose name is none on the bus is started as any other`(name: String) throws {
+    func `a file whose name is not a bus name is started like any other`(name: String) throws {
         let path = "/a/\(name).desktop"
         let launch = try Self.read(Self.entry("DBusActivatable=true", "X-Handoff-ActivityTypes=a;"), path: path)?.launch
         #expect(launch == .desktopEntry(path: path))
     }
 
-    @Test func `escapes are undone, in lists the semicolon's too`() throws {
+    @Test func `escapes are decoded, including semicolons in lists`() throws {
         let text = Self.entry(#"X-Handoff-ActivityTypes=a\;b;c\\d;"#, #"X-Handoff-TeamID=one\stwo\\"#)
         let handler = try Self.read(text)
         #expect(handler?.types.map(\.text).sorted() == ["a;b", #"c\d"#])
         #expect(handler?.team == #"one two\"#)
     }
 
-    @Test func `a value begins right behind the equals sign, also with a mark that combines`() throws {
+    @Test func `a value starts directly after the equals sign, even with a combining mark`() throws {
         let handler = try Self.read(Self.entry("X-Handoff-ActivityTypes=a;", "X-Handoff-TeamID=\u{301}"))
         #expect(handler?.team.map { Array($0.utf8) } == Array("\u{301}".utf8))
     }
 
-    @Test func `what is said of a file is short and visible, whatever is in it`() throws {
+    @Test func `an error about a file is short and visible, whatever the file contains`() throws {
         let marks = "a" + String(repeating: "\u{301}", count: 20_000)
         let problem = try #require(Self.problem(Self.entry("X-Handoff-ActivityTypes=\(marks);")))
         #expect(problem.utf8.count < 400)
@@ -121,7 +121,7 @@ struct DesktopEntryTests {
         #expect(Self.problem(text)?.hasPrefix(begins) == true, "\(Self.problem(text) ?? "no error")")
     }
 
-    @Test func `each limit is the last that is taken`() throws {
+    @Test func `each limit itself is accepted`() throws {
         let types = (0..<HandlerLimits.types).map { "t\($0);" }.joined()
         let domains = (0..<HandlerLimits.domains).map { "d\($0).example;" }.joined()
         let handler = try Self.read(
@@ -135,7 +135,7 @@ struct DesktopEntryTests {
         #expect(long?.hasPrefix("line 4: ") == true)
     }
 
-    @Test func `field codes, quotes and dollars of Exec are the launcher's, and are not read`() throws {
+    @Test func `field codes, quotes and dollar signs of Exec are left to the launcher`() throws {
         let handler = try Self.read(
             Self.entry(#"Exec=sh -c "rm -rf $HOME" %f %U %i %c %k"#, "X-Handoff-ActivityTypes=a;"), programs: ["sh"])
         #expect(handler?.launch == .desktopEntry(path: "/a/org.example.Editor.desktop"))
@@ -154,7 +154,7 @@ struct DesktopEntryTests {
         #expect(handler?.name == name)
     }
 
-    @Test func `an app that knows nothing of Handoff is opened with what came`() throws {
+    @Test func `an app without Handoff support is opened with the received item`() throws {
         let page = try Self.read(Self.entry("Exec=gone", "X-Handoff-Exec=viewer --new %u"), programs: ["viewer"])
         #expect(page?.types == [.browsingWeb] && page?.source == .desktop)
         #expect(
@@ -172,7 +172,7 @@ struct DesktopEntryTests {
         #expect(words.prefix(4) == ["handoffctl", "handle", "a", "b"])
     }
 
-    @Test func `an app that claims a site by its command alone is handed pages`() throws {
+    @Test func `an app that claims a site with only a command receives pages`() throws {
         let entry = Self.entry("X-Handoff-Exec=viewer %u", "X-Handoff-Domains=shop.example;")
         let handler = try Self.read(entry, programs: ["viewer"])
         #expect(handler?.types == [] && handler?.domains.count == 1)
@@ -180,7 +180,7 @@ struct DesktopEntryTests {
         #expect(words.prefix(4) == ["handoffctl", "handle", "NSUserActivityTypeBrowsingWeb", "--app"])
     }
 
-    @Test func `a command runs in the folder and in the terminal that the entry names`() throws {
+    @Test func `a command runs in the folder and the terminal of the entry`() throws {
         let entry = Self.entry("X-Handoff-Exec=vim %f", "Terminal=true", "Path=/srv/my notes")
         for (terminal, begin) in [
             ("xdg-terminal-exec", "xdg-terminal-exec"), ("x-terminal-emulator", "x-terminal-emulator -e"),
@@ -193,7 +193,7 @@ struct DesktopEntryTests {
         }
     }
 
-    @Test func `hidden entries, and those whose program is missing, are no handlers`() throws {
+    @Test func `hidden entries, and those with a missing program, are not handlers`() throws {
         #expect(try Self.read(Self.entry("Hidden=true", "X-Handoff-ActivityTypes=a;")) == nil)
         #expect(try Self.read(Self.entry("TryExec=editor", "X-Handoff-ActivityTypes=a;")) == nil)
         #expect(try Self.read(Self.entry("TryExec=editor", "X-Handoff-ActivityTypes=a;"), programs: ["editor"]) != nil)
@@ -201,7 +201,7 @@ struct DesktopEntryTests {
         #expect(try Self.read(Self.entry("X-Handoff-ActivityTypes=;")) == nil)
     }
 
-    @Test func `other people's mistakes are none of ours`() throws {
+    @Test func `errors outside Handoff's keys are ignored`() throws {
         #expect(try Self.read("nonsense\n\u{0}") == nil)
         #expect(try Self.read("") == nil)
     }
@@ -211,16 +211,19 @@ struct DesktopEntryTests {
         ("[Desktop Entry\nX-Handoff-ActivityTypes=a;\n", "line 1: a group that does not end with ]"),
         (
             entry("X-Handoff-ActivityTypes=a;", "X-Handoff-ActivityTypes=b;"),
-            "line 5: X-Handoff-ActivityTypes a second time"
+            "line 5: duplicate key X-Handoff-ActivityTypes"
         ),
-        (entry("X-Handoff-ActivityTypes=a b;"), "line 4: a b is no activity type: 1 to 255 visible ASCII characters"),
-        (entry("X-Handoff-ActivityTypes=\u{301}a;"), "line 4: \u{301}a is no activity type"),
+        (
+            entry("X-Handoff-ActivityTypes=a b;"),
+            "line 4: a b is not an activity type: 1 to 255 visible ASCII characters"
+        ),
+        (entry("X-Handoff-ActivityTypes=\u{301}a;"), "line 4: \u{301}a is not an activity type"),
         (entry(#"X-Handoff-ActivityTypes=a\q;"#), "line 4: an unknown escape"),
         (entry(#"X-Handoff-ActivityTypes=a\"#), "line 4: a backslash at the end"),
         (entry("X-Handoff-Domains=*.com;"), "line 4: *.com is no domain"),
         (entry("X-Handoff-Domains=bücher.example;"), "line 4: bücher.example is no domain"),
         (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is no domain"),
-        (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that is not there: gone"),
+        (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that does not exist: gone"),
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that is"),
         (entry("X-Handoff-Exec=viewer"), "line 4: X-Handoff-Exec takes neither a page (%u) nor a file (%f)"),
         (entry(#"X-Handoff-Exec=sh -c "cat %f""#), "line 4: X-Handoff-Exec has a field code inside quotes"),
@@ -231,7 +234,7 @@ struct DesktopEntryTests {
         (entry("X-Handoff-Exec=sh %f", "Path=notes"), "line 5: Path is not an absolute path"),
         (entry("X-Handoff-Exec=sh %f", "Terminal=true"), "line 5: Terminal is true, and neither xdg-terminal-exec"),
         ("[Desktop Entry]\nType=Application\nName=N\nX-Handoff-ActivityTypes=a;\n", "no Exec"),
-        (entry("X-Handoff-Exec=gone %f"), "line 4: X-Handoff-Exec names a program that is not there: gone"),
+        (entry("X-Handoff-Exec=gone %f"), "line 4: X-Handoff-Exec names a program that does not exist: gone"),
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="open"#), "line 5: Exec names no program"),
         (entry("X-Handoff-ActivityTypes=a;", "what"), "line 5: neither KEY=VALUE"),
         (entry("X-Handoff-ActivityTypes=a;", "Hidden=yes"), "line 5: Hidden is neither true nor false"),
@@ -242,12 +245,12 @@ struct DesktopEntryTests {
             "line 5: a team"
         ),
     ])
-    func `what cannot be used is named with its line`(text: String, begins: String) {
+    func `an invalid declaration is reported with its line`(text: String, begins: String) {
         let problem = Self.problem(text)
         #expect(problem?.hasPrefix(begins) == true, "\(problem ?? "no error")")
     }
 
-    @Test func `what is longer than allowed is refused, bytes that are no UTF-8 too`() {
+    @Test func `overlong files and invalid UTF-8 are refused`() {
         let long = Self.entry(
             "X-Handoff-ActivityTypes=a;", "#" + String(repeating: "x", count: HandlerLimits.fileBytes))
         #expect(Self.problem(long) == "longer than 65536 bytes")

@@ -1,23 +1,23 @@
 import HandoffHandlers
 import Testing
 
-/// Commands of desktop entries.
+/// The commands of desktop entries.
 @Suite struct ExecLineTests {
     @Test(arguments: [
         ("app", ["app"]), ("app  %u --x\ty", ["app", "%u", "--x", "y"]),
         (#""/opt/My App/run" "a \"b\" \$c \\ d" ''"#, ["/opt/My App/run", #"a "b" $c \ d"#, "''"]),
         (#"app "" b"#, ["app", "", "b"]), (#"a"b c"d"#, ["ab cd"]),
     ])
-    func `words are separated by blanks outside of quotes`(text: String, words: [String]) {
+    func `words are separated by blanks outside quotes`(text: String, words: [String]) {
         #expect(ExecLine(text)?.words == words)
     }
 
     @Test(arguments: ["", "  ", #""app"#, #""" b"#, #""a\"#])
-    func `what names no program is none`(text: String) {
+    func `a text without a program is invalid`(text: String) {
         #expect(ExecLine(text) == nil)
     }
 
-    @Test func `codes are replaced inside of their words, and no word is split or joined`() {
+    @Test func `field codes are replaced within their words, and no word is split or joined`() {
         let line = ExecLine(#"app %i --page=%u %f %c %k 100%% %F"#)
         #expect(line?.takesPage == true && line?.takesFile == true)
         #expect(
@@ -34,9 +34,9 @@ import Testing
         #expect(ExecLine(text)?.hasQuotedCode == isQuoted)
     }
 
-    @Test func `an escaped percent sign is no code`() {
+    @Test func `an escaped percent sign is not a field code`() {
         #expect(ExecLine("app %%u")?.takesPage == false)
         #expect(ExecLine("app %%u")?.expanded(page: "p") == ["app", "%u"])
-        #expect(ExecLine("app %")?.expanded() == ["app"], "a code that is cut off")
+        #expect(ExecLine("app %")?.expanded() == ["app"], "a truncated field code")
     }
 }

@@ -2,7 +2,7 @@ import HandoffHandlers
 import HandoffModel
 import Testing
 
-/// Who is chosen for what, and for which reason.
+/// The choice of apps, and the reasons for it.
 struct HandlerRegistryTests {
     private static func type(_ text: String) -> ActivityType {
         guard let type = ActivityType(text) else { fatalError("the type is valid") }
@@ -34,7 +34,7 @@ struct HandlerRegistryTests {
 
     private static let edit = type("com.example.edit")
 
-    @Test func `the running app first, then the user's choice, then the first that was here`() {
+    @Test func `the running app comes first, then the user's choice, then the first installed app`() {
         let apps = [
             Self.app("old", ["com.example.edit"], installed: 1), Self.app("new", ["com.example.edit"], installed: 3),
             Self.app("chosen", ["com.example.edit"], installed: 2),
@@ -51,7 +51,7 @@ struct HandlerRegistryTests {
         #expect(runs == HandlerDecision(.running(session: "s1"), name: "The old", .running))
     }
 
-    @Test func `who claims later takes nothing away, however old its file is, until the user chooses`() throws {
+    @Test func `a later claim takes nothing over, however old its file, until the user chooses`() throws {
         let editor = Self.app("editor", ["com.example.edit"], domains: ["shop.example"], installed: 100)
         var registry = HandlerRegistry(handlers: [editor], opensPages: true)
         var history = ClaimHistory()
@@ -59,7 +59,8 @@ struct HandlerRegistryTests {
         #expect(isFirstNew)
         #expect(ClaimHistory(decoding: history.encoded) == history)
         #expect(registry.yields().isEmpty)
-        // The editor is updated, which makes its file new, and another app comes, whose file says that it is older.
+        // The editor is updated, which changes its file's time, and another app with an older file
+        // is installed.
         let updated = Self.app("editor", ["com.example.edit"], domains: ["shop.example"], installed: 300)
         let greedy = Self.app(
             "a.greedy", ["com.example.edit"], domains: ["*.example.org", "shop.example"], installed: 1)
@@ -79,7 +80,7 @@ struct HandlerRegistryTests {
         #expect(yields[greedy.id]?.map(\.claim) == ["com.example.edit", "shop.example"])
         #expect(yields[greedy.id]?.allSatisfy { $0.to == updated } == true)
         #expect(yields[updated.id] == nil)
-        // Either choice ends the conflict.
+        // Either choice resolves the conflict.
         for chosen in ["editor", "a.greedy"] {
             let text = "com.example.edit=\(chosen)\nNSUserActivityTypeBrowsingWeb=\(chosen)"
             var settled = HandlerRegistry(handlers: [updated, greedy], defaults: Self.defaults(text), opensPages: true)
@@ -87,17 +88,17 @@ struct HandlerRegistryTests {
             #expect(opener(settled, .none).name == "The \(chosen)")
             #expect(settled.yields().isEmpty)
         }
-        // Without the first one the other opens it.
+        // Without the first app, the other one opens it.
         registry = HandlerRegistry(handlers: [greedy], opensPages: true)
         registry.history = history
         #expect(opener(registry, .none) == HandlerDecision(.launch(greedy), name: "The a.greedy", .only))
-        // And it is the first again when it is back.
+        // The first app regains its position when it is installed again.
         registry = HandlerRegistry(handlers: [greedy, updated], opensPages: true)
         registry.history = history
         #expect(opener(registry, .none).name == "The editor")
     }
 
-    @Test func `apps of different teams are in no conflict, but for what a browser shows`() {
+    @Test func `apps of different teams do not conflict, except about web pages`() {
         let apps = [
             Self.app("a", ["com.example.edit", "NSUserActivityTypeBrowsingWeb"], team: "A", installed: 1),
             Self.app("b", ["com.example.edit", "NSUserActivityTypeBrowsingWeb"], team: "B", installed: 2),
@@ -112,12 +113,12 @@ struct HandlerRegistryTests {
     @Test(arguments: [
         "", "\n\n", "a", "a type", "a type x y", "a sort x", "/ type x", "a site nohost*", "a type \u{FF}",
     ])
-    func `what is no claim in the file is passed over`(text: String) {
+    func `an invalid claim in the file is skipped`(text: String) {
         let bytes = Array((text + "\nb type com.example.edit\nb type com.example.edit\n").utf8)
         #expect(ClaimHistory(decoding: bytes).encoded == Array("b type com.example.edit\n".utf8))
     }
 
-    @Test func `of apps that run, the user's choice, else the one that attached last`() {
+    @Test func `of the running apps, the user's choice is used, otherwise the last attached`() {
         let active = (1...3).map { Self.running("app\($0)", ["com.example.edit"], order: UInt64($0)) }
         let last = HandlerRegistry().decide(Self.edit, team: nil, page: .none, running: active)
         #expect(last.opener == .running(session: "s3"))
@@ -143,7 +144,7 @@ struct HandlerRegistryTests {
         )
     }
 
-    @Test func `what a browser shows crosses teams, and an app that claims the site goes first`() {
+    @Test func `web pages are independent of teams, and an app that claims the site comes first`() {
         let browser = Self.app("browser", [ActivityType.browsingWeb.text], team: "B")
         let shop = Self.app("shop", [], domains: ["shop.example", "*.shop.example"])
         let registry = HandlerRegistry(handlers: [browser, shop], opensPages: true)
@@ -158,7 +159,7 @@ struct HandlerRegistryTests {
         #expect(opener(.at("https://shop.example.evil.example/")) == .launch(browser))
     }
 
-    @Test func `an app of the type, then one that claims the site, then the browser`() {
+    @Test func `an app for the type comes first, then one that claims the site, then the browser`() {
         let editor = Self.app("editor", ["com.example.edit"])
         let site = Self.app("site", [], domains: ["d.example"])
         let registry = HandlerRegistry(handlers: [editor, site], opensPages: true)
@@ -175,7 +176,7 @@ struct HandlerRegistryTests {
         #expect(registry.decide(other, team: nil, page: .none, running: []).reason == .noApp(other))
     }
 
-    @Test func `what is switched off is never chosen, and named as the reason`() {
+    @Test func `a disabled app is never chosen, and named as the reason`() {
         let editor = Self.app("editor", ["com.example.edit"], domains: ["d.example"])
         let registry = HandlerRegistry(
             handlers: [editor], disabled: [Self.id("editor"), Self.id("tool")], opensPages: true)
@@ -186,7 +187,7 @@ struct HandlerRegistryTests {
         #expect(registry.decide(Self.edit, team: nil, page: .at("https://d.example/"), running: []).opener == .browser)
     }
 
-    @Test func `of two files with one id the first counts`() {
+    @Test func `the first of two files with the same id counts`() {
         let first = Self.app("a", ["com.example.edit"], installed: 1)
         let registry = HandlerRegistry(
             handlers: [first, Self.app("a", ["com.example.edit"], installed: 9)], opensPages: true)
@@ -203,7 +204,7 @@ struct HandlerRegistryTests {
         ("javascript:alert(1)", nil), ("file:///etc/passwd", nil), ("https://u:p@example.org/", nil), ("https://", nil),
         ("https:///x", nil), ("https://a\u{0}b.org/", nil), ("ftp://a/", nil), ("", nil),
     ])
-    func `a page becomes one harmless argument, or none`(url: String, argument: String?) {
+    func `a page becomes one harmless argument, or nil`(url: String, argument: String?) {
         #expect(WebPage(url)?.argument == argument)
     }
 
@@ -212,7 +213,7 @@ struct HandlerRegistryTests {
         ("https://xn--bcher-kva.example/", "xn--bcher-kva.example"),
         ("https://bücher.example/", nil), ("http://a.b:80?x", "a.b"),
     ])
-    func `the host of a page is in lower case, and in ASCII or not at all`(url: String, host: String?) throws {
+    func `the host of a page is in lower case and ASCII, or nil`(url: String, host: String?) throws {
         #expect(try #require(WebPage(url)).host == host)
     }
 }

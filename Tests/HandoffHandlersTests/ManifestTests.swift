@@ -2,7 +2,7 @@ import HandoffHandlers
 import HandoffModel
 import Testing
 
-/// Manifests, the file of the user's choices, ids, and names of units.
+/// Manifests, the file of the user's choices, ids, and unit names.
 struct ManifestTests {
     private static func read(_ text: String, stem: String = "note", programs: Set<String> = ["note"])
         throws(HandlerFileError) -> Handler?
@@ -14,7 +14,7 @@ struct ManifestTests {
         return handler
     }
 
-    @Test func `a manifest names a command by its words`() throws {
+    @Test func `a manifest contains the words of a command`() throws {
         let handler = try Self.read(
             #"{"name": "Notes", "types": ["com.example.note"], "team": "T", "domains": ["n.example"], "exec": ["note", "-x", "$(a)"]}"#
         )
@@ -32,15 +32,15 @@ struct ManifestTests {
         ("{\n\"types\": \"a\"}", "line 2: types is not an array"), ("{\"types\": [7]}", "line 1: types has something"),
         (
             "{\"types\": [\"a\"], \"exec\": [\"note\"],\n\"versions\": [\"a 1\"]}",
-            "line 2: a 1 is no type with its first and last version"
+            "line 2: a 1 is not a type with its first and last version"
         ),
         ("{\"exec\": [\"note\"]}", "neither types nor domains"), ("{\"types\": [\"a\"]}", "a command without words"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"-x\"]}", "line 2: a program that is neither"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"bin/x\"]}", "line 2: a program that is neither"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"x\", \"a\\u0000b\"]}", "line 2: a word"),
-        ("{\n\n\"id\": \"a/b\", \"types\": [\"a\"], \"exec\": [\"note\"]}", "line 3: an id that no app can have"),
+        ("{\n\n\"id\": \"a/b\", \"types\": [\"a\"], \"exec\": [\"note\"]}", "line 3: invalid app id"),
     ])
-    func `what cannot be used is named with its line`(text: String, begins: String) {
+    func `an invalid manifest is reported with its line`(text: String, begins: String) {
         #expect {
             _ = try Self.read(text)
         } throws: { error in
@@ -48,7 +48,7 @@ struct ManifestTests {
         }
     }
 
-    @Test func `each limit is the last that is taken`() throws {
+    @Test func `each limit itself is accepted`() throws {
         func exec(_ words: [String]) -> String {
             #"{"types": ["t"], "exec": ["# + (["note"] + words).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
         }
@@ -78,12 +78,12 @@ struct ManifestTests {
         #"{"domains": ["*"], "exec": ["note"]}"#, #"{"domains": ["https://a/"], "exec": ["note"]}"#,
         #"{"domains": ["a.example:80"], "exec": ["note"]}"#, #"{"types": {"a": 1}, "exec": ["note"]}"#,
     ])
-    func `a packager's mistake is no app`(text: String) {
-        // Words that name no program are not found; everything else is told.
+    func `an invalid manifest does not declare an app`(text: String) {
+        // Words without an installed program are skipped; all other errors are reported.
         #expect((try? Self.read(text)) == nil)
     }
 
-    @Test func `the user's choices are read line by line, and a bad one does not spoil the others`() throws {
+    @Test func `the user's choices are read line by line, and an invalid line does not affect others`() throws {
         var problems: [HandlerFileError] = []
         let text = "# mine\n[Handlers]\ncom.example.a = x.desktop;y ; z\nbad\ncom.example.b=a/b;c\n"
         let defaults = HandlerDefaults(parsing: Array(text.utf8)) { problems.append($0) }
@@ -93,7 +93,7 @@ struct ManifestTests {
     }
 
     @Test(arguments: ["", "-x", "a b", "a/b", "../x", "ä", "a;b", "a\u{0}", "$x", String(repeating: "a", count: 256)])
-    func `what no app can be called is no id`(text: String) {
+    func `an invalid app id is refused`(text: String) {
         #expect(AppID(text) == nil)
     }
 
@@ -107,11 +107,11 @@ struct ManifestTests {
         ("session-2.scope", nil), ("app-.scope", nil), (#"app-a\xzz-1.scope"#, nil), ("app-a-b-c-d.scope", nil),
         (#"app-a\x2f..-1.scope"#, nil), ("dbus-:1.2-org.example.X@0.service", nil),
     ])
-    func `a unit names its app`(unit: String, app: String?) {
+    func `a unit identifies its app`(unit: String, app: String?) {
         #expect(AppUnit.app(inUnit: unit)?.text == app)
     }
 
-    @Test func `a unit of ours is read back, and no id makes its name too long`() throws {
+    @Test func `a unit name can be parsed again, and no id makes it too long`() throws {
         for text in ["org.example.Editor", "a-b_c:d", "x@y+z"] {
             let id = try #require(AppID(text))
             #expect(AppUnit.app(inUnit: AppUnit.name(for: id, random: "0a1b")) == id)

@@ -369,9 +369,9 @@ def app_switches(stage):
     taker.ctl("app", "disable", "org.example.Editor")
     for _ in range(2):
         opens = offered(taker, kind="nothing")["opens"]
-        expect("is switched off" in opens["reason"], f"wrong: {opens}")
+        expect("is disabled" in opens["reason"], f"wrong: {opens}")
         failed = json.loads(taker.ctl("continue", code=1).errors)
-        expect(failed["reason"] == "noHandler" and "is switched off" in failed["message"], f"wrong: {failed}")
+        expect(failed["reason"] == "noHandler" and "is disabled" in failed["message"], f"wrong: {failed}")
         restart(taker, origin)
     taker.ctl("app", "enable", "org.example.Editor")
     restart(taker, origin)

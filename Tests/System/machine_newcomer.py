@@ -179,7 +179,7 @@ def first_hour(stage):
     with times("the window opens on desk, which starts the daemon"):
         study = desk.open().see("Welcome to Handoff")
     study.shot("welcome")
-    study.press("Create").see("desk", "This device", "Add another device to hand something over.").shot("alone")
+    study.press("Create").see("desk", "This device", "Add another device to use Handoff.").shot("alone")
     with times("Add a Device… shows digits"):
         study.press("Add a Device…")
         code = digits(study)
@@ -189,17 +189,17 @@ def first_hour(stage):
     kitchen.shot("join")
     with times("Join is pressed on laptop, and desk asks"):
         kitchen.press("Join")
-        study.see("Let laptop In?")
+        study.see("Add laptop?")
     number = laptop.machine.ctl("status").line["device"][:7]
-    kitchen.see("asks whether to let this device in", number).shot("number")
+    kitchen.see("that this device can join", number).shot("number")
     study.see("Compare this number", number).shot("question")
-    with times("Let It In is pressed, and both say that it is done"):
-        study.press("Let It In").see("Device Added")
+    with times("Add Device is pressed, and both say that it is done"):
+        study.press("Add Device").see("Device Added")
         kitchen.see("Joined")
     study.shot("added").press("Done")
     kitchen.shot("joined").press("Done")
     for window, other in ((study, "laptop"), (kitchen, "desk")):
-        window.see(other, "Here now")
+        window.see(other, "Online")
     study.shot("devices")
     times.lines.append(("in all, from the first window to two paired devices, as fast as a test presses buttons",
                         time.monotonic() - began))
@@ -247,10 +247,10 @@ def first_hour(stage):
     laptop.shot("page", 0, 20, 760, 320)
 
     # A device that is given away.
-    kitchen = laptop.open().see("desk", "Here now")
+    kitchen = laptop.open().see("desk", "Online")
     study.press("Remove", row="laptop").see("Remove laptop?").shot("remove")
     with times("Remove is pressed on desk, and laptop says so"):
-        study.press("Remove").miss("Here now")
+        study.press("Remove").miss("Online")
         kitchen.see("removed")
     study.see("Add another device").shot("alone-again")
     kitchen.shot("removed").press("Leave the Account…").press("Leave").see("Welcome to Handoff")

@@ -63,7 +63,7 @@ class Calling(unittest.TestCase):
 
     def test_an_error_without_words(self):
         self.run_call(lambda _: [message(error="org.varlink.service.InvalidParameter", parameters={"parameter": "x"})])
-        self.assertEqual(self.failures[0].message, "handoffd refuses: InvalidParameter")
+        self.assertEqual(self.failures[0].message, "handoffd refused the request: InvalidParameter")
 
     def test_what_is_no_answer(self):
         for bytes in (
@@ -77,16 +77,16 @@ class Calling(unittest.TestCase):
         ):
             self.failures.clear()
             self.run_call(lambda _, bytes=bytes: [bytes])
-            self.assertEqual([each.message for each in self.failures], ["handoffd sends what is no answer"], bytes[:20])
+            self.assertEqual([each.message for each in self.failures], ["handoffd sent an invalid reply"], bytes[:20])
             self.assertEqual(self.replies, [])
 
     def test_a_message_without_an_end(self):
         self.run_call(lambda _: [b"x" * 3_000_000], stays=True)
-        self.assertEqual([each.message for each in self.failures], ["handoffd sends a message without an end"])
+        self.assertEqual([each.message for each in self.failures], ["handoffd sent a message that is too long"])
 
     def test_a_daemon_that_goes_away(self):
         self.run_call(lambda _: [b'{"param'])
-        self.assertEqual([each.message for each in self.failures], ["handoffd went away"])
+        self.assertEqual([each.message for each in self.failures], ["handoffd closed the connection"])
 
     def test_a_daemon_that_is_not_there(self):
         varlink.Call(
@@ -102,15 +102,15 @@ class Calling(unittest.TestCase):
         varlink.Call("Test", path=played.path, reply=self.replies.append,
                      failed=lambda each: (self.failures.append(each), self.loop.quit()))
         self.loop.run()
-        self.assertEqual([each.message for each in self.failures], [f"another user listens at {played.path}"])
+        self.assertEqual([each.message for each in self.failures], [f"the socket {played.path} belongs to another user"])
         self.assertEqual((self.replies, played.calls), ([], []))
 
     def test_a_daemon_that_is_silent(self):
-        self.run_call(lambda _: [], stays=True, patience=1)
-        self.assertEqual([each.message for each in self.failures], ["handoffd does not answer"])
+        self.run_call(lambda _: [], stays=True, timeout=1)
+        self.assertEqual([each.message for each in self.failures], ["handoffd did not reply in time"])
 
     def test_silence_after_a_reply_is_none(self):
-        self.run_call(lambda _: [message(parameters={}, continues=True)], stays=True, more=True, patience=1)
+        self.run_call(lambda _: [message(parameters={}, continues=True)], stays=True, more=True, timeout=1)
         GLib.timeout_add(1500, self.loop.quit)
         self.loop.run()
         self.assertEqual(self.failures, [])
@@ -218,14 +218,14 @@ class Reading(unittest.TestCase):
         status = values.Status.read(
             {"holds": [*holds, {"direction": "receive", "by": "policy", "device": "ab", "message": "one"}]}
         )
-        self.assertEqual(status.hold("receive").message, "policy")
-        self.assertIsNone(status.hold("advertise"))
+        self.assertEqual(status.restriction("receive").message, "policy")
+        self.assertIsNone(status.restriction("advertise"))
 
     def test_a_hold_of_one_device_is_none_of_all(self):
         status = values.Status.read(
             {"holds": [{"direction": "receive", "by": "user", "device": "ab", "message": "one"}]}
         )
-        self.assertIsNone(status.hold("receive"))
+        self.assertIsNone(status.restriction("receive"))
 
     def test_checks_with_what_is_wrong_first(self):
         lines = [
@@ -340,7 +340,7 @@ class Links(unittest.TestCase):
     def test_why_a_text_is_no_code(self):
         for text, reason in (("", "Enter"), ("1", "1 digit."), ("1234 567", "7 digits."), ("x", "nothing else"),
                              (LINK[:30], "incomplete")):
-            self.assertIn(reason, link.lack(text), text)
+            self.assertIn(reason, link.error(text), text)
 
     def test_a_code_to_scan(self):
         rows = qrcode.modules(LINK)

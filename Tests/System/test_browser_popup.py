@@ -101,13 +101,13 @@ def send(stage):
         return [one for one in daemon.ctl("list").lines if one["sent"]]
 
     until("what was sent", lambda: [one["title"] for one in received(taker)] == ["small 7"])
-    until("that it is sent", lambda: "taker is told of it" in "".join(text(shown, "#sent")))
+    until("that it is sent", lambda: "Sent to taker" in "".join(text(shown, "#sent")))
     expect(received(third) == [], f"another device is told: {received(third)}")
     refused = third.ctl("continue", received(taker)[0]["id"], code=4)
     expect("NothingToContinue" in refused.errors, f"another device gets it: {refused}")
     taker.ctl("continue", received(taker)[0]["id"])
     until("the page", lambda: here.tabs(site.url("/small/7")))
-    until("that it was taken", lambda: text(shown, "#sent") == ["taker has opened it."])
+    until("that it was taken", lambda: text(shown, "#sent") == ["Opened on taker."])
     until("its end", lambda: received(taker) == [])
 
 
@@ -117,14 +117,14 @@ def page(stage):
     here.open(site.url("/here"))
     until("the offer", lambda: any(one["title"] == "here" for one in origin.ctl("list").lines))
     shown = popup_of(here)
-    says(shown, "Your other devices can go on with it.")
+    says(shown, "Your other devices can continue this page.")
     here.run(shown[1], "(document.querySelector('#code-button').click(), 1)")
     until("the code", lambda: here.run(shown[1], "!!document.querySelector('#code svg path')"))
     taker.kill()
     until("what is wrong", lambda: text(shown, "#trouble")[0].startswith("handoffd "))
     taker.start()
     until("that it is well again", lambda: text(shown, "#trouble") == [""])
-    says(shown, "Your other devices can go on with it.")
+    says(shown, "Your other devices can continue this page.")
 
 
 # ---- The popup alone, with a host that the test plays ---------------------------------------------------------------------
@@ -269,7 +269,7 @@ def hostile_titles(stage):
                       ".map((each) => each.value)].join(' ')")
     wrong = [hex(ord(each)) for each in words if each in "\u202e\u2066\x1b\r\u2028\u200b\ufeff\u0085"]
     expect(not wrong, f"shown: {wrong}")
-    expect(popup.text("#offers .title")[1] == "A page without a title", f"wrong: {popup.text('#offers .title')}")
+    expect(popup.text("#offers .title")[1] == "Untitled Page", f"wrong: {popup.text('#offers .title')}")
     expect(popup.run("[...document.querySelectorAll('#offers .title')].every((each) => getComputedStyle(each).unicodeBidi === 'isolate' "
                      "|| getComputedStyle(each).unicodeBidi === 'plaintext')"), "titles are not isolated")
 
@@ -288,7 +288,7 @@ def stale(stage):
     expect(len([each for each in popup.run("asked") if each["kind"] == "tabs"]) == asked + 1, "tabs are not asked for again")
     popup.say(status(account=False, devices=()))
     popup.offers()
-    expect("no account" in popup.text("#no-offers")[0], f"it says {popup.text('#no-offers')}")
+    expect("not in an account" in popup.text("#no-offers")[0], f"it says {popup.text('#no-offers')}")
 
 
 @test("a page that is sent while it is loading is sent without waiting for its end", limit=90)

@@ -243,7 +243,7 @@ def no_account(stage):
     listener.listen()
     listener.settimeout(1.5)
     host = Host(stage, {"HOME": home, "XDG_RUNTIME_DIR": runtime})
-    expect("no account" in host.hear("lost")["message"], "it does not say what is missing")
+    expect("not in an account" in host.hear("lost")["message"], "it does not say what is missing")
     host.say({"kind": "noPage"})
     before = None
     try:

@@ -262,7 +262,7 @@ def killed_at_start(stage):
     with open(desk.daemon.log) as log:
         limit = time.monotonic() + 20
         text = ""
-        while "Starts an app" not in text:
+        while "Starting an app" not in text:
             expect(time.monotonic() < limit, "nothing is started")
             text += log.read()
     os.kill(desktop_of(desk.daemon), signal.SIGKILL)
@@ -288,7 +288,7 @@ def missing(stage):
         watch = taker.follow("watch")
         watch.wait("added", id=publish.id)
         with open(origin.log) as log:
-            expect("There is no handoff-desktop" in log.read(), "it does not say so")
+            expect("handoff-desktop is not installed: apps cannot" in log.read(), "it does not say so")
     finally:
         harness.BIN = former
 

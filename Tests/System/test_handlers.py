@@ -340,7 +340,7 @@ def reasons(stage):
     desk.start()
     desk.publish(TYPE)
     opens = desk.opens(kind="nothing")
-    expect(opens["reason"] == f"The org.example.Editor continues {TYPE}, but of another team", f"wrong: {opens}")
+    expect(opens["reason"] == f"The org.example.Editor continues {TYPE}, but for another team", f"wrong: {opens}")
     expect(desk.ctl("list", "--here").lines == [], "what opens in nothing is listed as if it would")
     refused = error(desk.ctl("continue", code=1))
     expect(refused["reason"] == "noHandler" and "another team" in refused["message"], f"wrong: {refused}")
@@ -362,7 +362,7 @@ def order(stage):
     # B's file comes later, and takes nothing away.
     while len(desk.ctl("apps").lines) < 2:
         pass
-    desk.opens(name="The org.example.A", reason="the first that was here of 2 apps that continue it")
+    desk.opens(name="The org.example.A", reason="the first installed of 2 apps that continue it")
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.B\n")
     desk.opens(name="The org.example.B", reason="chosen by the user")
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.A.desktop\n")
@@ -390,19 +390,19 @@ def capture(stage):
     desk.publish()
     desk.opens(name="The org.example.First", reason="the only app that continues it")
     desk.entry("org.example.Greedy", types=[TYPE])
-    desk.opens(name="The org.example.First", reason="the first that was here of 2 apps that continue it")
+    desk.opens(name="The org.example.First", reason="the first installed of 2 apps that continue it")
     # The update makes its file the newest.
     os.unlink(os.path.join(desk.data, "applications", "org.example.First.desktop"))
     desk.opens(name="The org.example.Greedy", reason="the only app that continues it")
     desk.entry("org.example.First", types=[TYPE])
-    desk.opens(name="The org.example.First", reason="the first that was here of 2 apps that continue it")
+    desk.opens(name="The org.example.First", reason="the first installed of 2 apps that continue it")
     desk.daemon.restart()
 
     def listed(name, reason):
         while not any((line["opens"]["name"], line["opens"]["reason"]) == (name, reason) for line in desk.ctl("list").lines):
             pass
 
-    listed("The org.example.First", "the first that was here of 2 apps that continue it")
+    listed("The org.example.First", "the first installed of 2 apps that continue it")
     yields = {app["id"]: app["yields"] for app in desk.ctl("apps").lines}
     expect(yields == {"org.example.First": [], "org.example.Greedy": [{"claim": TYPE, "to": "org.example.First"}]}, f"{yields}")
     found = [line for line in desk.daemon.ctl("doctor", code=None).lines if line.get("check") == "apps"]
@@ -427,7 +427,7 @@ def bad_file(stage):
     desk.opens(name="The good")
     with open(desk.daemon.log) as file:
         log = file.read()
-    expect(f"cannot use {desk.data}/applications/bad.desktop: line 3: a b is no activity type" in log, log)
+    expect(f"cannot use {desk.data}/applications/bad.desktop: line 3: a b is not an activity type" in log, log)
     expect(f"cannot use {desk.config}/handlers.d/bad.json: line 2: types is not an array" in log, log)
 
 
@@ -449,7 +449,7 @@ def switches(stage):
     expect(error(desk.ctl("app", "disable", "nobody", code=1))["error"] == "NoSuchApp", "an app that is not there")
     expect(desk.ctl("app", "disable", "org.example.Ed").line["disabled"] == "org.example.Editor", "wrong answer")
     opens = desk.opens(kind="nothing")
-    expect("is switched off" in opens["reason"], f"wrong: {opens}")
+    expect("is disabled" in opens["reason"], f"wrong: {opens}")
     # The other direction.
     watch = desk.origin.follow("watch")
     watch.wait("ready")

@@ -34,7 +34,7 @@ class Desk(AppDesk):
     def shown(self, title, **fields):
         """Waits for the one notification of an activity of this title."""
         notification = self.server.one(summary=f"Editor: {title}", **fields)
-        expect(notification["body"].split(", which offers ")[0] == "from origin", f"wrong: {notification}")
+        expect(notification["body"].split(" · ")[0] == "from origin", f"wrong: {notification}")
         return notification
 
     def why(self, activity, message, remedy=None):
@@ -67,7 +67,7 @@ def shown(stage):
     notification = desk.shown("Draft")
     expect(notification["app"] == "Handoff" and notification["replaces"] == 0, f"wrong: {notification}")
     expect(notification["actions"] == ["default", "Continue", "continue", "Continue", "dismiss", "Dismiss",
-                                        "mute", "Not from Editor"], f"wrong: {notification}")
+                                        "mute", "Mute Editor"], f"wrong: {notification}")
     expect(notification["hints"] == {"urgency": 0, "category": "device", "desktop-entry": "handoffd"},
            f"wrong: {notification}")
     expect(notification["timeout"] == -1, f"wrong: {notification}")
@@ -125,7 +125,7 @@ def another_opener(stage):
         raise Skip("the machine is too slow: what changed is shown before it can be chosen", optional=True)
     expect(len(shown) == 5, f"it was shown already: {shown[5:]}")
     desk.server.choose(notification["id"], "default", TOKEN)
-    desk.server.one(summary="Not continued: 5", body="Something else would open it now than the notification said")
+    desk.server.one(summary="Could not continue 5", body="Something else would open it now than the notification said")
     expect(not os.path.exists(desk.played) and not os.path.exists(other), "an app was started")
 
 
@@ -275,7 +275,7 @@ def failed(stage):
     desk.shown("Draft")
     desk.manifest("editor", ["/bin/false"], name="Broken", types=[TYPE])
     desk.server.choose(desk.server.one(summary="Broken: Draft")["id"], "continue")
-    notification = desk.server.one(summary="Not continued: Draft")
+    notification = desk.server.one(summary="Could not continue Draft")
     expect("status 1" in notification["body"] and notification["actions"] == [], f"wrong: {notification}")
     desk.server.choose(notification["id"], "default")
     desk.publish(TYPE, "--title", "Next")
@@ -329,14 +329,14 @@ class Receiver(Desk):
 def saved(stage):
     desk = Receiver(stage)
     path = desk.fetch("report.pdf")
-    note = desk.server.one(summary="report.pdf is saved in Fetched", body="from origin")
+    note = desk.server.one(summary="report.pdf saved to Fetched", body="from origin")
     expect(note["actions"] == ["default", "Open", "open", "Open", "show", "Show in Folder"], f"wrong: {note}")
     received(path, b"words of report.pdf")
     desk.server.choose(note["id"], "default", TOKEN)
     expect(words(desk.opened) == [path], "something else was opened")
     manager = FileManager(desk.bus)
     path = desk.fetch("last one.txt")
-    desk.server.choose(desk.server.one(summary="last one.txt is saved in Fetched")["id"], "show", TOKEN)
+    desk.server.choose(desk.server.one(summary="last one.txt saved to Fetched")["id"], "show", TOKEN)
     shown = manager.shown.get(timeout=20)
     expect(shown == ("ShowItems", [f"file://{path.replace(' ', '%20')}"], TOKEN), f"wrong: {shown}")
     expect(not os.path.exists(desk.opened), "the folder was opened, too")
@@ -346,14 +346,14 @@ def saved(stage):
 def not_opened(stage):
     desk = Receiver(stage)
     desk.fetch("evil.desktop")
-    desk.server.choose(desk.server.one(summary="evil.desktop is saved in Fetched")["id"], "open", TOKEN)
+    desk.server.choose(desk.server.one(summary="evil.desktop saved to Fetched")["id"], "open", TOKEN)
     # Its folder, as there is no file manager that can show a file in it.
     expect(words(desk.opened) == [desk.folder], "something else was opened")
     os.rename(desk.folder, desk.folder + " of before")
     with open(desk.folder, "w") as file:
         file.write("no folder")
     desk.fetch("report.pdf")
-    note = desk.server.one(summary="Not saved: report.pdf")
+    note = desk.server.one(summary="Could not save report.pdf")
     expect("Fetched" in note["body"] and note["actions"] == [], f"wrong: {note}")
 
 

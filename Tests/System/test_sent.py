@@ -41,7 +41,7 @@ class Receiver(Desk):
 def together(stage):
     desk = Receiver(stage)
     send = desk.send(*NAMES)
-    prompt = desk.prompt("origin sends you 3 files")
+    prompt = desk.prompt("origin sent you 3 files")
     expect(prompt["body"] == "a.pdf, b.txt and c.png · go to: Downloads", f"wrong: {prompt}")
     expect(prompt["actions"] == ["default", "Save All", "continue", "Save All", "dismiss", "Dismiss"], f"{prompt}")
     # GNOME shows what is of low urgency in its list alone.
@@ -49,11 +49,11 @@ def together(stage):
     for title in ("Draft", "Next"):
         desk.publish(TYPE, "--title", title)
         desk.prompt(f"Editor: {title}")
-    expect(desk.prompt("origin sends you 3 files")["id"] == prompt["id"], "another prompt")
+    expect(desk.prompt("origin sent you 3 files")["id"] == prompt["id"], "another prompt")
     desk.server.choose(prompt["id"], "continue")
     for name in NAMES:
         received(os.path.join(desk.folder, name), f"words of {name}".encode())
-    expect(desk.prompt("3 files are saved in Fetched"), "they are not reported together")
+    expect(desk.prompt("3 files saved to Fetched"), "they are not reported together")
     expect(send.process.wait(20) == 0, f"the sender's command does not end: {send.seen}")
 
 
@@ -61,7 +61,7 @@ def together(stage):
 def declined(stage):
     desk = Receiver(stage)
     send = desk.send(*NAMES[:2])
-    desk.server.choose(desk.prompt("origin sends you 2 files")["id"], "dismiss")
+    desk.server.choose(desk.prompt("origin sent you 2 files")["id"], "dismiss")
     for _ in range(2):
         event = send.wait("declined", deviceName="taker")
         expect(event["device"] == desk.ctl("status").line["device"], f"{event}")
@@ -90,7 +90,7 @@ def waiting(stage):
     # Waiting is no failure.
     expect(send.process.poll() is None, "the command has ended")
     desk.daemon.start()
-    desk.server.choose(desk.prompt("origin sends you a.pdf")["id"], "continue")
+    desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "continue")
     expect(send.process.wait(30) == 0, f"the sender's command does not end: {send.seen}")
 
 

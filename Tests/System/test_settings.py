@@ -59,25 +59,25 @@ def pairing(stage):
     desk = Desk(stage, "Study", "Kitchen", are_paired=False)
     study, kitchen = desk.windows
     study.see("Welcome to Handoff").press("Create")
-    study.see("Study", "This device", "Add another device to hand something over.").press("Add a Device…")
+    study.see("Study", "This device", "Add another device to use Handoff.").press("Add a Device…")
     code = digits(study)
     kitchen.see("Welcome to Handoff").press("Join…")
     kitchen.do("type", name="Digits or link", text=code)
     kitchen.press("Join")
-    study.see("Let Kitchen In?")
+    study.see("Add Kitchen?")
     # Both show the number by which the right one is known.
     identifier = desk.daemons[1].ctl("status").line["device"]
-    kitchen.see("Study", "asks whether to let this device in", "Compare the number there", identifier[:7])
+    kitchen.see("Study", "that this device can join", "Compare the number shown there", identifier[:7])
     study.see("Compare this number with the one on the screen of Kitchen", identifier[:7], "If they differ")
     # The button to call it off, too.
     kitchen.do("whole")
     # Who presses Return at once has let nobody in.
     expect("Refuse" in study.do("focused")["focus"], f"the focus is elsewhere: {study.do('focused')}")
-    study.press("Let It In")
+    study.press("Add Device")
     study.see(JOINED, "Kitchen").press("Done")
     kitchen.see("Joined", "Study").press("Done")
     for window, other in ((study, "Kitchen"), (kitchen, "Study")):
-        window.see(other, "Here now").miss("Add another device to hand something over.")
+        window.see(other, "Online").miss("Add another device to use Handoff.")
     expect(account(desk.daemons[0]) == account(desk.daemons[1]) is not None, "two accounts")
 
 
@@ -92,11 +92,11 @@ def refused(stage):
     wrong = f"{(int(code.replace(' ', '')) + 1) % 10 ** 8:08}"
     kitchen.do("type", name="Digits or link", text=wrong)
     kitchen.press("Join")
-    study.see("Somebody entered a wrong code. Guesses left: 4")
+    study.see("An incorrect code was entered. Attempts left: 4")
     kitchen.see("code is wrong")
     kitchen.do("type", name="Digits or link", text=code)
     kitchen.press("Join")
-    study.see("Let Kitchen In?").press("Refuse")
+    study.see("Add Kitchen?").press("Refuse")
     study.see("No Device Was Added", "Try Again")
     kitchen.see("Digits or link", "declined this device")
     expect(account(other) is None, "it is in")
@@ -134,7 +134,7 @@ def by_link(stage):
     again = SettingsWindow(stage, desk.screen, other, link=link)
     again.see("Join by This Link?").press("Join")
     again.see("Joined", "Study").press("Done")
-    again.see("Study", "Here now")
+    again.see("Study", "Online")
 
 
 @test("links that are none, or come to a device with an account, come to nothing, and are shown as no more than text")
@@ -152,7 +152,7 @@ def bad_links(stage):
         window.do("quit")
     desk.windows[0].press("Create").see("This device")
     window = SettingsWindow(stage, desk.screen, desk.daemons[0], link="handoff:pair/1/" + "a" * 26 + "/127.0.0.1:9")
-    window.see("in an account already").miss("Join by This Link?")
+    window.see("already in an account").miss("Join by This Link?")
 
 
 @test("a second start, with a link, shows it in the window that is there; the desktop opens links with this program")
@@ -191,7 +191,7 @@ def one_window(stage):
 def devices(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study, kitchen = desk.windows
-    study.see("Kitchen", "Here now")
+    study.see("Kitchen", "Online")
     study.press("Rename", row="Kitchen")
     study.do("type", text="Pantry & <b>Co</b>")
     study.press("Rename")
@@ -199,7 +199,7 @@ def devices(stage):
         window.see("Pantry & <b>Co</b>")
     study.press("Remove", row="Pantry & <b>Co</b>").see("Remove Pantry & <b>Co</b>?").press("Cancel")
     study.press("Remove", row="Pantry & <b>Co</b>").press("Remove")
-    study.miss("Here now").see("Add another device")
+    study.miss("Online").see("Add another device")
     expect(len(desk.daemons[0].ctl("devices").lines) == 1, "it is still there")
     # It learns of it when the other one is next in reach, and reports it once.
     kitchen.see("This Device Was Removed", "Another device has removed this one").miss("problem").miss("latest key")
@@ -213,7 +213,7 @@ def devices(stage):
 def offers(stage):
     desk = Desk(stage, "Study", "Kitchen")
     kitchen = desk.windows[1]
-    kitchen.press("Offers").see("Nothing to Continue", "shows up here")
+    kitchen.press("Offers").see("Nothing to Continue", "appear here")
     publish = desk.daemons[0].publish(TYPE, "--title", "Shopping list")
     kitchen.see("Shopping list", "Study", "no app")
     expect(kitchen.do("sensitive", name="Continue", row="Shopping list")["sensitive"] is False, "nothing opens it")
@@ -254,8 +254,8 @@ def offer_fails(stage):
 def switches(stage):
     desk = Desk(stage, "Study")
     study, daemon = desk.windows[0], desk.daemons[0]
-    offering, showing = "Offer What I Do Here", "Show What Other Devices Offer"
-    study.press("Switches").see(offering, "Apps", "No App Takes Part Yet")
+    offering, showing = "Offer My Activities", "Show Offers of Other Devices"
+    study.press("Switches").see(offering, "Apps", "No Apps Yet")
     follow = lambda: {key: daemon.ctl("status").line[key] for key in ("advertising", "receiving")}
     study.do("switch", row=offering)
     study.see("Advertising is switched off")
@@ -273,7 +273,7 @@ def switches(stage):
     study.do("switch", row=app + "  ·  running")
     study.do("state", row=app + "  ·  running", is_on=False)
     until("an app that is off", lambda: daemon.ctl("apps").line["enabled"] is False, 40)
-    study.do("state", row="Notifications of handoffctl", is_on=True)
+    study.do("state", row="Notifications for handoffctl", is_on=True)
     daemon.ctl("app", "enable", app)
     study.do("state", row=app + "  ·  running", is_on=True)
 
@@ -283,7 +283,7 @@ def muted(stage):
     desk = Desk(stage, "Study")
     study, daemon = desk.windows[0], desk.daemons[0]
     daemon.follow("handle", TYPE)
-    row = "Notifications of handoffctl"
+    row = "Notifications for handoffctl"
     study.press("Switches").see(row)
     study.do("state", row=row, is_on=True)
     study.do("switch", row=row)
@@ -305,25 +305,25 @@ def doctor(stage):
     study.see("This device")
     os.chmod(daemon.state, 0o755)
     try:
-        study.press("Problems").see("ther users can access the state folder", "chmod 700", "What Works")
+        study.press("Problems").see("ther users can access the state folder", "chmod 700", "Passed Checks")
         # Above the other pages too.
-        study.press("Devices").see("see what to do")
-        study.press("A problem: see what to do").see("chmod 700")
+        study.press("Devices").see("show details")
+        study.press("1 problem: show details").see("chmod 700")
     finally:
         os.chmod(daemon.state, 0o700)
-    study.press("Look Again").miss("chmod 700")
+    study.press("Check Again").miss("chmod 700")
     # What can be done in the window is a step away.
     study.see("only device in its account").press("Add a Device…", row="This is the only device in its account").see(
         "Valid for"
     )
-    study.press("Cancel").press("Devices").miss("see what to do")
+    study.press("Cancel").press("Devices").miss("show details")
 
 
 @test("without handoffctl there is a reason in the place of the checks")
 def no_doctor(stage):
     folder = program(stage, "handoffctl", "#!/bin/sh\necho 'handoffctl: no <such> luck' >&2\nexit 3\n")
     study = Desk(stage, "Study", programs=folder).windows[0]
-    study.press("Problems").see("Cannot Look", "no <such> luck")
+    study.press("Problems").see("Cannot Check", "no <such> luck")
 
 
 @test("a daemon that does not run is started by a button, and one that starts by itself is noticed")
@@ -341,11 +341,11 @@ def not_running(stage):
     daemon.stop()
     study.see("Handoff Is Not Running")
     daemon.start()
-    study.see("Offer What I Do Here")
+    study.see("Offer My Activities")
     daemon.kill()
     study.see("Handoff Is Not Running")
     daemon.start()
-    study.see("Offer What I Do Here")
+    study.see("Offer My Activities")
 
 
 @test("a daemon that goes away during a pairing is said, and the window goes on with the next one")
@@ -396,14 +396,14 @@ def hostile(stage):
 def narrow(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study = desk.windows[0]
-    study.see("Here now")
+    study.see("Online")
     desk.daemons[1].publish(TYPE, "--title", "A rather long title of something that somebody does on another device")
     study.do("size", width=360, height=560)
     for page, text in (
-        ("Devices", "Here now"),
+        ("Devices", "Online"),
         ("Offers", "A rather long"),
         ("Switches", "Pause"),
-        ("Problems", "What Works"),
+        ("Problems", "Passed Checks"),
     ):
         study.press(page).see(text)
         expect(study.do("unlabelled") == [], f"{page}: {study.do('unlabelled')}")
@@ -478,7 +478,7 @@ def start(stage):
     ctl = run([os.path.join(harness.BIN, "handoffctl"), "--version"], environment)
     expect(version.code == 0 and version.output.split()[1] == ctl.output.split()[1], f"{version} {ctl}")
     blind = run([path], environment)
-    expect(blind.code == 1 and "there is no screen" in blind.errors and "Traceback" not in blind.errors, str(blind))
+    expect(blind.code == 1 and "no display" in blind.errors and "Traceback" not in blind.errors, str(blind))
     expect(os.stat(path).st_mode & stat.S_IXUSR, "it cannot be run")
 
 

@@ -1,20 +1,20 @@
-/// Who has started this program: browsers say it on the command line of a native messaging host.
+/// The browser that started this program, from the command line of the native messaging host.
 package struct BrowserCaller: Sendable, Equatable {
     /// The name of the host in the browsers' manifests.
     package static let hostName = "dev.handoff1.browser"
-    /// The id of our extension in Firefox, as its manifest has it.
+    /// The id of the extension in Firefox, from its manifest.
     package static let firefoxExtension = "browser@handoff1.dev"
-    /// The id of our extension in Chromium, which follows from the `key` in its manifest.
+    /// The id of the extension in Chromium, derived from the `key` in its manifest.
     package static let chromiumExtension = "nimhleikiiaojiibokpciijkbglnjndk"
 
-    /// The name of the browser's desktop entry without its ending: as what it attaches.
+    /// The name of the browser's desktop entry without its suffix, used to attach.
     package let app: String
 
     /// - Parameters:
-    ///   - words: the command line without the program's name. Chromium gives the origin of the extension, Firefox the path of the
-    ///     host's manifest and the id of the extension.
-    ///   - program: the path of the program that has started this one; nil when the system does not say.
-    /// - Returns: nil when it is not our extension that calls.
+    ///   - words: The command-line arguments without the program name. Chromium passes the origin
+    ///     of the extension, Firefox the path of the host's manifest and the id of the extension.
+    ///   - program: The path of the parent process's program; nil if unknown.
+    /// - Returns: Nil if the caller is not the Handoff extension.
     package init?(words: [String], program: String?) {
         let usual: String
         if words.first == "chrome-extension://\(Self.chromiumExtension)/" {
@@ -28,7 +28,7 @@ package struct BrowserCaller: Sendable, Equatable {
         app = name.map { Self.entries[$0] ?? $0 } ?? usual
     }
 
-    /// The desktop entries of browsers whose program is called otherwise.
+    /// The desktop entries of browsers whose program has a different name.
     private static let entries = [
         "brave": "brave-browser", "chrome": "google-chrome", "firefox-bin": "firefox", "msedge": "microsoft-edge",
         "vivaldi-bin": "vivaldi-stable",

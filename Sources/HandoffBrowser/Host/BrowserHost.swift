@@ -6,32 +6,33 @@ import HandoffModel
 package import LoopIO
 import Timing
 
-/// The browser towards the daemon: publishes the page in front, and has the extension open what is continued here. Lives on the
-/// loop's thread as long as the browser does.
+/// Connects the browser to the daemon: publishes the page in front, and opens continued pages
+/// through the extension. Lives on the loop's thread as long as the browser runs.
 ///
-/// While the daemon is away, or there is no account, it waits for files to come and for nothing else.
+/// While the daemon is unavailable, or there is no account, it only watches for files.
 package final class BrowserHost {
     private enum State {
-        /// The state while there is nobody to attach to, until files change; the timer, if any, tries again before.
+        /// Not attached. Waits for file changes; the timer, if any, retries earlier.
         case waiting(LoopTimer?)
-        /// The state from the first try on.
+        /// Attaching, from the first attempt on.
         case attaching(AppAttachment)
         /// The state while attached.
         case attached(AppAttachment, Attachment)
     }
 
-    /// Pages that wait at a time for the devices that they were sent to: with one more the oldest is taken back.
+    /// The maximum number of sent pages that await their devices. Another one withdraws the oldest.
     private static let maxSent = 16
-    /// Tries in a row before files have to change: a daemon that starts has its socket's file before it listens.
+    /// The maximum number of attempts until files change. A starting daemon's socket file exists
+    /// before it listens.
     private static let maxTries = 10
     private static let noAccount =
-        "this device is in no account: run 'handoffctl pair' on another device, and 'handoffctl join' here"
+        "this device is not in an account: run 'handoffctl pair' on another device, then 'handoffctl join' here"
 
     private let loop: EventLoop
     private let places: HostPlaces
     private let app: String
-    /// Tells the extension.
-    let say: (HostMessage) -> Void
+    /// Sends a message to the extension.
+    let post: (HostMessage) -> Void
     private var machine = FrontPageMachine()
     private var state = State.waiting(nil)
     private var rules = PageRules()
@@ -44,25 +45,25 @@ package final class BrowserHost {
     private var tries = 0
 
     /// - Parameters:
-    ///   - app: as what the browser attaches.
-    ///   - say: tells the extension.
+    ///   - app: The id that the browser attaches with.
+    ///   - say: Sends a message to the extension.
     package init(loop: EventLoop, places: HostPlaces, app: String, say: @escaping (HostMessage) -> Void) {
         self.loop = loop
         self.places = places
         self.app = app
-        self.say = say
+        self.post = say
     }
 
-    /// Attaches, now or as soon as there is somebody to attach to.
+    /// Attaches, immediately or as soon as the daemon is available.
     package func start() {
-        // Without it, by a lack of watches, the first tries are the only ones until the browser starts anew.
+        // If no watch is available, only the first attempts are made until the browser restarts.
         let files = places.accounts + [places.app] + places.exclusions
         arrival = try? FileArrival(of: files, on: loop) { [weak self] in self?.filesChanged() }
         readRules()
         attach()
     }
 
-    /// Ends the attachment, and with it what is on offer.
+    /// Ends the attachment and its offers.
     package func stop() {
         arrival = nil
         popup = nil
@@ -77,7 +78,7 @@ package final class BrowserHost {
         state = .waiting(nil)
     }
 
-    /// Takes what the extension says.
+    /// Handles a message from the extension.
     package func received(_ message: ExtensionMessage) {
         switch message {
         case .page(let page):
@@ -102,7 +103,7 @@ package final class BrowserHost {
     private func take(_ request: PopupRequest) {
         switch request {
         case .open:
-            guard hasAccount else { return say(.lost(Self.noAccount)) }
+            guard hasAccount else { return post(.lost(Self.noAccount)) }
             popup = PopupSession(path: places.control, loop: loop, host: self)
             popup?.rulesProblem = rulesProblem
             popup?.start()
@@ -113,10 +114,10 @@ package final class BrowserHost {
     }
 
     private func send(_ page: FrontPage, _ place: PagePlace?, to device: DeviceID) {
-        guard hasAccount else { return say(.popup(.sent(device, PopupFailure(Self.noAccount)))) }
+        guard hasAccount else { return post(.popup(.sent(device, PopupFailure(Self.noAccount)))) }
         guard rules.allows(page) else {
-            let why = rulesProblem ?? "this page is never offered: it is local, or excluded"
-            return say(.popup(.sent(device, PopupFailure(why))))
+            let why = rulesProblem ?? "this page cannot be sent: it is local or excluded"
+            return post(.popup(.sent(device, PopupFailure(why))))
         }
         let one = SentPage(page, at: place, to: device, path: places.app, loop: loop, app: app)
         if sent.count >= Self.maxSent { sent.removeFirst().stop() }
@@ -124,16 +125,16 @@ package final class BrowserHost {
         one.start(self)
     }
 
-    /// What became of a page that was sent to a device.
+    /// Reports a change of a page that was sent to a device.
     func page(_ page: SentPage, to device: DeviceID, became event: SentPage.Event) {
         switch event {
-        case .offered: say(.popup(.sent(device, nil)))
+        case .offered: post(.popup(.sent(device, nil)))
         case .taken:
             sent.removeAll { $0 === page }
-            say(.popup(.taken(device)))
+            post(.popup(.taken(device)))
         case .failed(let why):
             sent.removeAll { $0 === page }
-            say(.popup(.sent(device, PopupFailure(why))))
+            post(.popup(.sent(device, PopupFailure(why))))
         }
     }
 
@@ -162,19 +163,19 @@ package final class BrowserHost {
     private func attach() {
         guard hasAccount else {
             state = .waiting(nil)
-            return say(.lost(Self.noAccount))
+            return post(.lost(Self.noAccount))
         }
         let attachment = AppAttachment(
             path: places.app, loop: loop, app: AttachRequest(app: app, types: [.browsingWeb]))
         state = .attaching(attachment)
-        // Later, like every other answer: a failure is told from inside `start`.
+        // Failures are reported from inside `start`.
         attachment.start { [weak self, weak attachment] report in
-            guard let self, let attachment, holds(attachment) else { return }
+            guard let self, let attachment, isCurrent(attachment) else { return }
             take(report, of: attachment)
         }
     }
 
-    private func holds(_ attachment: AppAttachment) -> Bool {
+    private func isCurrent(_ attachment: AppAttachment) -> Bool {
         switch state {
         case .waiting: false
         case .attaching(let current), .attached(let current, _): current === attachment
@@ -187,18 +188,18 @@ package final class BrowserHost {
             state = .attached(attachment, session)
             backoff.reset()
             tries = 0
-            // Before the page in front, which is so the newer of the two.
+            // Before the page in front, which is thus the newer of the two.
             offerTabs()
             perform(machine.attached())
         case .event(let event): take(event)
         case .lost:
             attachment.stop()
-            wait("handoffd went away")
+            wait("the connection to handoffd was lost")
         case .failed(.refused(let refusal)):
-            // The same answer would come again.
+            // A retry would have the same result.
             tries = Self.maxTries
             wait(refusal.message)
-        case .failed, .notDeclared: wait("handoffd does not run")
+        case .failed, .notDeclared: wait("handoffd is not running")
         }
     }
 
@@ -229,11 +230,11 @@ package final class BrowserHost {
 
     /// Opens a page in this browser.
     func open(_ content: ContinuedActivity, _ continuation: ContinuationID) {
-        // As a browser is given it by anybody else: what another device says is judged here again.
+        // Checked again, as any address from another device.
         guard let url = content.webpageURL, WebPage(url) != nil else {
             return received(.opened(continuation, false))
         }
-        say(.open(continuation, url: url, content.userInfo[PagePlace.key]?.object.flatMap(PagePlace.init(json:))))
+        post(.open(continuation, url: url, content.userInfo[PagePlace.key]?.object.flatMap(PagePlace.init(json:))))
     }
 
     // MARK: - The page in front
@@ -243,7 +244,7 @@ package final class BrowserHost {
     }
 
     private func perform(_ action: FrontPageMachine.Action) {
-        if case .tell(let message) = action { return say(message) }
+        if case .tell(let message) = action { return post(message) }
         guard case .attached(let attachment, let session) = state else { return }
         let calls = session.calls
         switch action {

@@ -2,25 +2,27 @@ internal import Glibc
 import HandoffModel
 import LoopIO
 
-/// The process around the host: who calls, standard input and output, signals.
+/// The process of the host: caller, standard input and output, signals.
 package enum BrowserProcess {
-    /// What the extension may leave unread, in bytes, before it is taken for dead.
-    private static let mostUnread = 16 << 20
+    /// The maximum number of bytes that the extension may leave unread before it counts as
+    /// unresponsive.
+    private static let maxUnread = 16 << 20
     private static let help = """
         usage: handoff-browser ORIGIN
                handoff-browser MANIFEST EXTENSION
 
-        Connects a web browser with handoffd. Browsers start it for the extension Handoff, as its native messaging host, and end
-        it; nobody else has a use for it.
+        Connects a web browser to handoffd. Browsers start and stop it as the native messaging host of the Handoff
+        extension. Do not run it directly.
 
           --help, --version
 
         """
 
-    /// Runs the host to its end, on the calling thread, which must be the process's first.
+    /// Runs the host until it exits, on the calling thread, which must be the main thread.
     ///
-    /// - Parameter words: the command line without the program's name.
-    /// - Returns: the exit code: 0, 1 when it could not start, or 2 when it was not our extension that called.
+    /// - Parameter words: The command-line arguments without the program name.
+    /// - Returns: The exit code: 0, 1 if it could not start, or 2 if the caller is not the Handoff
+    ///   extension.
     package static func run(_ words: [String]) -> Int32 {
         switch words {
         case ["--help"]:
@@ -54,7 +56,7 @@ package enum BrowserProcess {
         let host = BrowserHost(loop: loop, places: places, app: caller.app) { message in
             guard let bytes = NativeFramer.framed(message.json) else { return }
             output.write(bytes)
-            if output.pendingWriteBytes > mostUnread { loop.stop() }
+            if output.pendingWriteBytes > maxUnread { loop.stop() }
         }
         var framer = NativeFramer()
         input.onRead = { bytes in
@@ -63,11 +65,11 @@ package enum BrowserProcess {
                 case .success(let json):
                     if let message = ExtensionMessage(json: json) { host.received(message) }
                 case .failure(let why):
-                    write("handoff-browser: skipped a message of the extension: \(why)\n", to: .error)
+                    write("handoff-browser: skipped a message from the extension: \(why)\n", to: .error)
                 }
             }
         }
-        // The browser has ended, or the extension was switched off.
+        // The browser has exited, or the extension was disabled.
         input.onEnd = { loop.stop() }
         input.onError = { _ in loop.stop() }
         let signals = try [SIGTERM, SIGINT].map { number in try loop.signal(number) { loop.stop() } }
@@ -81,7 +83,7 @@ package enum BrowserProcess {
     }
 
     private static func write(_ text: String, to stream: StandardStream) {
-        // Nobody is left to tell that the terminal is gone.
+        // Write errors are ignored: there is nowhere else to report them.
         try? stream.write(Array(text.utf8))
     }
 }

@@ -1,31 +1,32 @@
 import LoopIO
 
-/// Tells when one of some files may have come or gone, and costs nothing until then. Used on the loop's thread only.
+/// Reports when one of some files may have been created or removed, without polling. Use on the
+/// loop's thread.
 ///
-/// The folders in which they are may be missing as well: then the nearest one above that exists is watched for the next name on
-/// the way.
+/// If a parent folder does not exist, the nearest existing one is watched for the next component of
+/// the path.
 final class FileArrival {
-    /// Folders that come and go while they are looked for are not followed further than this.
-    private static let patience = 16
+    /// The maximum number of attempts to set the watch while folders are created and removed.
+    private static let maxAttempts = 16
 
     private let paths: [String]
     private let onChange: () -> Void
     private var watch: FolderWatch?
 
-    /// - Parameter paths: absolute.
-    /// - Throws: an error of inotify_init1(2).
+    /// - Parameter paths: Absolute paths.
+    /// - Throws: An error of inotify_init1(2).
     init(of paths: [String], on loop: EventLoop, onChange: @escaping () -> Void) throws(Errno) {
         self.paths = paths
         self.onChange = onChange
         watch = try FolderWatch(on: loop) { [weak self] in
-            self?.look()
+            self?.updateWatch()
             self?.onChange()
         }
-        look()
+        updateWatch()
     }
 
-    private func look() {
-        var rest = Self.patience
+    private func updateWatch() {
+        var rest = Self.maxAttempts
         while rest > 0, watch?.setFolders(folders()) == true { rest -= 1 }
     }
 

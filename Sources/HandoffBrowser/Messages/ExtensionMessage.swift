@@ -1,26 +1,29 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// What the extension says. The names of kinds and fields stand in `WebExtension/host.js`, too.
+/// A message from the extension. `WebExtension/host.js` has the same names of kinds and fields.
 package enum ExtensionMessage: Sendable, Equatable {
-    /// This page is in front now; said again when its address or title changes.
+    /// The page in front. Repeated when its address or title changes.
     case page(FrontPage)
-    /// No page is in front, or one that is nobody's business: of a private window, of the browser itself.
+    /// No page is in front, or one that is private: in a private window, or a page of the browser
+    /// itself.
     case noPage
-    /// The page in front was scrolled for the first time since it was asked for its place, or since `HostMessage.watch`.
+    /// The page in front was scrolled, for the first time since its position was requested or since
+    /// `HostMessage.watch`.
     case moved
     /// The user has returned from another program to the window of the page in front.
     case returned
-    /// The answer to `HostMessage.save`; without a place where the page has none to tell, or is another by now.
+    /// The reply to `HostMessage.save`. No position if the page has none, or if another page is in
+    /// front.
     case place(request: Int, PagePlace?)
-    /// The answer to `HostMessage.open`: whether there is a tab for it.
+    /// The reply to `HostMessage.open`: true if a tab was opened.
     case opened(ContinuationID, Bool)
-    /// The answer to `HostMessage.listTabs`: the tabs of all windows that are not private.
+    /// The reply to `HostMessage.listTabs`: the tabs of all windows that are not private.
     case tabList(request: Int, [OpenTab])
-    /// The popup asks for something.
+    /// A request of the popup.
     case popup(PopupRequest)
 
-    /// - Returns: nil for what is no such message: a newer extension's, or nobody's.
+    /// - Returns: Nil for an unknown message, for example from a newer extension.
     package init?(json: JSONObject) {
         switch json["kind"]?.string {
         case "page":

@@ -1,28 +1,29 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// What the extension is told.
+/// A message to the extension.
 package enum HostMessage: Sendable, Equatable {
-    /// The daemon is there, and knows of no page yet: say which is in front.
+    /// The daemon is connected and knows no page yet. Requests the page in front.
     case ready
-    /// The daemon is not there, or refuses us: why, for people.
+    /// The daemon is unavailable or refuses to attach. The text is the reason, for display.
     case lost(String)
-    /// Whether the page in front is on offer.
+    /// True if the page in front is offered.
     case offered(Bool)
-    /// Say where this page is scrolled; answered by `ExtensionMessage.place`, within a second.
+    /// Requests the scroll position of a page. Answered by `ExtensionMessage.place` within a
+    /// second.
     case save(request: Int, url: String)
-    /// Report the next move on this page by `ExtensionMessage.moved`.
+    /// Requests `ExtensionMessage.moved` for the next move on this page.
     case watch(url: String)
-    /// This page was continued on another device: what plays in it is to stop.
+    /// The page was continued on another device: stop its media.
     case continued(url: String)
-    /// Open a page at a place; answered by `ExtensionMessage.opened`.
+    /// Opens a page at a position. Answered by `ExtensionMessage.opened`.
     case open(ContinuationID, url: String, PagePlace?)
-    /// Say which tabs are open; answered by `ExtensionMessage.tabList`.
+    /// Requests the open tabs. Answered by `ExtensionMessage.tabList`.
     case listTabs(request: Int)
-    /// For the popup.
+    /// A message for the popup.
     case popup(PopupAnswer)
 
-    /// The message on the pipe.
+    /// The message as sent over the pipe.
     package var json: JSONObject {
         switch self {
         case .ready: ["kind": "ready"]

@@ -1,35 +1,36 @@
 package import HandoffJSON
 
-/// Cuts the bytes of native messaging into messages, and makes such bytes: JSON behind its length, 4 bytes in the machine's order.
+/// Parses and writes native messaging frames: JSON after its length, 4 bytes in native byte order.
 /// Plain values.
 ///
-/// The other end is the browser, which writes what our extension says; and an extension may have been replaced. Titles and addresses
-/// in its messages are those of any page, so that a message that cannot be used is skipped, and no other one is lost with it.
+/// The other end is the browser, with messages of the extension, which may have been replaced.
+/// Titles and addresses in messages come from arbitrary pages. Invalid messages are therefore
+/// skipped without losing others.
 package struct NativeFramer: Sendable {
-    /// Why a message is skipped.
+    /// The reason why a message is skipped.
     package enum Failure: Error, Equatable, Sendable {
-        /// It has this many bytes.
+        /// The message has this many bytes.
         case tooLong(Int)
-        /// It is no JSON object, or one that is nested too deep or has too many members.
+        /// The message is not a JSON object, is nested too deeply or has too many members.
         case notJSON(String)
     }
 
-    /// The longest message that is taken, in bytes: some thousand open tabs.
+    /// The maximum length of a received message, in bytes: several thousand open tabs.
     package static let longest = 1 << 20
-    /// The longest message that a browser takes (Chromium and Firefox alike), in bytes.
+    /// The maximum length of a message that browsers accept (Chromium and Firefox alike), in bytes.
     package static let longestAnswer = 1 << 20
 
     private static let limits = JSONLimits(bytes: longest, depth: 8)
     private static let header = 4
 
     private var bytes: [UInt8] = []
-    /// How many bytes of a message that is too long are still to be skipped.
+    /// The number of bytes of an overlong message still to skip.
     private var skipped = 0
 
     package init() {}
 
-    /// Takes bytes, in whatever pieces they come.
-    /// - Parameter each: gets the messages that are complete with them, in order; of a message that is skipped, why.
+    /// Parses bytes, in pieces of any size.
+    /// - Parameter each: Receives each completed message in order, or the reason why it is skipped.
     package mutating func received(_ more: [UInt8], each: (Result<JSONObject, Failure>) -> Void) {
         bytes += more
         var start = 0
@@ -53,13 +54,13 @@ package struct NativeFramer: Sendable {
         }
     }
 
-    /// A message as it is written.
-    /// - Returns: nil when no browser would take it.
+    /// Returns the frame of a message.
+    /// - Returns: Nil if the message is too long for browsers.
     package static func framed(_ message: JSONObject) -> [UInt8]? {
         let text = message.encoded()
         guard text.count <= longestAnswer else { return nil }
         let length = UInt32(text.count)
-        // Linux knows no machine of the other order on which a browser runs.
+        // Little-endian: no browser runs on big-endian Linux machines.
         return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + text
     }
 
@@ -69,7 +70,7 @@ package struct NativeFramer: Sendable {
 
     private static func object(_ text: ArraySlice<UInt8>) -> Result<JSONObject, Failure> {
         do throws(JSONError) {
-            // A page may have cut its title inside a character.
+            // A page may have cut its title within a character.
             let json = try JSON(parsing: JSON.replacingHalfSurrogates(in: repaired(text)), limits: limits)
             return json.object.map { .success($0) } ?? .failure(.notJSON("it is not an object"))
         } catch {
@@ -77,7 +78,8 @@ package struct NativeFramer: Sendable {
         }
     }
 
-    /// The text in valid UTF-8: Firefox writes half of a surrogate pair as three bytes, which are none.
+    /// Returns the text as valid UTF-8. Firefox writes half of a surrogate pair as three invalid
+    /// bytes.
     private static func repaired(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         String(validating: text, as: UTF8.self) == nil ? Array(String(decoding: text, as: UTF8.self).utf8)[...] : text
     }

@@ -3,21 +3,21 @@ import HandoffModel
 
 /// The page in the tab that is in front.
 package struct FrontPage: Sendable, Equatable {
-    /// Its address.
+    /// The page's address.
     package var url: String
-    /// Its title, as the tab shows it; empty for none.
+    /// The title shown in the tab; empty if there is none.
     package var title: String
-    /// Firefox's name for the container of the tab; nil for none, and for browsers without them.
+    /// Firefox's name for the tab's container; nil for none, and in browsers without containers.
     package var container: String?
 
-    /// - Parameter title: of any length; it is cut to what an activity may have.
+    /// - Parameter title: Of any length; cut to the limit of activities.
     package init(url: String, title: String, container: String? = nil) {
         self.url = url
         self.title = title.prefix(utf8Count: Limits.title)
         self.container = container
     }
 
-    /// The activity that it is.
+    /// The activity of the page.
     package var activity: ActivityDescription {
         var activity = ActivityDescription(type: ActivityType.browsingWeb.text)
         activity.title = title.isEmpty ? nil : title

@@ -2,53 +2,56 @@ package import HandoffControl
 import HandoffJSON
 package import HandoffModel
 
-/// Decides what the daemon is told of the page in front. Plain values: an event in, actions out.
+/// Decides which calls to the daemon announce the page in front. Plain values: an event in, actions
+/// out.
 ///
-/// A new address is a new activity, a new title is none. One call is under way at a time, and what changes meanwhile comes
-/// together: a page that changes its title or address without end costs no more than the daemon's answers.
+/// A new address is a new activity; a new title is an update. Only one call is in progress at a
+/// time, and changes in the meantime are combined. A page that constantly changes its title or
+/// address is limited by the daemon's replies.
 ///
 /// Diagram: `docs/state-machines/front-page.md`.
 package struct FrontPageMachine: Sendable {
-    /// What the driver is to do.
+    /// An action for the driver.
     package enum Action: Equatable, Sendable {
-        /// `Publish`; `published` or `refused` takes the answer.
+        /// `Publish`; `published` or `refused` receives the reply.
         case publish(FrontPage)
         /// `BecomeCurrent`.
         case becomeCurrent(ActivityID)
-        /// `Update`; `updated` takes the answer.
+        /// `Update`; `updated` receives the reply.
         case update(ActivityID, ActivityChange)
         /// `Invalidate`.
         case invalidate(ActivityID)
         /// `AnswerSave`.
         case answer(ActivityID, ActivityChange?)
-        /// Tell the extension.
+        /// Sends a message to the extension.
         case tell(HostMessage)
     }
 
     private enum Offer: Equatable {
-        /// The state while nothing is on offer.
+        /// Nothing is offered.
         case none
-        /// The state until the daemon has answered; the activity before stays until then.
+        /// Waiting for the daemon's reply; the previous activity remains until then.
         case publishing(FrontPage, before: ActivityID?)
-        /// The state while the page is on offer.
+        /// The page is offered.
         case offered(ActivityID, FrontPage)
-        /// The state after the daemon has refused the page: until there is another one.
+        /// The daemon has refused the page. Lasts until another page is in front.
         case refused(FrontPage)
-        /// The state after the daemon has ended the activity, since its reader was away for long: until he moves or returns, or there
-        /// is another page.
+        /// The daemon has ended the activity because its reader was away for long. Lasts until they
+        /// move or return, or another page is in front.
         case withdrawn(FrontPage)
     }
 
     private var rules = PageRules()
     private var isAttached = false
-    /// The page in front, whether it may be offered or not.
+    /// The page in front, even if it may not be offered.
     private var front: FrontPage?
     private var offer = Offer.none
     private var isUpdating = false
-    /// Whether the daemon asks for the place before it hands the page over.
+    /// True if the daemon must request the position before it hands over the page.
     private var needsSave = true
-    /// The activity whose place the extension was asked for, and the number of that question.
-    private var asked: (request: Int, activity: ActivityID)?
+    /// The activity whose position was requested from the extension, and the number of that
+    /// request.
+    private var pendingSave: (request: Int, activity: ActivityID)?
     private var lastRequest = 0
 
     package init() {}
@@ -56,42 +59,42 @@ package struct FrontPageMachine: Sendable {
     /// The page in front, if it may be offered.
     private var wanted: FrontPage? { front.flatMap { rules.allows($0) ? $0 : nil } }
 
-    /// Other pages are offered from now on than before.
+    /// Sets the rules for the pages that may be offered.
     package mutating func setRules(_ rules: PageRules) -> [Action] {
         guard rules != self.rules else { return [] }
         self.rules = rules
         return settle()
     }
 
-    /// The daemon knows us, and none of our activities.
+    /// The daemon is connected and has none of this browser's activities.
     package mutating func attached() -> [Action] {
-        forget()
+        reset()
         isAttached = true
-        // Its answer is the page; what was in front before may be gone.
+        // The extension replies with the page; the previous one may be outdated.
         front = nil
         return [.tell(.ready)]
     }
 
-    /// The daemon went away, and our activities with it.
+    /// The connection to the daemon was lost, and its activities with it.
     package mutating func lost(_ why: String) -> [Action] {
-        forget()
+        reset()
         isAttached = false
         return [.tell(.offered(false)), .tell(.lost(why))]
     }
 
-    private mutating func forget() {
+    private mutating func reset() {
         offer = .none
         isUpdating = false
-        asked = nil
+        pendingSave = nil
     }
 
-    /// Another page is in front, or none, or its title has changed.
+    /// Handles a change of the page in front or of its title.
     package mutating func front(_ page: FrontPage?) -> [Action] {
         front = page
         return settle()
     }
 
-    /// The page was scrolled.
+    /// Handles scrolling of the page.
     package mutating func moved() -> [Action] {
         if case .withdrawn = offer { return returned() }
         guard case .offered(let id, _) = offer, !needsSave else { return [] }
@@ -101,7 +104,7 @@ package struct FrontPageMachine: Sendable {
         return [.update(id, change)]
     }
 
-    /// The user has returned to the window with the page, from another program.
+    /// Handles the user's return to the page's window from another program.
     package mutating func returned() -> [Action] {
         switch offer {
         case .none, .publishing, .refused: return []
@@ -112,13 +115,13 @@ package struct FrontPageMachine: Sendable {
         }
     }
 
-    /// Another device has continued an activity.
+    /// Handles the continuation of an activity on another device.
     package func continued(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
         return [.tell(.continued(url: page.url))]
     }
 
-    /// The answer to `publish`.
+    /// Handles the reply to `publish`.
     package mutating func published(_ id: ActivityID) -> [Action] {
         guard case .publishing(let page, let before) = offer else { return [] }
         offer = .offered(id, page)
@@ -127,43 +130,43 @@ package struct FrontPageMachine: Sendable {
         return actions + [.tell(.offered(true))] + settle()
     }
 
-    /// The daemon did not take the page.
+    /// Handles the refusal of `publish`.
     package mutating func refused() -> [Action] {
         guard case .publishing(let page, let before) = offer else { return [] }
         offer = .refused(page)
         return (before.map { [.invalidate($0)] } ?? []) + [.tell(.offered(false))] + settle()
     }
 
-    /// The answer to `update`, whatever it was.
+    /// Handles the reply to `update`, whether or not it succeeded.
     package mutating func updated() -> [Action] {
         isUpdating = false
         return settle()
     }
 
-    /// The daemon has ended an activity.
+    /// Handles the end of an activity by the daemon.
     package mutating func withdrawn(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
         offer = .withdrawn(page)
         return [.tell(.offered(false)), .tell(.watch(url: page.url))]
     }
 
-    /// The daemon asks for the place.
+    /// Handles the daemon's request for the position.
     package mutating func save(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [.answer(id, nil)] }
         needsSave = false
         lastRequest += 1
-        asked = (lastRequest, id)
+        pendingSave = (lastRequest, id)
         return [.tell(.save(request: lastRequest, url: page.url))]
     }
 
-    /// The extension has answered.
+    /// Handles the extension's reply.
     package mutating func place(_ place: PagePlace?, request: Int) -> [Action] {
-        guard let asked, asked.request == request else { return [] }
-        self.asked = nil
+        guard let asked = pendingSave, asked.request == request else { return [] }
+        pendingSave = nil
         guard let place else { return [.answer(asked.activity, nil)] }
         var change = ActivityChange()
         change.userInfo = [PagePlace.key: .object(place.json)]
-        // It is elsewhere by the time somebody asks again.
+        // The position will have changed by the next request.
         if place.media?.isPlaying == true {
             change.needsSave = true
             needsSave = true
@@ -171,7 +174,7 @@ package struct FrontPageMachine: Sendable {
         return [.answer(asked.activity, change)]
     }
 
-    /// Brings what is on offer nearer to what is wanted.
+    /// Starts the next action towards the wanted offer.
     private mutating func settle() -> [Action] {
         guard isAttached else { return [] }
         switch (offer, wanted) {
@@ -185,7 +188,7 @@ package struct FrontPageMachine: Sendable {
         case (.refused(let page), let wanted?):
             return page == wanted ? [] : publish(wanted, before: nil)
         case (.withdrawn(let page), let wanted?):
-            // A title that changes by itself is no return.
+            // A title that changes by itself is not a return of the reader.
             return page.url == wanted.url ? [] : publish(wanted, before: nil)
         case (.none, let wanted?):
             return publish(wanted, before: nil)

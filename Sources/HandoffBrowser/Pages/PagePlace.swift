@@ -1,16 +1,19 @@
 package import HandoffJSON
 
-/// Where somebody is on a page: what he reads, and what plays. Never anything that he has entered.
+/// The user's position on a page: in the text and in media. Never contains anything that the user
+/// has entered.
 package struct PagePlace: Sendable, Equatable {
-    /// Where he is in the text.
+    /// A position in the text.
     package struct Reading: Sendable, Equatable {
-        /// The first words that are seen, with single blanks between them.
+        /// The first visible words, separated by single blanks.
         package var words: String
-        /// How far their line is below the top of the box that scrolls, in CSS pixels; negative when its beginning is above.
+        /// The distance of their line from the top of the scrolling box, in CSS pixels; negative if
+        /// the line starts above it.
         package var offset: Double
-        /// How many characters of the words belong to the paragraph in which they begin; nil for all.
+        /// The number of characters that belong to the paragraph in which the words start; nil for
+        /// all.
         package var paragraph: Int?
-        /// Which of several places with the same words it is; nil where the page has them once.
+        /// The occurrence, if the page has the same words several times; otherwise nil.
         package var copy: Copy?
 
         package init(words: String, offset: Double, paragraph: Int? = nil, copy: Copy? = nil) {
@@ -21,11 +24,11 @@ package struct PagePlace: Sendable, Equatable {
         }
     }
 
-    /// One of several places with the same words.
+    /// One of several positions with the same words.
     package struct Copy: Sendable, Equatable {
-        /// Its number, from 0.
+        /// The index of the occurrence, from 0.
         package var index: Int
-        /// How many there are, 2 at least.
+        /// The number of occurrences, at least 2.
         package var count: Int
 
         package init?(index: Int, count: Int) {
@@ -35,11 +38,11 @@ package struct PagePlace: Sendable, Equatable {
         }
     }
 
-    /// Where he is in a film or a sound.
+    /// A position in a video or an audio recording.
     package struct Media: Sendable, Equatable {
-        /// Seconds from its beginning.
+        /// The time from its start, in seconds.
         package var time: Double
-        /// Whether it plays.
+        /// True if it is playing.
         package var isPlaying: Bool
 
         package init(time: Double, isPlaying: Bool) {
@@ -50,26 +53,26 @@ package struct PagePlace: Sendable, Equatable {
 
     /// The key in `userInfo`.
     package static let key = "place"
-    /// The most bytes of the words.
+    /// The maximum length of the words, in bytes.
     package static let longestWords = 1024
-    private static let farthest = 1e6
-    private static let longestTime = 1e6
-    /// The longest page, in CSS pixels: browsers lay out no more than 2^25.
+    private static let maxOffset = 1e6
+    private static let maxTime = 1e6
+    /// The maximum height of a page, in CSS pixels: browsers lay out at most 2^25.
     private static let maxHeight = 1e8
     private static let maxBoxBytes = 256
     fileprivate static let maxCopies = 1000
 
-    /// What is read; nil at the very top, and on a page without text.
+    /// The position in the text; nil at the very top, and on a page without text.
     package var reading: Reading?
-    /// How much of the way has been scrolled, from 0 to 1; for pages whose text is another there.
+    /// The scrolled fraction, from 0 to 1; for pages with different text on the other device.
     package var ratio: Double?
-    /// The length of all that is scrolled, in CSS pixels: pages that load more of themselves are shorter at first. Nil from devices
-    /// that do not send it.
+    /// The total height, in CSS pixels, because pages that load more content are shorter at first.
+    /// Nil from devices that do not send it.
     package var height: Double?
-    /// Where the box that scrolls is in the tree of elements: numbers of children from the root on, with `f` into a frame, separated
-    /// by `/`. Nil for the page itself.
+    /// The path of the scrolling box in the element tree: child numbers from the root, with `f` for
+    /// entering a frame, separated by `/`. Nil for the page itself.
     package var box: String?
-    /// What plays, or has played; nil for none.
+    /// Media that plays or has played; nil for none.
     package var media: Media?
 
     package init(
@@ -82,10 +85,10 @@ package struct PagePlace: Sendable, Equatable {
         self.media = media
     }
 
-    /// Reads what a page's script or another device said, which may be anything: what is out of its range is left out.
+    /// Reads untrusted values from a page's script or another device. Ignores values out of range.
     package init?(json: JSONObject) {
         if let words = json["words"]?.string, (1...Self.longestWords).contains(words.utf8.count),
-            let offset = json["offset"]?.number, abs(offset) <= Self.farthest
+            let offset = json["offset"]?.number, abs(offset) <= Self.maxOffset
         {
             reading = Reading(
                 words: words, offset: offset,
@@ -99,7 +102,7 @@ package struct PagePlace: Sendable, Equatable {
         }
         if let height = json["height"]?.number, (1...Self.maxHeight).contains(height) { self.height = height }
         if let box = json["box"]?.string, Self.isPath(box) { self.box = box }
-        if let time = json["time"]?.number, (0...Self.longestTime).contains(time) {
+        if let time = json["time"]?.number, (0...Self.maxTime).contains(time) {
             media = Media(time: time, isPlaying: json["playing"]?.bool ?? false)
         }
         if reading == nil, ratio == nil, media == nil { return nil }
@@ -117,7 +120,7 @@ package struct PagePlace: Sendable, Equatable {
             }
     }
 
-    /// As it travels.
+    /// The position as sent to other devices.
     package var json: JSONObject {
         var json: JSONObject = [:]
         if let reading {

@@ -4,20 +4,20 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// A page that the user has sent to one device: on offer to it, in a session of its own beside the page in front, until it was
-/// taken there. Lives on the loop's thread.
+/// A page that the user has sent to one device. It is offered in a separate session beside the page
+/// in front, until it is accepted. Lives on the loop's thread.
 final class SentPage {
-    /// What became of it.
+    /// A change of the page's state.
     enum Event {
-        /// The device is told of it.
+        /// The page was offered to the device.
         case offered
-        /// The device has opened it.
+        /// The device has opened the page.
         case taken
-        /// It is not on offer any more, or never was: why.
+        /// The page is no longer offered, or could not be. The text is the reason.
         case failed(String)
     }
 
-    /// How long it waits for a device that is away, or whose user is.
+    /// The maximum time to wait for a device, or its user, that is away.
     private static let lifetime = Duration.seconds(86_400)
 
     private let page: FrontPage
@@ -36,25 +36,25 @@ final class SentPage {
         attachment = AppAttachment(path: path, loop: loop, app: AttachRequest(app: app))
     }
 
-    /// Offers it.
-    /// - Parameter host: told what becomes of it; `taken` and `failed` are the last.
+    /// Offers the page.
+    /// - Parameter host: Receives the events; `taken` and `failed` are the last.
     func start(_ host: BrowserHost) {
         self.host = host
         attachment.start { [weak self] event in
             switch event {
             case .attached: self?.publish()
             case .event(.continued): self?.end(.taken)
-            case .event(.withdrawn): self?.end(.failed("handoffd has withdrawn the page"))
-            // The page that was sent is not in front any more, so nobody would know that it is sent again.
-            case .lost: self?.end(.failed("handoffd went away before the page was taken"))
+            case .event(.withdrawn): self?.end(.failed("handoffd withdrew the page"))
+            // Not retried: the page is no longer in front, so the user would not notice.
+            case .lost: self?.end(.failed("the connection to handoffd was lost before the page was accepted"))
             case .failed(.refused(let refusal)): self?.end(.failed(VisibleText.escape(refusal.message)))
-            case .failed, .notDeclared: self?.end(.failed("handoffd does not run"))
+            case .failed, .notDeclared: self?.end(.failed("handoffd is not running"))
             case .event: break
             }
         }
     }
 
-    /// Takes it back.
+    /// Withdraws the page.
     func stop() {
         host = nil
         timer = nil
@@ -71,7 +71,7 @@ final class SentPage {
             switch result {
             case .success: self?.offered()
             case .failure(.refused(let refusal)): self?.end(.failed(VisibleText.escape(refusal.message)))
-            case .failure: self?.end(.failed("handoffd went away"))
+            case .failure: self?.end(.failed("the connection to handoffd was lost"))
             }
         }
     }
@@ -79,7 +79,7 @@ final class SentPage {
     private func offered() {
         host?.page(self, to: device, became: .offered)
         timer = loop.timer(after: Self.lifetime, accuracy: .seconds(60)) { [weak self] in
-            self?.end(.failed("the page was not taken for a day"))
+            self?.end(.failed("the page was not accepted within a day"))
         }
     }
 

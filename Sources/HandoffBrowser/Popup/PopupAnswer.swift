@@ -2,26 +2,27 @@ package import HandoffControl
 package import HandoffJSON
 package import HandoffModel
 
-/// What the popup is told.
+/// A message to the popup.
 package enum PopupAnswer: Sendable, Equatable {
-    /// How this device stands; said again after each change.
+    /// The state of this device. Repeated after each change.
     case status(ControlStatus, [ControlDevice])
-    /// What the other devices offer and this one can open; said again after each change.
+    /// The offers of other devices that this one can open. Repeated after each change.
     case offers([ControlActivity])
-    /// The open tabs of a device, or why they did not come.
+    /// The open tabs of a device, or the reason why they are not available.
     case tabs(DeviceID, name: String, Result<[OpenTab], PopupFailure>)
-    /// Something was continued, or why not.
+    /// An activity was continued, or the reason why not.
     case went(ActivityID, PopupFailure?)
-    /// The QR code of an address, each row from the top with a `1` for a dark module; nil where no code can hold it.
+    /// The QR code of an address: rows from the top, with `1` for a dark module. Nil if the address
+    /// is too long.
     case code(url: String, rows: [String]?)
-    /// A page is on offer to the device that it was sent to, or why not.
+    /// A page is offered to the device that it was sent to, or the reason why not.
     case sent(DeviceID, PopupFailure?)
-    /// That device has taken the page.
+    /// The device has accepted the page.
     case taken(DeviceID)
-    /// What cannot be told, and why.
+    /// An error.
     case trouble(PopupFailure)
 
-    /// The message on the pipe.
+    /// The message as sent over the pipe.
     package var json: JSONObject {
         switch self {
         case .status(let status, let devices):
@@ -30,7 +31,7 @@ package enum PopupAnswer: Sendable, Equatable {
                 "name": .string(devices.first(where: \.isSelf)?.label ?? status.name),
                 "account": .bool(status.account != nil),
                 "advertising": .bool(status.advertising), "receiving": .bool(status.receiving),
-                "holds": .array(status.holds.filter { $0.device == nil }.map(Self.hold)),
+                "holds": .array(status.holds.filter { $0.device == nil }.map(Self.restriction)),
                 "warnings": .array(status.warnings.map { .string($0) }),
                 "devices": .array(
                     devices.filter { !$0.isSelf }.map {
@@ -76,17 +77,17 @@ package enum PopupAnswer: Sendable, Equatable {
         ]
     }
 
-    private static func hold(_ hold: ControlRestriction) -> JSON {
+    private static func restriction(_ restriction: ControlRestriction) -> JSON {
         [
-            "direction": .string(hold.direction.rawValue), "byUser": .bool(hold.author == .user),
-            "until": hold.until.map { .real($0) } ?? .null, "message": .string(hold.message),
+            "direction": .string(restriction.direction.rawValue), "byUser": .bool(restriction.author == .user),
+            "until": restriction.until.map { .real($0) } ?? .null, "message": .string(restriction.message),
         ]
     }
 }
 
-/// Why something did not come about, in words for people.
+/// The reason for a failure, for display.
 package struct PopupFailure: Error, Sendable, Equatable {
-    /// A sentence without its end.
+    /// A sentence without a final period.
     package let message: String
 
     package init(_ message: String) {

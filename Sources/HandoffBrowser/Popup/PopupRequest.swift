@@ -1,26 +1,26 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// What the extension's popup asks for.
+/// A request of the extension's popup.
 package enum PopupRequest: Sendable, Equatable {
-    /// It was opened: tell it what there is, and what changes.
+    /// The popup was opened. Send it the state and all changes.
     case open
-    /// It was closed: nothing is followed any more.
+    /// The popup was closed. Stop following.
     case close
     /// Continue this offer of this device.
     case go(ActivityID, DeviceID)
-    /// Ask the other devices for their open tabs.
+    /// Request the open tabs of the other devices.
     case tabs
-    /// Offer nothing any more, for so many seconds, or until somebody wants it.
+    /// Pause offers for this number of seconds, or until resumed.
     case pause(seconds: Double?)
-    /// Offer again.
+    /// Resume offers.
     case resume
-    /// The QR code of an address.
+    /// Create the QR code of an address.
     case code(url: String)
-    /// Send a page, at its place if it has told that, to one device.
+    /// Send a page to one device, with its position if known.
     case send(FrontPage, PagePlace?, to: DeviceID)
 
-    /// - Returns: nil for what is no such request.
+    /// - Returns: Nil for an unknown request.
     package init?(json: JSONObject) {
         switch json["kind"]?.string {
         case "popupOpen": self = .open

@@ -4,12 +4,12 @@ import HandoffModel
 import LoopIO
 import QRText
 
-/// Serves the popup while it is open, over the daemon's control socket. Lives on the loop's thread; letting go of it ends all that it
-/// has begun, but for what the user has begun to continue.
+/// Serves the popup while it is open, over the daemon's control socket. Lives on the loop's thread.
+/// Releasing it cancels its requests, except for activities that the user is continuing.
 final class PopupSession {
     private let path: String
     private let loop: EventLoop
-    /// Tells the popup, and opens pages in this browser.
+    /// Sends messages to the popup, and opens pages in this browser.
     private weak var host: BrowserHost?
     private var watch: ControlClient?
     private var changes: ControlClient?
@@ -17,10 +17,10 @@ final class PopupSession {
     private var offers: [ControlActivity] = []
     private var isWatchReady = false
     private var status: ControlStatus?
-    private var said: PopupAnswer?
-    /// Why no page is offered, which the popup shows with the warnings of the daemon.
+    private var lastStatus: PopupAnswer?
+    /// The reason why no page is offered, which the popup shows with the daemon's warnings.
     var rulesProblem: String? {
-        didSet { if rulesProblem != oldValue { askStatus() } }
+        didSet { if rulesProblem != oldValue { requestStatus() } }
     }
     private var requests: [DeviceID: TabRequest] = [:]
 
@@ -30,11 +30,11 @@ final class PopupSession {
         self.host = host
     }
 
-    private func say(_ answer: PopupAnswer) {
-        host?.say(.popup(answer))
+    private func post(_ answer: PopupAnswer) {
+        host?.post(.popup(answer))
     }
 
-    /// Begins to tell what there is.
+    /// Starts sending state and changes.
     func start() {
         do throws(ClientError) {
             calls = try ControlClient(path: path, loop: loop)
@@ -43,80 +43,81 @@ final class PopupSession {
             let changes = try ControlClient(path: path, loop: loop)
             self.changes = changes
             changes.followChanges { [weak self] result in
-                // That the daemon has gone is said once, by the one that watches the offers.
+                // The client that watches the offers reports when the connection to the daemon is
+                // lost.
                 guard case .success(let changes) = result, changes.changed.contains(where: { $0 != .apps }) else {
                     return
                 }
-                self?.askStatus()
+                self?.requestStatus()
             }
             watch.watch { [weak self] result in
                 switch result {
                 case .success(let event): self?.take(event)
-                case .failure(let error): self?.say(.trouble(PopupFailure(error)))
+                case .failure(let error): self?.post(.trouble(PopupFailure(error)))
                 }
             }
         } catch {
-            say(.trouble(PopupFailure(error)))
+            post(.trouble(PopupFailure(error)))
         }
     }
 
-    /// Does what the popup asks for.
+    /// Handles a request of the popup.
     func take(_ request: PopupRequest) {
         switch request {
         case .open, .close, .send: break
         case .go(let activity, let device): go(activity, device)
-        case .tabs: askForTabs()
+        case .tabs: requestTabs()
         case .pause(let seconds): set(SetSwitchesRequest(advertise: false, seconds: seconds))
         case .resume: set(SetSwitchesRequest(advertise: true))
         case .code(let url):
-            // A phone that reads the code is in the same network, so that a local address is of use.
+            // A phone that scans the code is on the same network, so local addresses are useful.
             let isAcceptable = [nil, .local].contains(WebURL.problem(of: url))
-            say(.code(url: url, rows: isAcceptable ? QRCode(url)?.rows : nil))
+            post(.code(url: url, rows: isAcceptable ? QRCode(url)?.rows : nil))
         }
     }
 
     // MARK: - Status and offers
 
-    private func askStatus() {
+    private func requestStatus() {
         calls?.getStatus { [weak self] result in
             switch result {
             case .success(let status):
                 self?.status = status
-                self?.askDevices()
-            case .failure(let error): self?.say(.trouble(PopupFailure(error)))
+                self?.requestDevices()
+            case .failure(let error): self?.post(.trouble(PopupFailure(error)))
             }
         }
     }
 
-    private func askDevices() {
+    private func requestDevices() {
         calls?.listDevices { [weak self] result in
             guard let self, var status else { return }
             if let rulesProblem { status.warnings.insert(rulesProblem, at: 0) }
-            // Without an account there are none.
+            // Without an account there are no devices.
             let answer = PopupAnswer.status(status, (try? result.get()) ?? [])
-            if answer != said { say(answer) }
-            said = answer
+            if answer != lastStatus { post(answer) }
+            lastStatus = answer
         }
     }
 
     private func set(_ request: SetSwitchesRequest) {
         calls?.setSwitches(request) { [weak self] result in
-            if case .failure(let error) = result { self?.say(.trouble(PopupFailure(error))) }
-            self?.askStatus()
+            if case .failure(let error) = result { self?.post(.trouble(PopupFailure(error))) }
+            self?.requestStatus()
         }
     }
 
     private func take(_ event: WatchEvent) {
         switch event {
         case .ready: isWatchReady = true
-        // Those that were there come the newest first, and the others one after the other.
+        // Existing offers arrive newest first, later ones one by one.
         case .added(let offer): offers.insert(offer, at: isWatchReady ? 0 : offers.endIndex)
         case .changed(let offer):
             offers = offers.map { $0.id == offer.id && $0.device == offer.device ? offer : $0 }
         case .removed(let offer): offers.removeAll { $0.id == offer.id && $0.device == offer.device }
         }
         guard isWatchReady else { return }
-        say(.offers(offers.filter { !Self.isTabs($0) && $0.opens.kind != .nothing }))
+        post(.offers(offers.filter { !Self.isTabs($0) && $0.opens.kind != .nothing }))
     }
 
     private static func isTabs(_ offer: ControlActivity) -> Bool { offer.type.text == OpenTab.activityType }
@@ -126,20 +127,20 @@ final class PopupSession {
     private func go(_ activity: ActivityID, _ device: DeviceID) {
         guard let offer = offers.first(where: { $0.id == activity && $0.device == device }),
             let client = try? ControlClient(path: path, loop: loop)
-        else { return say(.went(activity, PopupFailure("it is not on offer any more"))) }
-        // A page opens in this browser, whichever is the default one.
+        else { return post(.went(activity, PopupFailure("it is no longer available"))) }
+        // A page opens in this browser, even if it is not the default one.
         let isPage = offer.type == .browsingWeb
         let request = ContinueRequest(activity: activity.hex, from: device.hex, take: isPage)
-        // Keeps its connection: the popup closes as soon as the user has chosen.
+        // Uses its own connection, because the popup closes as soon as the user has chosen.
         client.continueActivity(request) { [weak host] result in
             switch result {
             case .success(.willContinue): break
             case .success(.continued(_, let content, _, let continuation)):
                 if isPage, let content, let continuation { host?.open(content, continuation) }
-                host?.say(.popup(.went(activity, nil)))
+                host?.post(.popup(.went(activity, nil)))
                 client.close()
             case .failure(let error):
-                host?.say(.popup(.went(activity, PopupFailure(error))))
+                host?.post(.popup(.went(activity, PopupFailure(error))))
                 client.close()
             }
         }
@@ -147,38 +148,38 @@ final class PopupSession {
 
     // MARK: - Tabs
 
-    private func askForTabs() {
+    private func requestTabs() {
         for offer in offers where Self.isTabs(offer) && requests[offer.device] == nil {
-            let tell = { [weak self] (result: Result<[OpenTab], PopupFailure>) in
+            let report = { [weak self] (result: Result<[OpenTab], PopupFailure>) in
                 guard let self else { return }
-                say(.tabs(offer.device, name: offer.deviceName, result))
+                post(.tabs(offer.device, name: offer.deviceName, result))
             }
             do throws(ClientError) {
                 requests[offer.device] = try TabRequest(offer, path: path, loop: loop) { [weak self] result in
-                    tell(result.mapError { PopupFailure($0) })
+                    report(result.mapError { PopupFailure($0) })
                     self?.loop.later { self?.requests[offer.device] = nil }
                 }
             } catch {
-                tell(.failure(PopupFailure(error)))
+                report(.failure(PopupFailure(error)))
             }
         }
     }
 }
 
 extension QRCode {
-    /// Each row from the top, with a `1` for a dark module and a `0` for a light one.
+    /// Rows from the top, with `1` for a dark module and `0` for a light one.
     fileprivate var rows: [String] {
         (0..<size).map { row in (0..<size).map { isDark(row: row, column: $0) ? "1" : "0" }.joined() }
     }
 }
 
 extension PopupFailure {
-    /// What a client was told, for people.
+    /// A client's error, for display.
     init(_ error: ClientError) {
         switch error {
-        case .notReachable: self.init("handoffd does not run")
-        case .foreign: self.init("the socket of handoffd belongs to somebody else")
-        case .lost: self.init("handoffd went away")
+        case .notReachable: self.init("handoffd is not running")
+        case .foreign: self.init("the socket of handoffd belongs to another user")
+        case .lost: self.init("the connection to handoffd was lost")
         case .badAnswer(let what): self.init(what)
         case .refused(let refusal): self.init(VisibleText.escape(refusal.message))
         }

@@ -1,37 +1,38 @@
 package import HandoffJSON
 import HandoffModel
 
-/// A tab that is open in a browser, as other devices are told of it.
+/// An open browser tab, as sent to other devices.
 package struct OpenTab: Sendable, Equatable {
-    /// The type of the activity by which open tabs are asked for. The list itself goes over a continuation stream: it is made
-    /// when somebody asks, and never before.
+    /// The type of the activity that offers open tabs. The list is sent over a continuation stream.
+    /// It is created only on request.
     package static let activityType = "dev.handoff1.browser.tabs"
-    /// The most tabs of a list.
+    /// The maximum number of tabs in a list.
     package static let most = 2000
-    /// The most bytes of a list on a stream; its titles and addresses have less.
+    /// The maximum size of a list on a stream, in bytes; its titles and addresses are smaller.
     package static let longestList = 1 << 20
-    /// The most bytes of all titles and addresses of a list.
-    private static let mostText = 700_000
-    /// The most characters of a title.
-    private static let longestTitle = 200
+    /// The maximum size of all titles and addresses of a list, in bytes.
+    private static let maxText = 700_000
+    /// The maximum length of a title, in characters.
+    private static let maxTitle = 200
 
-    /// Its title; empty for none.
+    /// The title; empty if there is none.
     package var title: String
-    /// Its address.
+    /// The address.
     package var url: String
-    /// Its container, as `FrontPage` has it. It is not sent.
+    /// The container, as in `FrontPage`. Not sent to other devices.
     package var container: String?
 
     package init(title: String, url: String, container: String? = nil) {
-        self.title = String(title.prefix(Self.longestTitle))
+        self.title = String(title.prefix(Self.maxTitle))
         self.url = url
         self.container = container
     }
 
-    /// Reads a list, of an extension or of another device: what no browser would open is left out.
+    /// Reads a list from the extension or another device. Skips addresses that browsers would not
+    /// open.
     package static func list(_ json: JSON?) -> [OpenTab] {
         var list: [OpenTab] = []
-        var room = mostText
+        var room = maxText
         for element in (json?.array ?? []).prefix(most) {
             guard let object = element.object, let url = object["url"]?.string, WebURL.isAcceptable(url) else {
                 continue
@@ -45,7 +46,7 @@ package struct OpenTab: Sendable, Equatable {
         return list
     }
 
-    /// A list as it travels.
+    /// The list as sent to other devices.
     package static func json(_ list: [OpenTab]) -> JSON {
         .array(list.map { .object(["title": .string($0.title), "url": .string($0.url)]) })
     }

@@ -4,11 +4,12 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Has the other devices of the account ask for the tabs that are open here: an activity in a session of its own, beside the page
-/// in front. It says that there are tabs; which, is looked up for each stream that is asked for. Lives on the loop's thread.
+/// Offers the open tabs to the other devices of the account, as an activity in a separate session
+/// beside the page in front. The activity only announces that there are tabs. The list is requested
+/// for each stream. Lives on the loop's thread.
 final class TabOffer {
-    /// Streams that wait for the extension at most: the popups of so many devices.
-    private static let most = 16
+    /// The maximum number of streams that wait for the extension, one per popup.
+    private static let maxWaiting = 16
 
     private let loop: EventLoop
     private let path: String
@@ -16,12 +17,13 @@ final class TabOffer {
     private weak var host: BrowserHost?
     private var lastRequest = 0
     private var waiting: [Int: StreamID] = [:]
-    /// The connections of streams that are being opened.
+    /// The connections of streams being opened.
     private var opening: [ObjectIdentifier: ControlClient] = [:]
 
     /// - Parameters:
-    ///   - app: as what the browser attaches.
-    ///   - host: asks the extension which tabs are open; `answer` takes it with the same number.
+    ///   - app: The id that the browser attaches with.
+    ///   - host: Requests the open tabs from the extension; `answer` receives them with the same
+    ///     number.
     init(path: String, loop: EventLoop, app: String, host: BrowserHost) {
         self.loop = loop
         self.path = path
@@ -29,13 +31,13 @@ final class TabOffer {
         attachment = AppAttachment(path: path, loop: loop, app: AttachRequest(app: app))
     }
 
-    /// Offers the tabs until `stop`, or until the daemon goes away.
+    /// Offers the tabs until `stop` is called or the connection to the daemon is lost.
     func start() {
         attachment.start { [weak self] report in
             switch report {
             case .attached: self?.publish()
             case .event(.stream(_, let stream, _, nil)): self?.serve(stream)
-            // Whoever has us begins anew when the daemon is back.
+            // The owner creates a new offer when the daemon is available again.
             case .lost, .failed: self?.attachment.stop()
             case .event, .notDeclared: break
             }
@@ -50,7 +52,7 @@ final class TabOffer {
         waiting = [:]
     }
 
-    /// Which tabs are open.
+    /// Sends the open tabs for a request.
     func answer(_ tabs: [OpenTab], request: Int) {
         guard let stream = waiting.removeValue(forKey: request), let client = try? ControlClient(path: path, loop: loop)
         else { return }
@@ -71,15 +73,15 @@ final class TabOffer {
         activity.supportsContinuationStreams = true
         activity.needsSave = false
         activity.expirationDate = ActivityDescription.neverExpires
-        // Where it is refused there is nothing to offer.
+        // Refusals are ignored: there is nothing to offer then.
         attachment.publishAsCurrent(activity) { _ in }
     }
 
     private func serve(_ stream: StreamID) {
-        // Who asks for more than that is refused by the daemon, after its time.
-        guard waiting.count < Self.most else { return }
+        // The daemon refuses further streams after a timeout.
+        guard waiting.count < Self.maxWaiting else { return }
         lastRequest += 1
         waiting[lastRequest] = stream
-        host?.say(.listTabs(request: lastRequest))
+        host?.post(.listTabs(request: lastRequest))
     }
 }

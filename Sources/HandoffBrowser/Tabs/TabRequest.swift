@@ -4,7 +4,8 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Asks one device for its open tabs. Lives on the loop's thread; letting go of it gives up.
+/// Requests the open tabs of one device. Lives on the loop's thread. Releasing it cancels the
+/// request.
 final class TabRequest {
     private let client: ControlClient
     private var second: ControlClient?
@@ -13,8 +14,8 @@ final class TabRequest {
     private var then: ((Result<[OpenTab], ClientError>) -> Void)?
 
     /// - Parameters:
-    ///   - path: the control socket.
-    ///   - then: gets the list, once.
+    ///   - path: The control socket.
+    ///   - then: Receives the list, once.
     init(
         _ offer: ControlActivity, path: String, loop: EventLoop,
         _ then: @escaping (Result<[OpenTab], ClientError>) -> Void
@@ -25,7 +26,7 @@ final class TabRequest {
         client.continueActivity(request) { [weak self] result in
             switch result {
             case .success(.continued(_, _, _, let continuation?)): self?.open(continuation, path, loop)
-            case .success(.continued): self?.end(.failure(.badAnswer("a continuation without its name")))
+            case .success(.continued): self?.end(.failure(.badAnswer("a continuation without an id")))
             case .success(.willContinue): break
             case .failure(let error): self?.end(.failure(error))
             }
@@ -52,17 +53,17 @@ final class TabRequest {
         stream.onRead = { [weak self] more in
             guard let self else { return }
             bytes += more
-            if bytes.count > OpenTab.longestList { end(.failure(.badAnswer("a list of more than a mebibyte"))) }
+            if bytes.count > OpenTab.longestList { end(.failure(.badAnswer("the list of tabs is larger than 1 MiB"))) }
         }
         stream.onEnd = { [weak self] in
             guard let self else { return }
             let limits = JSONLimits(bytes: OpenTab.longestList, depth: 4)
             guard let list = try? JSON(parsing: bytes, limits: limits) else {
-                return end(.failure(.badAnswer("what came is no list of tabs")))
+                return end(.failure(.badAnswer("the reply is not a list of tabs")))
             }
             end(.success(OpenTab.list(list)))
         }
-        stream.onError = { [weak self] _ in self?.end(.failure(.badAnswer("the connection was cut"))) }
+        stream.onError = { [weak self] _ in self?.end(.failure(.badAnswer("the connection was lost"))) }
     }
 
     private func end(_ result: Result<[OpenTab], ClientError>) {

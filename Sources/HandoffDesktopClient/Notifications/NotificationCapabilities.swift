@@ -1,13 +1,13 @@
-/// What a notification server can do, as far as it matters here.
+/// The relevant capabilities of a notification server.
 package struct NotificationCapabilities: Sendable, Equatable {
-    /// The user can choose something.
+    /// The server supports actions.
     package let hasActions: Bool
-    /// There is more than one line.
+    /// The server shows a body text.
     package let hasBody: Bool
-    /// The body is read as markup, so that text has to be escaped.
+    /// The server parses the body as markup, so text must be escaped.
     package let hasMarkup: Bool
 
-    /// - Parameter names: as `GetCapabilities` answers them.
+    /// - Parameter names: The names from `GetCapabilities`.
     package init(_ names: [String]) {
         hasActions = names.contains("actions")
         hasBody = names.contains("body")

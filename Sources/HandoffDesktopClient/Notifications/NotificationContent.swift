@@ -1,32 +1,33 @@
 package import HandoffDesktop
 import HandoffModel
 
-/// What stands in the place that a device has on the screen.
+/// The content of one of a device's places on the screen.
 package enum NotificationContent: Sendable, Equatable {
-    /// Something that can be continued; `more` is the number of the device's other offers.
+    /// An activity that can be continued; `more` is the number of the device's other offers.
     case offer(NotificationOffer, more: Int = 0)
-    /// The items that the device's user has sent to this device and that wait here, in the order in which they were sent.
-    /// Never empty.
+    /// The items that the device's user has sent to this device and that are pending, in the order
+    /// in which they were sent. Never empty.
     case items([NotificationOffer])
-    /// What the user has chosen, while it is on its way: its app may have to be started first.
+    /// The activity that the user has chosen, until it is continued. Its app may have to be started
+    /// first.
     case progress(NotificationOffer)
-    /// Why something that the user wanted to continue was not; the reason is one line, safe to show.
+    /// The reason why an activity was not continued, as one line that is safe to show.
     case failure(NotificationOffer, reason: String)
-    /// The files that the user wanted are complete. Never empty.
+    /// Files that the user has chosen are complete. Never empty.
     case saved([SavedFile])
 
     /// A file that was received.
     package struct SavedFile: Sendable, Equatable {
-        /// The offer that it was.
+        /// The offer of the file.
         let offer: NotificationOffer
-        /// Where it is.
+        /// The path of the file.
         let path: String
 
-        /// The folder that it is in; nil for none with a name.
+        /// The name of the parent folder; nil if it has none.
         var folder: Substring? { path.split(separator: "/").dropLast().last }
     }
 
-    /// The offers that it is about.
+    /// The offers that the notification is about.
     var offers: [NotificationOffer] {
         switch self {
         case .offer(let offer, _), .progress(let offer), .failure(let offer, _): [offer]
@@ -35,7 +36,7 @@ package enum NotificationContent: Sendable, Equatable {
         }
     }
 
-    /// The offers that the user can accept or decline; none once that is decided.
+    /// The offers that the user can accept or decline; empty after the decision.
     var choosable: [NotificationOffer] {
         switch self {
         case .offer, .items: offers
@@ -43,15 +44,16 @@ package enum NotificationContent: Sendable, Equatable {
         }
     }
 
-    /// Whether it is the same as another one, except for the number of further offers, which is no reason to disturb anyone.
+    /// True if both contents are the same, except for the number of other offers, which does not
+    /// justify a new notification.
     func isSame(as other: NotificationContent) -> Bool {
         guard case .offer(let offer, _) = self, case .offer(let another, _) = other else { return self == other }
         return offer == another
     }
 
-    /// The keys of what the user can choose.
+    /// The keys of actions.
     enum Key {
-        /// A click on the notification itself; most servers show no button for it.
+        /// A click on the notification itself. Most servers show no button for it.
         static let click = "default"
         static let `continue` = "continue"
         static let dismiss = "dismiss"
@@ -60,7 +62,7 @@ package enum NotificationContent: Sendable, Equatable {
         static let show = "show"
     }
 
-    /// The notification for a server that can do this much.
+    /// Returns the notification for a server with these capabilities.
     package func rendered(_ capabilities: NotificationCapabilities) -> DesktopNotification {
         let headline: String
         let detail: String
@@ -69,15 +71,15 @@ package enum NotificationContent: Sendable, Equatable {
         case .offer(let offer, let more):
             headline = offer.headline
             let origin = "from \(offer.deviceName)"
-            detail = more > 0 ? "\(origin), which offers \(more) more" : origin
+            detail = more > 0 ? "\(origin) · \(more) more available" : origin
             choices = Self.decisions(offer.isFile ? "Save" : "Continue")
             if offer.app != nil {
-                choices.append(DesktopNotification.Choice(key: Key.mute, label: "Not from \(offer.opener)"))
+                choices.append(DesktopNotification.Choice(key: Key.mute, label: "Mute \(offer.opener)"))
             }
         case .items(let items):
             let sender = items.first?.deviceName ?? ""
             let isOne = items.count == 1
-            headline = "\(sender) sends you \(isOne ? items.first?.label ?? "" : Self.count(items))"
+            headline = "\(sender) sent you \(isOne ? items.first?.label ?? "" : Self.count(items))"
             let parts = [
                 isOne ? nil : NotificationText.list(items.map(\.label)),
                 Self.openers(items.filter(\.isFile), isOne ? "goes to" : "go to"),
@@ -90,17 +92,17 @@ package enum NotificationContent: Sendable, Equatable {
             headline = "Continuing: \(offer.label)"
             detail = "from \(offer.deviceName), in \(offer.opener)"
         case .failure(let offer, let reason):
-            headline = "\(offer.isFile ? "Not saved" : "Not continued"): \(offer.label)"
+            headline = "Could not \(offer.isFile ? "save" : "continue") \(offer.label)"
             detail = NotificationText.sentence(reason)
         case .saved(let files):
             let names = files.map { $0.path.split(separator: "/").last.flatMap { NotificationText.line(String($0)) } }
                 .map { $0 ?? "A file" }
             let folder = files.first?.folder
             let isTogether = files.allSatisfy { $0.folder == folder }
-            let place = isTogether ? folder.flatMap { NotificationText.line(String($0)) }.map { " in \($0)" } : nil
+            let place = isTogether ? folder.flatMap { NotificationText.line(String($0)) }.map { " to \($0)" } : nil
             let sender = "from \(files.first?.offer.deviceName ?? "")"
             let isOne = files.count == 1
-            headline = "\(isOne ? "\(names.first ?? "A file") is" : "\(files.count) files are") saved\(place ?? "")"
+            headline = "\(isOne ? names.first ?? "A file" : "\(files.count) files") saved\(place ?? "")"
             detail = isOne ? sender : "\(NotificationText.list(names)) · \(sender)"
             choices =
                 isOne
@@ -111,7 +113,7 @@ package enum NotificationContent: Sendable, Equatable {
             choices.append(DesktopNotification.Choice(key: Key.show, label: "Show in Folder"))
         }
         let first = offers.first
-        // Of several items sent together the device is what they have in common.
+        // Several items sent together have only the device in common.
         let icon = offers.count == 1 ? first?.icon : nil
         var notification = Self.notification(
             headline, detail, icon: icon ?? Self.icon(first?.kind ?? .other), choices: choices, capabilities)
@@ -119,8 +121,9 @@ package enum NotificationContent: Sendable, Equatable {
         return notification
     }
 
-    /// Whether a user waits for it: the one who sent the items, or the one here who chose something. GNOME shows one of low urgency in
-    /// its list alone. An offer can be used, and never has to be.
+    /// True if a user waits for the notification: the user who sent the items, or the local user
+    /// after a choice. GNOME shows notifications of low urgency only in its list. Offers are
+    /// optional and therefore not urgent.
     private var isAwaited: Bool {
         switch self {
         case .offer, .progress: false
@@ -140,20 +143,22 @@ package enum NotificationContent: Sendable, Equatable {
         "\(items.count) \(items.allSatisfy(\.isFile) ? "files" : "items")"
     }
 
-    /// All that would open these, each once: nothing may open them that is not named. Nil for no offers.
+    /// Lists every app that would open these offers, each once, so that no unnamed app opens them.
+    /// Nil if there are no offers.
     private static func openers(_ offers: [NotificationOffer], _ verb: String) -> String? {
         var names: [String] = []
         for offer in offers where !names.contains(offer.opener) { names.append(offer.opener) }
         return names.isEmpty ? nil : "\(verb): \(names.joined(separator: ", "))"
     }
 
-    /// That this device is no member of its account any more, and what to do.
+    /// Returns the notification that this device is no longer a member of its account, with the
+    /// remedy.
     ///
-    /// - Parameter problem: a lower-case fragment of this program's.
+    /// - Parameter problem: A lower-case sentence fragment from this program.
     static func exclusion(_ problem: String, _ capabilities: NotificationCapabilities) -> DesktopNotification {
         var notification = notification(
             NotificationText.sentence(problem),
-            "Join again with the code of a device of the account, in the window Handoff or by: handoffctl join",
+            "To rejoin, use a code from a device in the account: open Handoff, or run handoffctl join",
             icon: "dialog-warning", choices: [], capabilities)
         notification.urgency = 1
         return notification
@@ -169,7 +174,8 @@ package enum NotificationContent: Sendable, Equatable {
             icon: icon, choices: capabilities.hasActions ? choices : [])
     }
 
-    /// The icon of a device's kind (Icon Naming Specification; `computer-laptop` is in all large themes).
+    /// The icon for a kind of device (Icon Naming Specification; all large themes have
+    /// `computer-laptop`).
     private static func icon(_ kind: DeviceKind) -> String {
         switch kind {
         case .laptop: "computer-laptop"

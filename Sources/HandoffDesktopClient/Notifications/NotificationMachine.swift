@@ -5,80 +5,83 @@ package import HandoffModel
 import LoopIO
 package import Timing
 
-/// Decides which notification stands for which device, and what the notification server is told next. Plain values with
-/// time as a parameter.
+/// Decides which notification is shown for which device, and the next calls to the notification
+/// server. Plain values with time as a parameter.
 ///
-/// Each device has a place for its offers and another one for the items that it sends here. What ought to stand in a place follows
-/// from what the device offers and what the user made of it; what does stand there is known from the server. Each event ends
-/// with `settle`, which brings the second after the first.
+/// Each device has one place for its offers and another for the items that it sends. The desired
+/// content of a place follows from the device's offers and the user's choices. The server reports
+/// the actual content. Each event ends with `settle`, which brings the actual content in line with
+/// the desired one.
 /// Diagram: `docs/state-machines/notifications.md`.
 package struct NotificationMachine: Sendable {
-    /// What the driver is to do.
+    /// An action for the driver.
     package enum Action: Equatable, Sendable {
-        /// Ask the server what it can do; `answered` takes it with this number.
+        /// Request the server's capabilities; `answered` receives them with this number.
         case ask(UInt64)
-        /// Show this in place of the notification with an id, 0 for none; `shown` takes the new id with this number.
+        /// Show a notification in place of the one with an id, 0 for none; `shown` receives the new
+        /// id with this number.
         case show(UInt64, DesktopNotification, replacing: UInt32)
-        /// Take a notification off the screen.
+        /// Remove a notification from the screen.
         case withdraw(UInt32)
-        /// Continue an activity; `failed` takes why it could not be.
+        /// Continue an activity; `failed` receives the reason if that fails.
         case `continue`(NotificationOffer, ActivationToken?)
-        /// Notify the device that sent an item that the user here does not want it.
+        /// Notify the device that sent an item that the user declined it.
         case decline(NotificationOffer)
-        /// Show nothing of this app any more.
+        /// Show no more notifications of this app.
         case mute(AppID)
         /// Open a file at a path, or show it in its folder.
         case open(String, shows: Bool, ActivationToken?)
     }
 
-    /// How long nobody is asked for a server where there is none, unless one comes: the bus may try to start one each time.
+    /// The time between queries while there is no server, unless one appears: the bus may try to
+    /// start one each time.
     static let timeout = Duration.seconds(60)
 
     private enum Server: Equatable {
-        /// The state while nobody was asked.
+        /// No query was sent yet.
         case unknown
-        /// The state while the question with this number is on its way.
+        /// The query with this number is pending.
         case asked(UInt64)
-        /// The state while there is a server that can do so much.
+        /// There is a server with these capabilities.
         case present(NotificationCapabilities)
-        /// The state while there is none, until somebody may be asked again.
+        /// There is no server; do not query again before this time.
         case absent(until: MonotonicInstant)
     }
 
     private var server = Server.unknown
-    /// Whether a server has appeared since the question was asked that is on its way.
+    /// True if a server has appeared since the pending query was sent.
     private var hasAppearedMeanwhile = false
     private var places: [NotificationPlace.ID: NotificationPlace] = [:]
-    private var pace = NotificationRateLimiter.ofScreen
-    /// The most notifications that stand there at a time; `list` shows all that is on offer.
+    private var rateLimiter = NotificationRateLimiter.ofScreen
+    /// The maximum number of notifications at a time; `list` shows all offers.
     package static let maxShown = 8
     private var isOn: Bool
-    /// Nobody looks at the screen, or others might.
+    /// True if the user is away, or others might see the screen.
     private var isQuiet = true
     private var isStopped = false
     private var lastNumber: UInt64 = 0
 
-    /// A machine that shows nothing before it is told of a session.
+    /// Creates a machine that shows nothing until a session is reported.
     package init(isOn: Bool) {
         self.isOn = isOn
     }
 
-    /// When `deadlinePassed` is to be called: something waits for its time.
+    /// The time for the next call of `deadlinePassed`; nil if nothing is pending.
     package var deadline: MonotonicInstant? {
         guard case .present = server, mayShow else { return nil }
-        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.next, pace.next) }
+        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.next, rateLimiter.next) }
         return (changes + places.values.compactMap(\.becomesSlow)).min()
     }
 
-    /// Whether the notification of a place may stand there, beside those that do.
+    /// True if the place's notification may be shown in addition to the present ones.
     private func hasRoom(for place: NotificationPlace) -> Bool {
         !place.isEmpty || places.values.count { !$0.isEmpty } < Self.maxShown
     }
 
-    /// True if the user is there and wants to see notifications.
+    /// True if the user is present and has enabled notifications.
     var mayShow: Bool { isOn && !isQuiet && !isStopped }
 
-    /// Whether offers are shown, and what became of those that were.
+    /// The state of notifications, and the outcome of those that were shown.
     package var report: ControlNotifications {
         let state: ControlNotifications.State =
             switch server {
@@ -96,11 +99,12 @@ package struct NotificationMachine: Sendable {
         return ControlNotifications(state: state, offers: offers)
     }
 
-    // MARK: - What is to be shown
+    // MARK: - Content
 
-    /// Takes what can be continued here, the newest of each device first.
+    /// Sets the activities that can be continued here, the newest of each device first.
     ///
-    /// - Parameter devices: whose offers these are; what others offer stays. Nil: they are all.
+    /// - Parameter devices: The devices whose offers are replaced; offers of others are kept. Nil
+    ///   replaces all.
     package mutating func take(
         _ offers: [NotificationOffer], of devices: Set<DeviceID>? = nil, now: MonotonicInstant
     ) -> [Action] {
@@ -111,7 +115,7 @@ package struct NotificationMachine: Sendable {
         return settle(now)
     }
 
-    /// The session is locked, or nobody is there; or the user is back.
+    /// Records that the session is locked or the user is away, or that the user is back.
     package mutating func setQuiet(_ isQuiet: Bool, now: MonotonicInstant) -> [Action] {
         guard isQuiet != self.isQuiet else { return [] }
         self.isQuiet = isQuiet
@@ -121,47 +125,49 @@ package struct NotificationMachine: Sendable {
         return settle(now)
     }
 
-    /// Notifications are switched on or off.
+    /// Enables or disables notifications.
     package mutating func setOn(_ isOn: Bool, now: MonotonicInstant) -> [Action] {
         self.isOn = isOn
         return settle(now)
     }
 
-    /// An activity was continued here, in whatever way.
+    /// Records that an activity was continued here, in any way.
     package mutating func continued(_ activity: ActivityID, from device: DeviceID, now: MonotonicInstant) -> [Action] {
         for place in places.keys where place.device == device { places[place]?.accepted(activity) }
         return settle(now)
     }
 
-    /// What the user has chosen was continued.
+    /// Records that the chosen activity was continued.
     package mutating func done(_ offer: NotificationOffer, now: MonotonicInstant) -> [Action] {
         let next = ended(offer)
         return settle(now) + next
     }
 
-    /// An activity that the user wanted to continue could not be.
+    /// Records that an activity could not be continued.
     ///
-    /// - Parameter reason: a lower-case fragment, unchecked.
+    /// - Parameter reason: A lower-case sentence fragment, unchecked.
     package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: MonotonicInstant) -> [Action] {
         let next = ended(offer)
-        // Who has gone away meanwhile is not told of it later.
+        // A user who has left meanwhile is not notified later.
         guard mayShow else { return next }
         let line = Self.line(reason)
         places[NotificationPlace.ID(offer), default: NotificationPlace()].failed(offer, reason: line)
         return settle(now) + next
     }
 
-    /// What was chosen is over: the next item follows.
+    /// Removes the chosen item and returns the action for the next one.
     private mutating func ended(_ offer: NotificationOffer) -> [Action] {
         let next = places[NotificationPlace.ID(offer)]?.ended(offer.activity) ?? nil
         return next.map { [.continue($0, nil)] } ?? []
     }
 
-    /// An app says what became of a file that it receives: whoever has chosen it in a notification is told.
+    /// Records the result of a file that an app received. The user is notified if they chose the
+    /// file in a notification.
     ///
     /// - Parameters:
-    ///   - app: who says so.
-    ///   - end: where the file is, or why it is not there: a lower-case fragment, unchecked.
+    ///   - app: The app that reports the result.
+    ///   - end: The path of the file, or the reason why it was not saved: a lower-case sentence
+    ///     fragment, unchecked.
     package mutating func received(
         _ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd, now: MonotonicInstant
     ) -> [Action] {
@@ -172,29 +178,31 @@ package struct NotificationMachine: Sendable {
     }
 
     private static func line(_ reason: String) -> String {
-        NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "the reason is not known"
+        NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "unknown reason"
     }
 
-    /// The moment of `deadline` has come.
+    /// Handles the expiration of `deadline`.
     package mutating func deadlinePassed(now: MonotonicInstant) -> [Action] { settle(now) }
 
-    /// Ends it: everything is taken off the screen, what is on its way there with its answer.
+    /// Stops: removes everything from the screen. Notifications that await an id are removed when
+    /// it arrives.
     package mutating func stop(now: MonotonicInstant) -> [Action] {
         isStopped = true
         return settle(now)
     }
 
-    /// No answer is waited for any more: what was about to be replaced is taken off, the rest stays.
+    /// Stops waiting for replies. Removes the notifications that were about to be replaced; others
+    /// stay.
     package mutating func giveUp() -> [Action] {
-        places.keys.sorted().compactMap { places[$0]?.clearForGood().map { .withdraw($0) } }
+        places.keys.sorted().compactMap { places[$0]?.clearCompletely().map { .withdraw($0) } }
     }
 
-    /// Whether something is on its way to the screen.
+    /// True if a notification awaits its id.
     package var awaitsAnswer: Bool { places.values.contains(where: \.isSending) }
 
     // MARK: - The server
 
-    /// There may be a server now, which has nothing on the screen.
+    /// A server may have appeared, with nothing on the screen.
     package mutating func serverAppeared(now: MonotonicInstant) -> [Action] {
         forgetScreen()
         if case .asked = server {
@@ -205,48 +213,49 @@ package struct NotificationMachine: Sendable {
         return settle(now)
     }
 
-    /// The server is gone, and what it had on the screen. It is not asked for at once: it may end with the session.
+    /// The server has gone, and its notifications with it. The next query is delayed, because the
+    /// session may be ending.
     package mutating func serverGone(now: MonotonicInstant) {
         forgetScreen()
         hasAppearedMeanwhile = false
         server = .absent(until: now + Self.timeout)
     }
 
-    /// The answer to the question with this number; nil when there is no server.
+    /// Handles the reply to the query with this number; nil if there is no server.
     package mutating func answered(
         _ number: UInt64, _ capabilities: NotificationCapabilities?, now: MonotonicInstant
     ) -> [Action] {
         guard server == .asked(number) else { return [] }
-        // That there is none was true before it appeared, and only came later.
+        // The reply precedes the appearance of a server, although it arrived later.
         let isOutdated = capabilities == nil && hasAppearedMeanwhile
         hasAppearedMeanwhile = false
         server = isOutdated ? .unknown : capabilities.map { .present($0) } ?? .absent(until: now + Self.timeout)
         return settle(now)
     }
 
-    /// The notification with this number has an id; nil when the server did not take it.
+    /// Records the id of the notification with this number; nil if the server refused it.
     package mutating func shown(_ number: UInt64, as id: UInt32?, now: MonotonicInstant) -> [Action] {
         for place in places.keys { places[place]?.shown(number, as: id) }
         return settle(now)
     }
 
-    /// A notification is gone from the screen; `reason` as the specification numbers it.
+    /// A notification has left the screen; `reason` is numbered as in the specification.
     package mutating func closed(_ id: UInt32, reason: UInt32, now: MonotonicInstant) -> [Action] {
         for place in places.keys { places[place]?.closed(id, byUser: reason == 2) }
         return settle(now)
     }
 
-    /// The token for what the user is about to choose.
+    /// Stores the activation token for the upcoming choice.
     package mutating func token(_ id: UInt32, _ text: String) {
         for place in places.keys { places[place]?.note(ActivationToken(text), for: id) }
     }
 
-    /// The user has chosen something.
+    /// Handles the user's choice.
     package mutating func chosen(_ id: UInt32, key: String, now: MonotonicInstant) -> [Action] {
-        guard let place = places.first(where: { $0.value.stands(id) })?.key else { return [] }
-        // Then the next one was sent before, and the server may have given it the same id.
+        guard let place = places.first(where: { $0.value.displays(id) })?.key else { return [] }
+        // The replacement has been sent, and the server may have given it the same id.
         let isReplaced = places[place]?.isSending ?? false
-        // Most servers take it off by themselves, and not all.
+        // Most servers remove a chosen notification themselves, but not all.
         let withdrawal: [Action] = isReplaced ? [] : [.withdraw(id)]
         let isClick = key == NotificationContent.Key.click
         let shows = key == NotificationContent.Key.show
@@ -256,7 +265,7 @@ package struct NotificationMachine: Sendable {
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:
             let chosen = places[place]?.accept(id, now: now)
-            // A token lets one window come to the front.
+            // A token lets only one window come to the front.
             let continued = (chosen?.offers ?? []).enumerated().map { index, offer in
                 Action.continue(offer, index == 0 ? chosen?.token : nil)
             }
@@ -273,7 +282,7 @@ package struct NotificationMachine: Sendable {
         }
     }
 
-    /// Opens one file; several are shown, once for each folder.
+    /// Opens a single file. Several files are shown, once per folder.
     private static func open(
         _ files: [NotificationContent.SavedFile], shows: Bool, _ token: ActivationToken?
     ) -> [Action] {
@@ -290,10 +299,10 @@ package struct NotificationMachine: Sendable {
 
     private mutating func settle(_ now: MonotonicInstant) -> [Action] {
         var actions: [Action] = []
-        // In an order that a test can know.
+        // In a deterministic order, for tests.
         for id in places.keys.sorted() {
             guard var place = places[id] else { continue }
-            place.look(at: now)
+            place.updateSlow(at: now)
             if let action = settle(&place, now) { actions.append(action) }
             places[id] = place.isForgettable(at: now) ? nil : place
         }
@@ -311,13 +320,13 @@ package struct NotificationMachine: Sendable {
         guard case .present(let capabilities) = server else { return nil }
         guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
         guard place.wantsChange, hasRoom(for: place) else { return nil }
-        let wait = max(place.next, pace.next) - now
+        let wait = max(place.next, rateLimiter.next) - now
         guard wait <= .zero else {
-            // What nobody offers any more may stand there for a moment, until the next takes its place, and not for long.
+            // An offer that was withdrawn may stay briefly until its replacement is shown.
             return place.isOutdated && wait > NotificationRateLimiter.gap ? place.clear().map { .withdraw($0) } : nil
         }
         lastNumber += 1
-        pace.changed(at: now)
+        rateLimiter.changed(at: now)
         let former = place.show(wish, number: lastNumber, now: now)
         return .show(lastNumber, wish.rendered(capabilities), replacing: former)
     }

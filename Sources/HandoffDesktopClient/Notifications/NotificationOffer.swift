@@ -2,30 +2,31 @@ package import HandoffControl
 package import HandoffHandlers
 package import HandoffModel
 
-/// An activity on offer, as a notification speaks of it. Plain values; all text is one line and safe to show, and made so when it
-/// is asked for: of hundreds of offers only the newest of a device is shown.
+/// An offered activity, prepared for notifications. Plain values. Texts are one line and safe to
+/// show. They are computed on access, because of hundreds of offers only the newest of a device is
+/// shown.
 package struct NotificationOffer: Sendable, Equatable {
-    /// The device that offers it.
+    /// The device that offers the activity.
     package let device: DeviceID
-    /// Its id.
+    /// The activity's id.
     package let activity: ActivityID
-    /// What the device is.
+    /// The kind of the device.
     package let kind: DeviceKind
-    /// Whether the browser would open it.
+    /// True if the browser would open it.
     private let isPage: Bool
-    /// The app that would open it; nil for the browser, and for one whose id is not known.
+    /// The app that would open it; nil for the browser, or if the id is unknown.
     package let app: AppID?
-    /// The icon of that app, as the desktop's theme names it; nil when it says none.
+    /// The icon name of that app in the desktop's theme; nil if it has none.
     package let icon: String?
     private let givenApp: String?
     private let givenTitle: String?
     private let givenName: String
-    /// Whether it is a file, a folder or a stream, which is received here.
+    /// True for a file, a folder or a stream, which is received here.
     package let isFile: Bool
-    /// Whether its user has sent it here.
+    /// True if a user sent it to this device.
     package let isSent: Bool
 
-    /// Nil for an offer that nothing opens here.
+    /// Nil for an offer that no app opens here.
     package init?(_ offer: ControlActivity) {
         switch offer.opens.kind {
         case .nothing: return nil
@@ -44,18 +45,18 @@ package struct NotificationOffer: Sendable, Equatable {
         isSent = offer.sent
     }
 
-    /// What would open it: the name of an app, or words for the browser.
+    /// The name of the app that would open it, or a term for the browser.
     package var opener: String { isPage ? "Web browser" : givenApp.flatMap { NotificationText.line($0) } ?? "App" }
 
-    /// What the user is doing there.
+    /// The title of the activity.
     package var title: String? { givenTitle.flatMap { NotificationText.line($0) } }
 
-    /// What the device is called.
+    /// The device's name.
     package var deviceName: String { NotificationText.line(givenName) ?? "another device" }
 
-    /// Its title, or else its opener.
+    /// The title, or the opener if there is none.
     var label: String { title ?? opener }
 
-    /// The offer in a few words.
+    /// A short description of the offer.
     var headline: String { title.map { "\(opener): \($0)" } ?? opener }
 }

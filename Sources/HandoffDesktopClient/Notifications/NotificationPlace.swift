@@ -5,10 +5,10 @@ import HandoffModel
 import LoopIO
 import Timing
 
-/// One of the two places of a device on the screen: the notification that is wanted there, and the one that is there. Plain
-/// values.
+/// One of the two places of a device on the screen, with its desired and its actual notification.
+/// Plain values.
 struct NotificationPlace: Sendable {
-    /// Names a place. The items that a device sends here have a place of their own, so that no offer displaces them.
+    /// Identifies a place. Sent items have their own place, so that offers do not displace them.
     struct ID: Hashable, Comparable {
         let device: DeviceID
         let isForItems: Bool
@@ -24,122 +24,125 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    /// A notification that is on the screen.
-    private struct Standing {
+    /// A notification on the screen.
+    private struct Displayed {
         let id: UInt32
         let content: NotificationContent
         var token: ActivationToken?
     }
 
     private enum Screen {
-        /// The state while nothing stands there.
+        /// No notification is shown.
         case empty
-        /// The state while the notification with this number is on its way to the server, perhaps in place of another. What
-        /// the user does to that one comes before the answer.
-        case sending(number: UInt64, NotificationContent, former: Standing?)
-        /// The state while a notification stands there.
-        case standing(Standing)
+        /// The notification with this number was sent to the server, possibly to replace `former`.
+        /// The user's reactions to `former` arrive before the reply.
+        case sending(number: UInt64, NotificationContent, former: Displayed?)
+        /// A notification is shown.
+        case displayed(Displayed)
     }
 
-    /// What the user made of an activity.
+    /// The user's reaction to an activity.
     private enum Verdict {
-        /// It was on the screen, and went off it by itself.
+        /// The notification was shown, and left the screen by itself.
         case seen
-        /// It is not wanted.
+        /// The user dismissed it.
         case dismissed
-        /// It was continued, or chosen on the screen.
+        /// The activity was continued, or chosen in the notification.
         case accepted
     }
 
-    /// The most activities of which it is known what the user made of them, and the most files that are awaited.
+    /// The maximum number of remembered reactions, and of awaited files.
     private static let maxVerdicts = 32
-    /// The most items of one prompt: as many as one `handoffctl send` takes.
+    /// The maximum number of items in one notification: the limit of one `handoffctl send`.
     private static let maxItems = 32
-    /// How long a prompt waits for further items: those sent by one command arrive one after another.
+    /// The time that a notification waits for further items: items of one command arrive one after
+    /// another.
     private static let gatherInterval = Duration.milliseconds(300)
 
-    /// What the device offers and something here opens, newest first.
+    /// The device's offers that something here opens, newest first.
     private var offers: [NotificationOffer] = []
-    /// The latest last. Of activities that are on offer no more, too: a device that is out of reach for a moment comes back
-    /// with the same ones, and no other ever has their ids.
+    /// The reactions, latest last. Includes withdrawn activities: a device that was unreachable for
+    /// a moment offers the same activities again, and their ids are never reused.
     private var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
     private var screen = Screen.empty
-    /// Why something was not continued, oldest first, each until the user has seen it.
+    /// The failures to continue an activity, oldest first, until the user has seen them.
     private var failures: [(offer: NotificationOffer, reason: String)] = []
-    /// The files that are complete, oldest first, until the user has seen that.
+    /// The completed files, oldest first, until the user has seen them.
     private var saved: [NotificationContent.SavedFile] = []
-    /// Files that the user has chosen, of which nobody has said yet what became of them; the latest last.
+    /// Chosen files whose result is still unknown, latest last.
     private var awaited: [NotificationOffer] = []
-    /// What the user has chosen, oldest first. Of items the first is being continued and the others follow one by one, as
-    /// most apps that receive a file take one at a time.
+    /// The user's choices, oldest first. Of sent items, only the first is being continued. The
+    /// others follow one by one, because most apps that receive a file handle one at a time.
     private var underway: [NotificationOffer] = []
-    /// When it is shown that this takes a while; nil when the user does not want to see it.
+    /// The time at which progress is shown; nil if the user does not want to see it.
     private var shownFrom: MonotonicInstant?
-    /// Whether it takes a while.
+    /// True if that time has passed.
     private var isSlow = false
 
-    /// How long what was chosen may take before anything is shown of it.
-    private static let patience = Duration.seconds(1)
-    private var pace = NotificationRateLimiter.ofDevice
-    /// Until when further items are awaited.
+    /// The delay before the progress of a choice is shown.
+    private static let progressDelay = Duration.seconds(1)
+    private var rateLimiter = NotificationRateLimiter.ofDevice
+    /// The end of the wait for further items.
     private var gathersUntil = MonotonicInstant(nanoseconds: 0)
 
-    /// When it may change.
-    var next: MonotonicInstant { max(pace.next, gathersUntil) }
+    /// The earliest time for a change.
+    var next: MonotonicInstant { max(rateLimiter.next, gathersUntil) }
 
-    /// The notification that is wanted there.
+    /// The desired notification.
     var wish: NotificationContent? {
-        // A user who has sent something waits for the answer; what became of earlier items can be shown after it.
+        // A user who has sent something waits for a reaction. The results of earlier items can
+        // follow.
         if let items { return items }
         if let failure = failures.first { return .failure(failure.offer, reason: failure.reason) }
         if !saved.isEmpty { return .saved(saved) }
         if let first = underway.first, isSlow { return .progress(first) }
-        // Not the next one: what is older than something that the user does not want was passed over there, too.
+        // Not the next offer: anything older than a dismissed offer was skipped as well.
         guard let newest = offers.first, !newest.isSent, verdict(on: newest.activity) == nil else { return nil }
         return .offer(newest, more: offers.dropFirst().count { [nil, .seen].contains(verdict(on: $0.activity)) })
     }
 
-    /// The prompt for the items that wait; nil when the user has seen, dismissed or accepted each.
+    /// The notification of pending items; nil if the user has seen, dismissed or accepted each of
+    /// them.
     private var items: NotificationContent? {
         let pending = offers.reversed().filter { $0.isSent && [nil, .seen].contains(verdict(on: $0.activity)) }
             .prefix(Self.maxItems)
         return pending.contains { verdict(on: $0.activity) == nil } ? .items(Array(pending)) : nil
     }
 
-    /// Whether something else ought to stand there than does.
+    /// True if the actual notification differs from the desired one.
     var wantsChange: Bool {
         guard let wish else { return false }
         return switch screen {
         case .empty: true
         case .sending: false
-        case .standing(let standing): !standing.content.isSame(as: wish)
+        case .displayed(let displayed): !displayed.content.isSame(as: wish)
         }
     }
 
-    /// Whether nothing stands there, nor is on its way.
+    /// True if no notification is shown or being sent.
     var isEmpty: Bool {
         if case .empty = screen { true } else { false }
     }
 
-    /// Whether a notification is on its way.
+    /// True if a notification was sent and its reply is pending.
     var isSending: Bool {
         if case .sending = screen { true } else { false }
     }
 
-    /// Whether what stands there is on offer no more.
+    /// True if all offers of the shown notification have been withdrawn.
     var isOutdated: Bool {
-        guard case .standing(let standing) = screen, !standing.content.choosable.isEmpty else { return false }
-        return !offers.contains { offer in standing.content.choosable.contains { $0.activity == offer.activity } }
+        guard case .displayed(let displayed) = screen, !displayed.content.choosable.isEmpty else { return false }
+        return !offers.contains { offer in displayed.content.choosable.contains { $0.activity == offer.activity } }
     }
 
-    /// Whether nothing would be lost with it.
+    /// True if the place holds no state.
     func isForgettable(at now: MonotonicInstant) -> Bool {
         guard case .empty = screen else { return false }
         return offers.isEmpty && failures.isEmpty && saved.isEmpty && underway.isEmpty && awaited.isEmpty
-            && verdicts.isEmpty && pace.hasRested(at: now)
+            && verdicts.isEmpty && rateLimiter.hasRested(at: now)
     }
 
-    /// Takes what the device offers now, newest first.
+    /// Sets the device's current offers, newest first.
     mutating func take(_ offers: [NotificationOffer], now: MonotonicInstant) {
         let newest = offers.first.flatMap { newest in
             self.offers.contains { $0.activity == newest.activity } ? nil : newest
@@ -147,22 +150,24 @@ struct NotificationPlace: Sendable {
         self.offers = offers
         guard let newest else { return }
         guard !newest.isSent else {
-            // Not anew for each of them: the first one waits no longer than this.
+            // Not extended by further items, so that the first one waits no longer than this.
             if gathersUntil <= now { gathersUntil = now + Self.gatherInterval }
             return
         }
-        // A new offer is of more interest than what became of an old one.
+        // A new offer is more relevant than the results of earlier ones.
         failures = []
         saved = []
     }
 
-    /// The screen is locked, or nobody is there: who comes back is shown again what only went off the screen by itself.
+    /// The user has left or locked the screen. Notifications that left the screen by themselves are
+    /// shown again later.
     mutating func userLeft() {
         verdicts.removeAll { $0.verdict == .seen }
         failures = []
     }
 
-    /// What the user wanted could not be continued. If it was a file, its receiver has said better why.
+    /// Records a failure to continue. For a file, the receiver may already have reported a better
+    /// reason.
     mutating func failed(_ offer: NotificationOffer, reason: String) {
         awaited.removeAll { $0.activity == offer.activity }
         note(offer, reason)
@@ -174,11 +179,11 @@ struct NotificationPlace: Sendable {
         failures.append((offer, reason))
     }
 
-    /// The app that receives a file that the user has chosen says what became of it.
+    /// Records the result of a chosen file, as reported by the app that received it.
     ///
     /// - Parameters:
-    ///   - app: who says so.
-    ///   - end: where the file is, or why it is not there, in one line.
+    ///   - app: The app that reports the result.
+    ///   - end: The path of the file, or the reason why it was not saved, in one line.
     mutating func received(_ activity: ActivityID, by app: String, _ end: ReceivedEnd) {
         guard let place = awaited.firstIndex(where: { $0.activity == activity && $0.app?.text == app }) else { return }
         let offer = awaited.remove(at: place)
@@ -190,12 +195,12 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    /// An activity was continued.
+    /// Records that an activity was continued.
     mutating func accepted(_ activity: ActivityID) {
         judge(activity, .accepted)
     }
 
-    /// What became of the present offers, of those that were on the screen or were continued.
+    /// The outcomes of the current offers that were shown or continued.
     var outcomes: [(activity: ActivityID, outcome: ControlNotifications.Outcome)] {
         offers.compactMap { offer in
             if content?.choosable.contains(where: { $0.activity == offer.activity }) == true {
@@ -210,12 +215,12 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    /// What is on the screen, or on its way there.
+    /// The content that is shown or being sent.
     private var content: NotificationContent? {
         switch screen {
         case .empty: nil
         case .sending(_, let content, _): content
-        case .standing(let standing): standing.content
+        case .displayed(let displayed): displayed.content
         }
     }
 
@@ -231,87 +236,88 @@ struct NotificationPlace: Sendable {
 
     // MARK: - The screen
 
-    /// A notification is on its way.
+    /// Records that a notification is being sent.
     ///
-    /// - Returns: the id of the one whose place it takes; 0 for none.
+    /// - Returns: The id of the notification that it replaces; 0 for none.
     mutating func show(_ content: NotificationContent, number: UInt64, now: MonotonicInstant) -> UInt32 {
-        pace.changed(at: now)
-        var former: Standing?
-        if case .standing(let standing) = screen { former = standing }
+        rateLimiter.changed(at: now)
+        var former: Displayed?
+        if case .displayed(let displayed) = screen { former = displayed }
         screen = .sending(number: number, content, former: former)
         return former?.id ?? 0
     }
 
-    /// The notification with this number has an id, or is not shown.
+    /// Records the id of the notification with this number; nil if it is not shown.
     mutating func shown(_ number: UInt64, as id: UInt32?) {
         guard case .sending(number, let content, _) = screen else { return }
         guard let id, id != 0 else {
             screen = .empty
-            // What a server does not take once it would not take again.
+            // The server would refuse it again.
             return leave(content, .seen)
         }
-        screen = .standing(Standing(id: id, content: content))
+        screen = .displayed(Displayed(id: id, content: content))
     }
 
-    /// Takes off what stands there, if something does that is known.
+    /// Clears the place, unless its notification awaits an id.
     ///
-    /// - Returns: its id.
+    /// - Returns: The id of the notification to remove; nil if there is none.
     mutating func clear() -> UInt32? {
-        guard case .standing(let standing) = screen else { return nil }
+        guard case .displayed(let displayed) = screen else { return nil }
         screen = .empty
-        return standing.id
+        return displayed.id
     }
 
-    /// Takes off also what is about to be replaced: nobody waits for the answer any more.
+    /// Clears the place without waiting for a pending reply.
     ///
-    /// - Returns: its id.
-    mutating func clearForGood() -> UInt32? {
+    /// - Returns: The id of the notification to remove: the current one, or the one that was about
+    ///   to be replaced.
+    mutating func clearCompletely() -> UInt32? {
         guard case .sending(_, _, let former?) = screen else { return clear() }
         screen = .empty
         return former.id
     }
 
-    /// Nothing is on the screen any more.
+    /// Clears the place after the server has lost its notifications.
     mutating func forgetScreen() {
         screen = .empty
     }
 
-    /// Whether a notification is the one that stands there, or stood there a moment ago.
-    func stands(_ id: UInt32) -> Bool { standing(id) != nil }
+    /// True if a notification is the current one, or the one being replaced.
+    func displays(_ id: UInt32) -> Bool { displayed(id) != nil }
 
-    /// The offers of a notification that is there, of which the user can accept or decline all together.
-    func choosable(_ id: UInt32) -> [NotificationOffer] { standing(id)?.content.choosable ?? [] }
+    /// The offers of a notification that the user can accept or decline together.
+    func choosable(_ id: UInt32) -> [NotificationOffer] { displayed(id)?.content.choosable ?? [] }
 
-    /// A notification has gone off the screen.
+    /// Records that a notification has left the screen.
     mutating func closed(_ id: UInt32, byUser: Bool) {
         guard let content = take(id)?.content else { return }
         leave(content, byUser ? .dismissed : .seen)
     }
 
-    /// The user wants to see the files that a notification is about.
+    /// Accepts a notification about saved files.
     ///
-    /// - Returns: the files; nil when it is about none.
+    /// - Returns: The files; nil if the notification is about something else.
     mutating func acceptSaved(
         _ id: UInt32
     ) -> (files: [NotificationContent.SavedFile], token: ActivationToken?)? {
-        guard let standing = standing(id), case .saved(let files) = standing.content else { return nil }
+        guard let displayed = displayed(id), case .saved(let files) = displayed.content else { return nil }
         closed(id, byUser: true)
-        return (files, standing.token)
+        return (files, displayed.token)
     }
 
-    /// The user wants to continue what a notification offers.
+    /// Accepts the offers of a notification.
     ///
-    /// - Returns: the offers to continue now; nil when it offers nothing.
+    /// - Returns: The offers to continue now; nil if there are none.
     mutating func accept(
         _ id: UInt32, now: MonotonicInstant
     ) -> (offers: [NotificationOffer], token: ActivationToken?)? {
-        guard let standing = take(id) else { return nil }
-        leave(standing.content, .accepted)
-        let offers = standing.content.choosable
+        guard let displayed = take(id) else { return nil }
+        leave(displayed.content, .accepted)
+        let offers = displayed.content.choosable
         guard !offers.isEmpty else { return nil }
         let isIdle = underway.isEmpty
         underway += offers
-        shownFrom = now + Self.patience
+        shownFrom = now + Self.progressDelay
         isSlow = false
         for offer in offers where offer.isFile {
             awaited.removeAll { $0.activity == offer.activity }
@@ -319,12 +325,12 @@ struct NotificationPlace: Sendable {
             awaited.append(offer)
         }
         let isForItems = offers.contains(where: \.isSent)
-        return (!isForItems ? offers : isIdle ? Array(offers.prefix(1)) : [], standing.token)
+        return (!isForItems ? offers : isIdle ? Array(offers.prefix(1)) : [], displayed.token)
     }
 
-    /// What was chosen is continued, or will not be.
+    /// Removes a choice that was continued or has failed.
     ///
-    /// - Returns: the item to continue next.
+    /// - Returns: The item to continue next.
     mutating func ended(_ activity: ActivityID) -> NotificationOffer? {
         let wasFirst = underway.first?.activity == activity
         underway.removeAll { $0.activity == activity }
@@ -332,46 +338,46 @@ struct NotificationPlace: Sendable {
         return wasFirst ? underway.first.flatMap { $0.isSent ? $0 : nil } : nil
     }
 
-    /// When what was chosen takes a while; nil when nothing was, or it does already.
+    /// The time at which progress is to be shown; nil if there is no choice or it is already due.
     var becomesSlow: MonotonicInstant? { isSlow ? nil : shownFrom }
 
-    /// Looks whether what was chosen takes a while.
-    mutating func look(at now: MonotonicInstant) {
+    /// Updates `isSlow`.
+    mutating func updateSlow(at now: MonotonicInstant) {
         isSlow = shownFrom.map { now >= $0 } ?? false
     }
 
-    /// Keeps the token for what the user is about to choose.
+    /// Stores the token for the upcoming choice.
     mutating func note(_ token: ActivationToken?, for id: UInt32) {
-        guard var standing = standing(id) else { return }
-        standing.token = token
+        guard var displayed = displayed(id) else { return }
+        displayed.token = token
         switch screen {
-        case .sending(let number, let content, _): screen = .sending(number: number, content, former: standing)
-        case .empty, .standing: screen = .standing(standing)
+        case .sending(let number, let content, _): screen = .sending(number: number, content, former: displayed)
+        case .empty, .displayed: screen = .displayed(displayed)
         }
     }
 
-    private func standing(_ id: UInt32) -> Standing? {
+    private func displayed(_ id: UInt32) -> Displayed? {
         switch screen {
-        case .standing(let standing) where standing.id == id: standing
+        case .displayed(let displayed) where displayed.id == id: displayed
         case .sending(_, _, let former?) where former.id == id: former
-        case .empty, .standing, .sending: nil
+        case .empty, .displayed, .sending: nil
         }
     }
 
-    private mutating func take(_ id: UInt32) -> Standing? {
-        guard let standing = standing(id) else { return nil }
+    private mutating func take(_ id: UInt32) -> Displayed? {
+        guard let displayed = displayed(id) else { return nil }
         switch screen {
         case .sending(let number, let content, _): screen = .sending(number: number, content, former: nil)
-        case .empty, .standing: screen = .empty
+        case .empty, .displayed: screen = .empty
         }
-        return standing
+        return displayed
     }
 
     private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
         switch content {
         case .failure(let offer, _): failures.removeAll { $0.offer.activity == offer.activity }
         case .saved(let files): saved.removeAll(where: files.contains)
-        // Who takes it off does not want to see it; the activity comes all the same.
+        // Dismissing the progress hides it; the activity is still continued.
         case .progress: shownFrom = nil
         case .offer, .items: for offer in content.offers { judge(offer.activity, verdict) }
         }

@@ -5,17 +5,17 @@ package import HandoffModel
 package import LoopIO
 import Timing
 
-/// Tells the user what the other devices offer, by the desktop's notifications. Lives on the daemon's loop.
+/// Shows the offers of other devices as desktop notifications. Lives on the daemon's loop.
 ///
-/// `NotificationMachine` decides; this performs. Without a notification server nothing happens, and nobody minds.
+/// Performs the actions of `NotificationMachine`. Without a notification server, it does nothing.
 package final class NotificationService {
-    /// How long the end may wait for the server.
-    private static let timeoutAtEnd = Duration.milliseconds(500)
+    /// The maximum time to wait for the server when stopping.
+    private static let stopTimeout = Duration.milliseconds(500)
 
     private let loop: EventLoop
     private let log: Logger
     private let find: NotificationServerFinding?
-    /// Outlives this.
+    /// Outlives this object.
     private unowned let delegate: any NotificationServiceDelegate
     private var machine: NotificationMachine
     private var isOn: Bool
@@ -23,10 +23,11 @@ package final class NotificationService {
     private var server: (any NotificationServing)?
     private var timer: LoopTimer?
     private var onStopped: (() -> Void)?
-    /// Why this device is no member of its account any more, until the user has been notified.
+    /// The reason why this device is no longer a member of its account, until the user has been
+    /// notified.
     private var exclusion: String?
 
-    /// - Parameter find: how the server is found; nil: there is none.
+    /// - Parameter find: Finds the notification server; nil if there is none.
     package init(
         loop: EventLoop, log: Logger, isOn: Bool, find: NotificationServerFinding?,
         delegate: any NotificationServiceDelegate
@@ -39,32 +40,32 @@ package final class NotificationService {
         machine = NotificationMachine(isOn: isOn)
     }
 
-    /// Begins to look for a server.
+    /// Starts looking for a server.
     package func start() {
         isRunning = true
         connect()
     }
 
-    /// Takes off all that is on the screen, and shows nothing any more.
+    /// Removes all notifications from the screen, and stops showing any.
     ///
-    /// - Parameter completion: called once that is done: at once, or when the server has answered what is on its way to it,
-    ///   without whose answer it could not be taken off.
+    /// - Parameter completion: Called once when that is done: immediately, or after the server's
+    ///   pending replies, whose ids are needed to remove notifications.
     package func stop(completion: @escaping () -> Void) {
         isRunning = false
         onStopped = completion
         change { $0.stop(now: $1) }
         timer = nil
         guard onStopped != nil else { return }
-        timer = loop.timer(after: Self.timeoutAtEnd) { [weak self] in self?.finish() }
+        timer = loop.timer(after: Self.stopTimeout) { [weak self] in self?.finish() }
     }
 
-    /// Whether offers are shown, and what became of those that were.
+    /// The state of notifications, and the outcome of those that were shown.
     package var report: ControlNotifications { machine.report }
 
     private func finish() {
         for action in machine.giveUp() { perform(action) }
         timer = nil
-        // Not inside the server's own answer.
+        // Deferred, because the server must not be stopped in its own reply.
         if let server { loop.later { server.stop() } }
         server = nil
         let completion = onStopped
@@ -72,40 +73,41 @@ package final class NotificationService {
         completion?()
     }
 
-    /// Takes what can be continued here, most recent first.
+    /// Sets the activities that can be continued here, most recent first.
     ///
-    /// - Parameter devices: whose offers these are; nil: they are all.
+    /// - Parameter devices: The devices whose offers are replaced; nil replaces all.
     package func take(_ offers: [NotificationOffer], of devices: Set<DeviceID>? = nil) {
         change { $0.take(offers, of: devices, now: $1) }
     }
 
-    /// The screen is locked, or nobody is there; or the user is back.
+    /// Records that the session is locked or the user is away, or that the user is back.
     package func setQuiet(_ isQuiet: Bool) {
         change { $0.setQuiet(isQuiet, now: $1) }
         showExclusion()
     }
 
-    /// Notifications are switched on or off.
+    /// Enables or disables notifications.
     package func setOn(_ isOn: Bool) {
         guard isOn != self.isOn else { return }
         self.isOn = isOn
-        // A server stays: what is on its way to it can be taken off only once it has answered.
+        // Keeps the server: notifications that await an id can be removed only after its reply.
         change { $0.setOn(isOn, now: $1) }
         connect()
         showExclusion()
     }
 
-    /// An activity was continued here, in whatever way.
+    /// Records that an activity was continued here, in any way.
     package func continued(_ activity: ActivityID, from device: DeviceID) {
         change { $0.continued(activity, from: device, now: $1) }
     }
 
-    /// An app says what became of a file that it receives.
+    /// Records the result of a file that an app received.
     package func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd) {
         change { $0.received(activity, from: device, by: app, end, now: $1) }
     }
 
-    /// This device is no member of its account any more. The user is notified once, when they are there.
+    /// Records that this device is no longer a member of its account. The user is notified once,
+    /// when present.
     package func excluded(because problem: String) {
         exclusion = problem
         showExclusion()
@@ -124,16 +126,16 @@ package final class NotificationService {
 
     private func connect() {
         guard isRunning, isOn, server == nil, let find else { return }
-        server = find(loop) { [weak self] in self?.told($0) }
+        server = find(loop) { [weak self] in self?.handle($0) }
     }
 
-    private func told(_ event: NotificationEvent) {
+    private func handle(_ event: NotificationEvent) {
         switch event {
         case .appeared:
             change { $0.serverAppeared(now: $1) }
             showExclusion()
         case .gone:
-            log.debug("The notification server is gone")
+            log.debug("Lost the notification server")
             change { machine, now in
                 machine.serverGone(now: now)
                 return []
@@ -161,7 +163,7 @@ package final class NotificationService {
             }
             server.ask { [weak self] names in
                 let found = names?.joined(separator: " ") ?? "none"
-                self?.log.debug("Asked for a notification server", ["capabilities": found])
+                self?.log.debug("Queried the notification server", ["capabilities": found])
                 self?.change { $0.answered(number, names.map { NotificationCapabilities($0) }, now: $1) }
             }
         case .show(let number, let notification, let former):
@@ -173,7 +175,7 @@ package final class NotificationService {
         case .mute(let app): delegate.mute(app)
         case .open(let path, let shows, let token): delegate.openFile(path, shows: shows, token: token)
         case .continue(let offer, let token):
-            log.info("Continues what was chosen", ["device": offer.device.short])
+            log.info("Continuing the chosen activity", ["device": offer.device.short])
             delegate.continueChosen(offer, token: token) { [weak self] reason in
                 guard let reason else {
                     self?.change { $0.done(offer, now: $1) }

@@ -1,30 +1,32 @@
 import HandoffModel
 
-/// Makes text of other devices fit for a notification: one line of bounded length, in which nothing is hidden, nothing turns
-/// the direction of what is around it, and nothing is markup.
+/// Sanitizes text from other devices for notifications: one line of limited length, without hidden
+/// characters, markup or effects on the direction of adjacent text.
 package enum NotificationText {
-    /// The most characters, as people count them, of a title, a name or a reason.
+    /// The maximum number of user-perceived characters in a title, a name or a reason.
     static let maxCharacters = 96
-    /// The most Unicode scalars that one character may have: families of emoji have eleven, piles of accents any number.
+    /// The maximum number of Unicode scalars in one character. Family emoji have eleven; stacked
+    /// accents are unlimited.
     static let maxScalars = 16
-    /// How many texts a list names, and how many characters of each.
+    /// The maximum number of texts in a list, and of characters in each.
     private static let maxListed = 4
     private static let maxListedCharacters = 40
-    /// The most scalars that are looked at.
+    /// The maximum number of scalars to read.
     static let maxRead = 4096
 
-    /// The text in one line, without what cannot be seen; nil when nothing is left.
+    /// Returns the text in one line, without invisible characters; nil if nothing remains.
     package static func line(_ text: String, most: Int = maxCharacters) -> String? {
         var scalars = String.UnicodeScalarView()
         var isSpace = false
         for scalar in text.unicodeScalars.prefix(maxRead) {
             if scalar.properties.isWhitespace {
-                // Line feeds too: what was two lines is two words.
+                // Line feeds are spaces, too.
                 isSpace = true
                 continue
             }
             guard !VisibleText.isHidden(scalar) else { continue }
-            // An accent without a letter would land on what stands before this text, and a joiner alone is nothing.
+            // A leading accent would attach to the preceding text, and a leading joiner has no
+            // meaning.
             guard !scalars.isEmpty || !(scalar.properties.isGraphemeExtend || scalar.properties.isJoinControl) else {
                 continue
             }
@@ -42,9 +44,9 @@ package enum NotificationText {
         return line.isEmpty ? nil : isolated(line)
     }
 
-    /// A few texts as one: "a, b and c", and a number for those above the limit.
+    /// Joins a few texts: "a, b and c", with the number of those above the limit.
     ///
-    /// - Parameter texts: results of `line`, of which each is cut to a part of a line.
+    /// - Parameter texts: Results of `line`; each is shortened further.
     static func list(_ texts: [String]) -> String {
         let shown = texts.prefix(texts.count > maxListed ? maxListed - 1 : maxListed)
             .map { line($0, most: maxListedCharacters) ?? "" }
@@ -54,7 +56,7 @@ package enum NotificationText {
         return front.isEmpty ? last : "\(front.joined(separator: ", ")) and \(last)"
     }
 
-    /// The text as markup that shows it, and nothing else.
+    /// Escapes the text so that markup shows it literally.
     package static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -70,18 +72,18 @@ package enum NotificationText {
         return escaped
     }
 
-    /// The text with its first letter in upper case: reasons are fragments, and stand alone here.
+    /// Capitalizes the first letter: reasons are sentence fragments, but are shown alone here.
     static func sentence(_ text: String) -> String {
         text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// Text of scripts that are written from right to left, set apart from what is around it (FSI and PDI of UAX #9).
+    /// Isolates right-to-left text from adjacent text (FSI and PDI of UAX #9).
     private static func isolated(_ line: String) -> String {
         guard line.unicodeScalars.contains(where: isRightToLeft) else { return line }
         return "\u{2068}\(line)\u{2069}"
     }
 
-    /// The blocks of Unicode that are reserved for such scripts.
+    /// The Unicode blocks reserved for right-to-left scripts.
     private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true

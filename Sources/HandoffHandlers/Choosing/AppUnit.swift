@@ -1,27 +1,29 @@
-/// The units in which desktops run apps: `app[-LAUNCHER]-ID-RANDOM.scope`, `app[-LAUNCHER]-ID[@RANDOM].service`
-/// (systemd, "Desktop Environment Integration").
+/// The systemd units in which desktops run apps: `app[-LAUNCHER]-ID-RANDOM.scope`,
+/// `app[-LAUNCHER]-ID[@RANDOM].service` (systemd, "Desktop Environment Integration").
 package enum AppUnit {
-    /// The longest name of a unit (UNIT_NAME_MAX), in bytes.
-    private static let longest = 255
+    /// The maximum length of a unit name (UNIT_NAME_MAX), in bytes.
+    private static let maxLength = 255
 
-    /// The name of a new unit for an app.
-    /// - Parameter random: letters and digits that no other unit has.
+    /// Returns the name of a new unit for an app.
+    /// - Parameter random: Letters and digits that no other unit has.
     package static func name(for id: AppID, random: String) -> String {
         let fixed = "app-handoff--.service".utf8.count + random.utf8.count
         var escaped = ""
         for byte in id.text.utf8 {
             let piece = escape(byte, isFirst: escaped.isEmpty)
-            // A shortened id names the app to people, and to nobody else.
-            guard fixed + escaped.utf8.count + piece.utf8.count <= longest else { break }
+            // A shortened id is only for display.
+            guard fixed + escaped.utf8.count + piece.utf8.count <= maxLength else { break }
             escaped += piece
         }
         return "app-handoff-\(escaped)-\(random).service"
     }
 
-    /// The app that a unit's name stands for; nil for units that are none of an app.
+    /// Returns the app of a unit name; nil for units that do not run an app.
     package static func app(inUnit unit: String) -> AppID? {
         if let sandbox = sandbox(unit) { return sandbox }
-        guard unit.utf8.count <= longest, unit.hasPrefix("app-"), let dot = unit.lastIndex(of: ".") else { return nil }
+        guard unit.utf8.count <= maxLength, unit.hasPrefix("app-"), let dot = unit.lastIndex(of: ".") else {
+            return nil
+        }
         let kind = unit[dot...].dropFirst()
         guard ["scope", "service", "slice"].contains(kind) else { return nil }
         let stem = unit[..<dot].dropFirst("app-".count)
@@ -38,15 +40,16 @@ package enum AppUnit {
         return unescape(part).flatMap { AppID($0) }
     }
 
-    /// Whether a unit's name is that of an app inside a sandbox, as Flatpak and snapd run them.
+    /// True if a unit name is that of a sandboxed app, as run by Flatpak and snapd.
     package static func isSandbox(_ unit: String) -> Bool {
         unit.hasPrefix("app-flatpak-") || unit.hasPrefix("snap.")
     }
 
-    /// The app whose sandbox a unit is: `app-flatpak-ID-PID.scope`, where older versions write dashes of the id as they are,
-    /// and `snap.NAME.APP.RANDOM.scope`, or `.service` without the last part, whose desktop entry is `NAME_APP`.
+    /// Returns the app of a sandbox's unit name: `app-flatpak-ID-PID.scope`, where older versions
+    /// do not escape dashes in the id, or `snap.NAME.APP.RANDOM.scope` (as `.service` without the
+    /// last part), whose desktop entry is `NAME_APP`.
     private static func sandbox(_ unit: String) -> AppID? {
-        guard unit.utf8.count <= longest, let dot = unit.lastIndex(of: ".") else { return nil }
+        guard unit.utf8.count <= maxLength, let dot = unit.lastIndex(of: ".") else { return nil }
         let stem = unit[..<dot]
         if stem.hasPrefix("app-flatpak-"), let dash = stem.lastIndex(of: "-") {
             let start = stem.index(stem.startIndex, offsetBy: "app-flatpak-".count)
@@ -66,7 +69,7 @@ package enum AppUnit {
         }
     }
 
-    /// As systemd-escape(1) does.
+    /// Escapes like systemd-escape(1).
     private static func escape(_ byte: UInt8, isFirst: Bool) -> String {
         let isPlain =
             AppID.isLetterOrDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":")

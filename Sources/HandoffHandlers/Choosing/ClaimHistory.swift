@@ -1,24 +1,25 @@
 package import HandoffModel
 
-/// What installed apps claim, in the order in which this device first saw it: who comes later takes nothing away from who was
-/// there before. A plain value, and text for people: a line `APP type TYPE` or `APP site SITE` for each claim.
+/// The claims of installed apps in the order in which this device first saw them, so that a later
+/// app does not displace an earlier one. A plain value. The text form has a line `APP type TYPE` or
+/// `APP site SITE` for each claim.
 ///
-/// The time of a file would not do: an update makes it new. What an app has claimed once is kept, so that it has its place
-/// again after it was installed anew.
+/// The time of a file is not sufficient, because an update changes it. Claims are kept after an app
+/// is removed, so that it regains its position when it is installed again.
 package struct ClaimHistory: Sendable, Equatable {
-    /// Most claims; later ones have no place, and come behind all that have.
-    static let most = 8192
-    /// Most bytes of a file.
-    package static let longest = most * 520
+    /// The maximum number of claims. Later ones have no position and come after all others.
+    static let maxClaims = 8192
+    /// The maximum size of a file, in bytes.
+    package static let longest = maxClaims * 520
 
-    /// Something that apps claim.
+    /// The subject of a claim.
     package enum Subject: Hashable, Sendable, CustomStringConvertible {
         /// A type, of any team.
         case type(ActivityType)
         /// A site.
         case site(DomainClaim)
 
-        /// As it is written in an app's file.
+        /// The subject as written in an app's file.
         package var description: String {
             switch self {
             case .type(let type): type.text
@@ -35,10 +36,10 @@ package struct ClaimHistory: Sendable, Equatable {
     private var order: [Claim] = []
     private var places: [Claim: Int] = [:]
 
-    /// Nothing was ever claimed.
+    /// Creates an empty history.
     package init() {}
 
-    /// Reads a file; what is no claim is passed over.
+    /// Parses a file. Ignores invalid lines.
     package init(decoding bytes: [UInt8]) {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
@@ -51,7 +52,7 @@ package struct ClaimHistory: Sendable, Equatable {
         }
     }
 
-    /// The file's bytes.
+    /// The content of the file.
     package var encoded: [UInt8] {
         order.flatMap { claim in
             let kind = if case .type = claim.subject { "type" } else { "site" }
@@ -59,8 +60,8 @@ package struct ClaimHistory: Sendable, Equatable {
         }
     }
 
-    /// Takes what is installed now; of what is new at the same time the oldest file comes first.
-    /// - Returns: whether anything was new.
+    /// Adds the claims of the installed apps. Among new ones, the oldest file comes first.
+    /// - Returns: True if any claim was new.
     package mutating func take(_ handlers: [Handler]) -> Bool {
         let before = order.count
         for handler in handlers.sorted(by: Handler.isOlder) {
@@ -72,13 +73,13 @@ package struct ClaimHistory: Sendable, Equatable {
         return order.count > before
     }
 
-    /// The place of the first of these claims of an app; behind all others when it has none.
+    /// Returns the position of an app's first claim among these; the maximum if it has none.
     func place(of app: AppID, _ subjects: some Sequence<Subject>) -> Int {
         subjects.compactMap { places[Claim(app: app, subject: $0)] }.min() ?? .max
     }
 
     private mutating func add(_ claim: Claim) {
-        guard order.count < Self.most, places[claim] == nil else { return }
+        guard order.count < Self.maxClaims, places[claim] == nil else { return }
         places[claim] = order.count
         order.append(claim)
     }

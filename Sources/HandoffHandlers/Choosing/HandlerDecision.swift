@@ -1,93 +1,93 @@
 package import HandoffModel
 
-/// What opens an activity, and why it is this.
+/// The choice of what opens an activity, and the reason.
 package struct HandlerDecision: Sendable, Equatable {
-    /// What opens it.
+    /// A way to open an activity.
     package enum Opener: Sendable, Equatable {
-        /// An app that runs, by its attachment.
+        /// A running app, identified by its attachment.
         case running(session: String)
-        /// An app that is to be started.
+        /// An app to start.
         case launch(Handler)
         /// The web browser, with the activity's page.
         case browser
-        /// An app that claims the page's site, or the browser: the page is known only once the activity has come.
+        /// An app that claims the page's site, or the browser. The page is known only after the
+        /// activity has arrived.
         case page
-        /// Nothing.
+        /// No app or browser opens it.
         case nothing
     }
 
-    /// Why it is this.
+    /// The reason for a choice.
     package enum Reason: Sendable, Equatable {
-        /// The app runs already.
+        /// The app is already running.
         case running
-        /// The user chose it: in the file `defaults`, or as browser in the settings of the desktop.
+        /// The user chose it, in the file `defaults` or as the browser in the desktop's settings.
         case chosen
-        /// No other app fits.
+        /// No other app matches.
         case only
-        /// Of so many that fit it was here first, and the user has not chosen.
+        /// The app was installed first of this number of matching apps, and the user has not
+        /// chosen.
         case first(of: Int)
         /// The app claims the site of the page.
         case claims(host: String)
-        /// No app continues it, and it has a page.
+        /// No app continues the activity, and it has a page.
         case hasPage
         /// No app continues the type.
         case noApp(ActivityType)
-        /// An app continues the type, but its team is another than the activity's.
+        /// An app continues the type, but for a different team.
         case otherTeam(ActivityType, app: String)
-        /// An app continues it, but was switched off.
+        /// An app continues the type, but is disabled.
         case disabled(app: String)
-        /// The page's address cannot be opened.
+        /// The page's address is invalid.
         case badPage
-        /// No app continues it, and there is no program that opens its page.
+        /// No app continues the activity, and no program that opens web pages is installed.
         case noBrowser
     }
 
-    /// What opens it.
+    /// The way to open the activity.
     package let opener: Opener
-    /// What people call that; nil for the web and for nothing.
+    /// The display name of the app; nil for web pages and if nothing opens it.
     package let name: String?
-    /// Why it is this.
+    /// The reason for the choice.
     package let reason: Reason
 
-    /// A decision.
     package init(_ opener: Opener, name: String? = nil, _ reason: Reason) {
         self.opener = opener
         self.name = name
         self.reason = reason
     }
 
-    /// The reason in words: a fragment that follows what opens it.
+    /// The reason as a sentence fragment, for display after the opener.
     package var words: String {
         switch reason {
         case .running: "it is running"
         case .chosen: "chosen by the user"
         case .only: "the only app that continues it"
-        case .first(let count): "the first that was here of \(count) apps that continue it"
+        case .first(let count): "the first installed of \(count) apps that continue it"
         case .claims(let host): "it claims \(host)"
         case .hasPage: "no app continues it, and it has a web page"
         case .noApp(let type): "no app continues \(type.text)"
-        case .otherTeam(let type, let app): "\(app) continues \(type.text), but of another team"
-        case .disabled(let app): "\(app) continues it, but is switched off"
+        case .otherTeam(let type, let app): "\(app) continues \(type.text), but for another team"
+        case .disabled(let app): "\(app) continues it, but is disabled"
         case .badPage: "no app continues it, and the address of its web page cannot be opened"
-        case .noBrowser: "no app continues it, and neither xdg-open nor gio is there to open its web page"
+        case .noBrowser: "no app continues it, and xdg-open and gio, which open web pages, are not installed"
         }
     }
 }
 
-/// An app that is attached now, as it is chosen from.
+/// An attached app.
 package struct RunningApp: Sendable, Equatable {
-    /// Names the attachment.
+    /// The id of the attachment.
     package let session: String
-    /// What the app calls itself: its id, if it keeps to that.
+    /// The id given by the app.
     package let app: String
-    /// The types that it said to continue.
+    /// The types that the app declared when it attached.
     package let types: Set<ActivityType>
     /// Its team; nil matches only nil.
     package let team: String?
-    /// Attachments are numbered, and of several the latest is preferred.
+    /// The number of the attachment. Of several, the latest is preferred.
     package let order: UInt64
 
-    /// An attachment.
     package init(session: String, app: String, types: Set<ActivityType>, team: String?, order: UInt64) {
         self.session = session
         self.app = app
@@ -96,7 +96,7 @@ package struct RunningApp: Sendable, Equatable {
         self.order = order
     }
 
-    /// Whether it continues activities of `type` made by `team`; see `TeamRule`.
+    /// True if the app continues activities of `type` from `team`; see `TeamRule`.
     package func continues(_ type: ActivityType, team: String?) -> Bool {
         types.contains(type) && TeamRule.allows(type, from: team, to: self.team)
     }

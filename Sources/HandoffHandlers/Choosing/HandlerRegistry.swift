@@ -1,40 +1,40 @@
 package import HandoffModel
 
-/// The apps that continue something here, and who is chosen for what.
+/// The apps that continue activities on this device, and the user's choices.
 ///
-/// For a type and a team: an app that runs, then the user's choice, then the one that was here first: what is
-/// installed later takes nothing away silently. Without one, the page: an app that
-/// claims its site, then the browser. What a browser shows (`NSUserActivityTypeBrowsingWeb`) goes to an app that claims the
-/// site before it goes to another browser.
+/// The order for a type and a team is: a running app, the user's choice, the app that was installed
+/// first, so that a later one takes over nothing silently. Otherwise an app that claims the page's
+/// site, and finally the browser. A page from a browser (`NSUserActivityTypeBrowsingWeb`) is opened
+/// by an app that claims its site rather than by another browser.
 package struct HandlerRegistry: Sendable, Equatable {
-    /// What is known of an activity's web page.
+    /// The knowledge about an activity's web page.
     package enum Page: Sendable, Equatable {
-        /// It has none.
+        /// The activity has no page.
         case none
-        /// It has one, which comes with the payload.
+        /// The activity has a page, which arrives with the payload.
         case unknown
-        /// It is this one.
+        /// The activity has this page.
         case at(String)
     }
 
-    /// All apps with files, by id, in the order of their ids.
+    /// All apps with files, in the order of their ids.
     package private(set) var handlers: [Handler] = []
     private var byID: [AppID: Handler] = [:]
-    /// Whom the user has chosen for what.
+    /// The user's choices.
     package private(set) var defaults = HandlerDefaults()
-    /// Whether there is a program that opens web pages.
+    /// True if a program that opens web pages is installed.
     package private(set) var opensPages = false
-    /// Apps that the user has switched off, by id or by the name that they attach with.
+    /// The apps that the user has disabled, by id or by the name with which they attach.
     package var disabled: Set<AppID> = []
-    /// Who claimed what first.
+    /// The order of claims.
     package var history = ClaimHistory()
 
     /// A registry without apps.
     package init() {}
 
     /// - Parameters:
-    ///   - handlers: of several with one id the first counts.
-    ///   - opensPages: whether there is a program that opens web pages.
+    ///   - handlers: The apps; of several with the same id, the first counts.
+    ///   - opensPages: True if a program that opens web pages is installed.
     package init(
         handlers: [Handler], defaults: HandlerDefaults = HandlerDefaults(), disabled: Set<AppID> = [],
         opensPages: Bool
@@ -49,22 +49,22 @@ package struct HandlerRegistry: Sendable, Equatable {
     /// The app with this id.
     package func handler(_ id: AppID) -> Handler? { byID[id] }
 
-    /// Whether the app that calls itself so may publish and continue.
+    /// True if the app with this name may publish and continue.
     package func isEnabled(_ app: String) -> Bool {
         AppID(app).map { !disabled.contains($0) } ?? true
     }
 
-    /// What people call an app: the name in its file, or what it calls itself.
+    /// Returns the display name of an app: the name in its file, or the name it attached with.
     package func name(of app: String) -> String {
         AppID(app).flatMap { byID[$0] }?.name ?? app
     }
 
-    /// The icon of an app, by its id or what it calls itself; nil when its file names none.
+    /// Returns the icon of an app by its id or attached name; nil if its file has none.
     package func icon(of app: String) -> String? {
         AppID(app).flatMap { byID[$0] }?.icon
     }
 
-    /// Decides what opens an activity here.
+    /// Decides how an activity is opened on this device.
     package func decide(
         _ type: ActivityType, team: String?, page: Page, running: [RunningApp]
     ) -> HandlerDecision {
@@ -92,7 +92,7 @@ package struct HandlerRegistry: Sendable, Equatable {
         return launch(of: installed, wanted: wanted) { history.place(of: $0.id, [.type(type)]) }
     }
 
-    /// - Parameter place: where an app stands among those that claim the same.
+    /// - Parameter place: The position of an app among those that claim the same.
     private func launch(
         of installed: [Handler], wanted: [AppID], place: (Handler) -> Int
     ) -> HandlerDecision? {
@@ -111,7 +111,7 @@ package struct HandlerRegistry: Sendable, Equatable {
 
     // MARK: - By site
 
-    /// What opens a page because of its site; nil when that is the browser.
+    /// Returns the app that claims a page's site; nil if the browser opens it.
     private func claimer(of page: Page, _ running: [RunningApp]) -> HandlerDecision? {
         switch page {
         case .none: return nil
@@ -135,8 +135,8 @@ package struct HandlerRegistry: Sendable, Equatable {
 
     // MARK: - Conflicts
 
-    /// What apps claim and another one opens, since it was here before and the user has not chosen: by the app that yields, each
-    /// claim with the app that opens it.
+    /// Returns the claims that are served by an earlier app because the user has not chosen: by the
+    /// yielding app, each claim with the app that opens it.
     package func yields() -> [AppID: [(claim: String, to: Handler)]] {
         var claimers: [Contest: [Handler]] = [:]
         for handler in handlers where !disabled.contains(handler.id) {
@@ -157,13 +157,14 @@ package struct HandlerRegistry: Sendable, Equatable {
         return yields.mapValues { $0.sorted { $0.claim < $1.claim } }
     }
 
-    /// What several apps may claim, each for itself.
+    /// A subject that several apps may claim independently.
     private struct Contest: Hashable {
         let subject: ClaimHistory.Subject
-        /// Apps of different teams are in no conflict about a type; nil where teams do not count.
+        /// The team, because apps of different teams do not compete for a type; nil if teams do not
+        /// matter.
         let team: [UInt8]?
 
-        /// The type for which the user chooses.
+        /// The type for which the user can choose.
         var chosenFor: ActivityType {
             if case .type(let type) = subject { type } else { .browsingWeb }
         }
@@ -179,7 +180,7 @@ package struct HandlerRegistry: Sendable, Equatable {
 
     // MARK: - Order
 
-    /// Of those that run, the one that the user wants most, else the one that attached last.
+    /// Returns the running app that the user prefers; otherwise the one that attached last.
     private static func best(of running: [RunningApp], wanted: [AppID]) -> RunningApp? {
         func rank(_ app: RunningApp) -> Int {
             wanted.firstIndex { $0.text.utf8.elementsEqual(app.app.utf8) } ?? wanted.count
@@ -190,7 +191,7 @@ package struct HandlerRegistry: Sendable, Equatable {
         }
     }
 
-    /// Why no app continues it, with the most helpful of the reasons.
+    /// Returns the most helpful reason why no app continues an activity.
     private func refusal(
         _ type: ActivityType, _ team: String?, _ running: [RunningApp]
     ) -> HandlerDecision.Reason {

@@ -1,11 +1,12 @@
-/// The browser that opens pages on this desktop, as a file `mimeapps.list` says it (Association between MIME types and
-/// applications, freedesktop.org).
+/// The browser that opens pages on this desktop, according to a `mimeapps.list` file (Association
+/// between MIME types and applications, freedesktop.org).
 package enum DefaultBrowser {
     private static let group = "[Default Applications]"
-    /// What may name it; a desktop's settings write all of these.
+    /// The keys that may name the browser. Desktop settings write all of them.
     private static let keys = ["x-scheme-handler/https", "x-scheme-handler/http", "text/html"]
 
-    /// The apps that a file names, best first; none where it names none, or cannot be understood.
+    /// Returns the apps that a file names, in order of preference; empty if it names none or is
+    /// invalid.
     package static func apps(in bytes: [UInt8]) -> [AppID] {
         guard bytes.count <= HandlerLimits.fileBytes else { return [] }
         var found: [String: [AppID]] = [:]

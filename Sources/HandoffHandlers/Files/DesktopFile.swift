@@ -1,30 +1,31 @@
 import HandoffModel
 
-/// What a desktop entry says, as far as Handoff needs it (Desktop Entry Specification 1.5).
+/// The relevant content of a desktop entry (Desktop Entry Specification 1.5).
 package struct DesktopFile: Sendable, Equatable {
-    /// A value as it stands in the file, escapes and all.
+    /// A value as written in the file, including escapes.
     package struct Entry: Sendable, Equatable {
-        /// What stands behind the equals sign.
+        /// The text after the equals sign.
         package let raw: String
-        /// The line, from 1.
+        /// The line number, from 1.
         package let line: Int
     }
 
-    /// The values of the group `[Desktop Entry]` that were asked for, by key; a translation has its key with the language:
-    /// `Name[de]`.
+    /// The values of known keys in the group `[Desktop Entry]`. The key of a translation includes
+    /// the language: `Name[de]`.
     private var entries: [String: Entry] = [:]
 
     private static let group = "Desktop Entry"
-    /// Keys that are kept; all others cost nothing.
+    /// The keys to keep. All others are skipped.
     private static let keys: Set<String> = [
         "Type", "Name", "Hidden", "TryExec", "Exec", "Icon", "DBusActivatable", "Path", "Terminal",
         "X-Handoff-ActivityTypes", "X-Handoff-ActivityVersions", "X-Handoff-TeamID", "X-Handoff-Domains",
         "X-Handoff-Exec",
     ]
-    /// What makes a file one of ours, so that nobody else's mistakes are reported.
+    /// The prefix of Handoff's keys. Errors in files without it are not reported.
     private static let mark = Array("X-Handoff-".utf8)
 
-    /// Whether the bytes may declare anything for Handoff at all; most desktop entries do not, and are not parsed.
+    /// True if the bytes may declare anything for Handoff. Most desktop entries do not, and are not
+    /// parsed.
     package static func mayDeclare(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "X")) {
@@ -35,9 +36,9 @@ package struct DesktopFile: Sendable, Equatable {
         return false
     }
 
-    /// Reads a file.
+    /// Parses a file.
     ///
-    /// - Throws: for the first line in the group that is no entry, and for a key of ours that occurs twice.
+    /// - Throws: An error for the first invalid line in the group, or for a duplicate known key.
     package init(parsing bytes: [UInt8]) throws(HandlerFileError) {
         guard bytes.count <= HandlerLimits.fileBytes else {
             throw HandlerFileError(line: nil, "longer than \(HandlerLimits.fileBytes) bytes")
@@ -61,16 +62,16 @@ package struct DesktopFile: Sendable, Equatable {
         guard current != nil else { throw HandlerFileError(line: nil, "no group [Desktop Entry]") }
     }
 
-    /// The value of a key, escapes and all; nil when it is absent.
+    /// Returns the value of a key, including escapes; nil if it is absent.
     package func entry(_ key: String) -> Entry? { entries[key] }
 
-    /// A text (the type `string` of the specification); nil when the key is absent.
+    /// Returns a string (the type `string` of the specification); nil if the key is absent.
     package func text(_ key: String) throws(HandlerFileError) -> String? {
         guard let entry = entries[key] else { return nil }
         return try Self.unescaped(entry, of: key, isList: false).first
     }
 
-    /// A text in the best language there is (the type `localestring`).
+    /// Returns a string in the best available language (the type `localestring`).
     package func text(_ key: String, in locale: DesktopLocale) throws(HandlerFileError) -> String? {
         for candidate in locale.candidates {
             if let translated = try text("\(key)[\(candidate)]"), !translated.isEmpty { return translated }
@@ -78,13 +79,14 @@ package struct DesktopFile: Sendable, Equatable {
         return try text(key)
     }
 
-    /// A list of texts, each ended by a semicolon (the type `string(s)`); empty when the key is absent.
+    /// Returns a list of strings, each terminated by a semicolon (the type `string(s)`); empty if
+    /// the key is absent.
     package func list(_ key: String) throws(HandlerFileError) -> [String] {
         guard let entry = entries[key] else { return [] }
         return try Self.unescaped(entry, of: key, isList: true)
     }
 
-    /// A Boolean; false when the key is absent.
+    /// Returns a Boolean; false if the key is absent.
     package func flag(_ key: String) throws(HandlerFileError) -> Bool {
         guard let entry = entries[key] else { return false }
         switch entry.raw {
@@ -112,10 +114,10 @@ package struct DesktopFile: Sendable, Equatable {
             throw HandlerFileError(line: number, "neither KEY=VALUE nor [group] nor # comment")
         }
         let key = Self.trimmedText(line[..<equals])
-        guard !key.isEmpty else { throw HandlerFileError(line: number, "no key in front of =") }
+        guard !key.isEmpty else { throw HandlerFileError(line: number, "no key before =") }
         let plain = key.prefix { $0 != "[" }
         guard Self.keys.contains(String(plain)) else { return }
-        guard entries[key] == nil else { throw HandlerFileError(line: number, "\(key) a second time") }
+        guard entries[key] == nil else { throw HandlerFileError(line: number, "duplicate key \(key)") }
         entries[key] = Entry(raw: Self.trimmedText(line[line.utf8.index(after: equals)...]), line: number)
     }
 
@@ -141,7 +143,7 @@ package struct DesktopFile: Sendable, Equatable {
             }
         }
         if isEscaped { throw HandlerFileError(line: entry.line, "a backslash at the end of \(key)") }
-        // The last element may go without its semicolon.
+        // The last element may lack its semicolon.
         if !isList || !value.isEmpty { values.append(String(value)) }
         return values
     }
@@ -159,7 +161,7 @@ package struct DesktopFile: Sendable, Equatable {
     }
 
     private static func trimmedText(_ text: Substring) -> String {
-        // Cutting blanks off leaves UTF-8.
+        // Removing blanks keeps the text valid UTF-8.
         String(validating: ArraySlice(text.utf8).withoutBlanks, as: UTF8.self) ?? ""
     }
 }

@@ -1,9 +1,10 @@
-/// The language of the user, as desktop entries name languages: `lang_COUNTRY@MODIFIER`.
+/// The user's language in the form of desktop entries: `lang_COUNTRY@MODIFIER`.
 package struct DesktopLocale: Sendable, Equatable {
-    /// What may stand behind a key, best first.
+    /// The suffixes of translated keys, in order of preference.
     package let candidates: [String]
 
-    /// Reads the value of a variable such as `LC_MESSAGES`: `de_AT.UTF-8@euro`; without one, and for `C`, no translation fits.
+    /// Parses the value of a variable such as `LC_MESSAGES`: `de_AT.UTF-8@euro`. Without a value,
+    /// and for `C`, no translation matches.
     package init(_ text: String?) {
         guard let text, text.utf8.count <= 64, !["", "C", "POSIX"].contains(text) else {
             candidates = []
@@ -25,7 +26,7 @@ package struct DesktopLocale: Sendable, Equatable {
         self.candidates = candidates + [language]
     }
 
-    /// The first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set, as setlocale(3) has it.
+    /// Uses the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set, like setlocale(3).
     package init(environment: [String: String]) {
         let name = ["LC_ALL", "LC_MESSAGES", "LANG"].first { !(environment[$0] ?? "").isEmpty }
         self.init(name.flatMap { environment[$0] })

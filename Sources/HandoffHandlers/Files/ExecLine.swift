@@ -2,34 +2,36 @@
 ///
 /// https://specifications.freedesktop.org/desktop-entry-spec/latest/exec-variables.html
 package struct ExecLine: Equatable, Sendable {
-    /// The words without their quotes, field codes as they are; at least one, the program.
+    /// The words without quotes, with unexpanded field codes. Not empty; the first is the program.
     package let words: [String]
-    /// True if a field code stands inside quotes, which the specification leaves undefined. Such a word is often the script of a shell
-    /// (`sh -c "cat %f"`), where a file name would become code, so commands of our own keys must not have one.
+    /// True if a field code is inside quotes, which the specification leaves undefined. Such a word
+    /// is often a shell script (`sh -c "cat %f"`), where a file name would become code. Commands in
+    /// Handoff's own keys must not have one.
     package let hasQuotedCode: Bool
 
-    /// Reads the value, whose own escapes were undone before; nil when a quote is not closed, or there are no words.
+    /// Parses a value whose escapes have been removed. Nil if a quote is not closed or there are no
+    /// words.
     package init?(_ text: String) {
         guard let (words, hasQuotedCode) = Self.words(text) else { return nil }
         self.words = words
         self.hasQuotedCode = hasQuotedCode
     }
 
-    /// The program: an absolute path, or a name that is looked up in `PATH`.
+    /// The program: an absolute path, or a name to look up in `PATH`.
     package var program: String { words[0] }
 
-    /// Whether it takes the address of a page (`%u`, `%U`).
+    /// True if the command takes the address of a page (`%u`, `%U`).
     package var takesPage: Bool { has("u") || has("U") }
 
-    /// Whether it takes the path of a file (`%f`, `%F`).
+    /// True if the command takes the path of a file (`%f`, `%F`).
     package var takesFile: Bool { has("f") || has("F") }
 
     private func has(_ code: Character) -> Bool {
         words.contains { word in Self.pieces(word).contains { $0 == .code(code) } }
     }
 
-    /// The words that are run: codes replaced, each inside of its word, and those without a value left out. A word that was a
-    /// code alone and has no value is none.
+    /// Returns the words to run. Field codes are replaced within their words, or removed if they
+    /// have no value. A word that consists only of codes without a value is dropped.
     package func expanded(page: String? = nil, file: String? = nil) -> [String] {
         words.compactMap { word in
             let pieces = Self.pieces(word)
@@ -78,7 +80,7 @@ package struct ExecLine: Equatable, Sendable {
         var isQuoted = false
         var isEscaped = false
         for character in text {
-            // An escaped percent sign, %%, is no code.
+            // An escaped percent sign, %%, is not a field code.
             if isPercent, isQuoted, character != "%" { hasQuotedCode = true }
             isPercent = character == "%" && !isPercent
             if isEscaped {

@@ -1,10 +1,10 @@
 import HandoffModel
 
-/// What the file of an app came to.
+/// The declaration in an app's file.
 package enum HandlerDeclaration: Sendable, Equatable {
-    /// The app continues something.
+    /// The app continues some activities.
     case handler(Handler)
-    /// The file declares nothing for Handoff, or hides an app of the same id in a later folder.
+    /// The file declares nothing for Handoff, or hides an app with the same id in a later folder.
     case none
 }
 
@@ -12,10 +12,11 @@ extension Handler {
     /// Reads a desktop entry.
     ///
     /// - Parameters:
-    ///   - path: its absolute path.
-    ///   - installed: nanoseconds since 1970.
-    ///   - isThere: whether a program exists, by absolute path or by a name that is looked up in `PATH` (`TryExec`).
-    /// - Throws: naming the line, when what it declares for Handoff cannot be used.
+    ///   - path: The absolute path of the file.
+    ///   - installed: Nanoseconds since 1970.
+    ///   - isThere: Returns whether a program exists, by absolute path or by a name to look up in
+    ///     `PATH` (`TryExec`).
+    /// - Throws: An error that names the line if the declarations for Handoff are invalid.
     package static func declared(
         byDesktopEntry bytes: [UInt8], id: AppID, path: String, installed: Int64, locale: DesktopLocale,
         isThere: (String) -> Bool
@@ -66,7 +67,7 @@ extension Handler {
             try file.list("X-Handoff-ActivityVersions"), at: line("X-Handoff-ActivityVersions"))
         let launch: Launch
         if let opener {
-            // A page of a claimed site is handed over as a page, whatever the type of its activity.
+            // A page of a claimed site is opened as a page, whatever the type of its activity.
             let handled = domains.isEmpty ? types : types.union([.browsingWeb])
             let terminal = try file.flag("Terminal") ? try terminal(at: line("Terminal"), isThere) + " " : ""
             launch = .command(
@@ -85,17 +86,18 @@ extension Handler {
         func line(_ key: String) -> Int? { file.entry(key)?.line }
     }
 
-    /// Whether the program of a command is there, so that nothing is offered that could not be started.
+    /// Checks that the program of a command exists, so that only startable apps are offered.
     private static func check(
         _ command: String, of key: String, at line: Int?, _ isThere: (String) -> Bool
     ) throws(HandlerFileError) {
         guard let words = ExecLine(command) else { throw HandlerFileError(line: line, "\(key) names no program") }
         guard isThere(words.program) else {
-            throw HandlerFileError(line: line, "\(key) names a program that is not there: \(words.program)")
+            throw HandlerFileError(line: line, "\(key) names a program that does not exist: \(words.program)")
         }
     }
 
-    /// The start of a command that runs the rest of its words in the user's terminal emulator.
+    /// Returns the start of a command that runs its remaining words in the user's terminal
+    /// emulator.
     private static func terminal(at line: Int?, _ isThere: (String) -> Bool) throws(HandlerFileError) -> String {
         if isThere("xdg-terminal-exec") { return "xdg-terminal-exec" }
         guard isThere("x-terminal-emulator") else {
@@ -105,7 +107,7 @@ extension Handler {
         return "x-terminal-emulator -e"
     }
 
-    /// The working directory of the app; nil when the file names none.
+    /// Returns the working directory of the app; nil if the file has none.
     private static func folder(_ path: String?, at line: Int?) throws(HandlerFileError) -> String? {
         guard let path, !path.isEmpty else { return nil }
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
@@ -114,12 +116,13 @@ extension Handler {
         return path
     }
 
-    /// Who continues in the place of an app that knows nothing of Handoff, and then opens what came with its command.
+    /// Returns the command that continues activities for an app without Handoff support, and opens
+    /// the result with the app's command.
     private static func opening(_ types: Set<ActivityType>, with command: String, as id: AppID) -> [String] {
         ["handoffctl", "handle"] + types.map(\.text).sorted() + ["--app", id.text, "--open-with", command]
     }
 
-    /// Of an entry in a folder below, too, the name of the file alone is that on the bus.
+    /// The bus name is the file name alone, even for an entry in a subfolder.
     private static func launch(_ path: String, isBusApp: Bool) -> Launch {
         let file = path.split(separator: "/").last ?? ""
         guard isBusApp, file.hasSuffix(".desktop"), let name = BusName(String(file.dropLast(".desktop".count))) else {

@@ -2,21 +2,23 @@ import HandoffJSON
 import HandoffModel
 
 extension Handler {
-    /// Reads a manifest: a JSON object with `name`, `exec` (the words of a command), `types` or `domains`, and perhaps `id`
-    /// (else the name of the file) and `team`. Unknown members are ignored.
+    /// Parses a manifest: a JSON object with `name`, `exec` (the words of a command), `types` or
+    /// `domains`, and optionally `id` (default: the file name) and `team`. Unknown members are
+    /// ignored.
     ///
     /// - Parameters:
-    ///   - stem: the name of the file without its ending.
-    ///   - installed: nanoseconds since 1970.
-    ///   - isThere: whether a program exists, by absolute path or by a name that is looked up in `PATH`.
-    /// - Throws: naming the line, for anything that cannot be used.
+    ///   - stem: The file name without its suffix.
+    ///   - installed: Nanoseconds since 1970.
+    ///   - isThere: Returns whether a program exists, by absolute path or by a name to look up in
+    ///     `PATH`.
+    /// - Throws: An error that names the line if anything is invalid.
     package static func declared(
         byManifest bytes: [UInt8], stem: String, path: String, installed: Int64, isThere: (String) -> Bool
     ) throws(HandlerFileError) -> HandlerDeclaration {
         let manifest = try ManifestReader(bytes)
         let identifier = try manifest.text("id") ?? stem
         guard let id = AppID(identifier) else {
-            throw HandlerFileError(line: manifest.line(of: "id"), "an id that no app can have")
+            throw HandlerFileError(line: manifest.line(of: "id"), "invalid app id")
         }
         let types = try HandlerValues.types(try manifest.texts("types"), at: manifest.line(of: "types"))
         let domains = try HandlerValues.domains(try manifest.texts("domains"), at: manifest.line(of: "domains"))
@@ -35,7 +37,7 @@ extension Handler {
     }
 }
 
-/// The members of a manifest, with the lines on which they stand.
+/// The members of a manifest, with their line numbers.
 private struct ManifestReader {
     private static let limits = JSONLimits(bytes: HandlerLimits.fileBytes, depth: 4, members: 512, values: 2048)
 
@@ -69,14 +71,14 @@ private struct ManifestReader {
         var texts: [String] = []
         for element in elements {
             guard let text = element.string else {
-                throw HandlerFileError(line: line(of: key), "\(key) has something that is not a string")
+                throw HandlerFileError(line: line(of: key), "\(key) contains a value that is not a string")
             }
             texts.append(text)
         }
         return texts
     }
 
-    /// The line on which the key is written, as people look for it: the first place where it stands in quotes.
+    /// Returns the line of a key, as a reader would find it: the first line with the quoted key.
     func line(of key: String) -> Int? {
         let quoted = Array("\"\(key)\"".utf8)
         var rest = bytes[...]

@@ -1,21 +1,22 @@
 package import HandoffModel
 
-/// Which app the user wants for a type where several continue it: lines `TYPE=APP;APP`, best first.
+/// The user's preferred apps for types that several apps continue: lines `TYPE=APP;APP`, in order
+/// of preference.
 ///
-/// The file `defaults` is written like mimeapps.list: group headers, empty lines and lines that begin with `#` are passed over.
+/// The file `defaults` has the format of mimeapps.list. Group headers, empty lines and lines that
+/// start with `#` are ignored.
 package struct HandlerDefaults: Sendable, Equatable {
-    /// The apps for each type, best first.
+    /// The apps for each type, in order of preference.
     package private(set) var choices: [ActivityType: [AppID]] = [:]
 
-    /// No choice.
+    /// No choices.
     package init() {}
 
-    /// These choices.
     package init(choices: [ActivityType: [AppID]]) {
         self.choices = choices
     }
 
-    /// Reads a file; a line that cannot be understood is left out and told of, and the others count.
+    /// Parses a file. Reports and skips invalid lines.
     package init(parsing bytes: [UInt8], problem: (HandlerFileError) -> Void) {
         guard bytes.count <= HandlerLimits.fileBytes else {
             problem(HandlerFileError(line: nil, "longer than \(HandlerLimits.fileBytes) bytes"))
@@ -37,22 +38,22 @@ package struct HandlerDefaults: Sendable, Equatable {
             }
             let apps = parts[1].split(separator: ";").map(Self.trimmed).filter { !$0.isEmpty }
             let ids = apps.compactMap { AppID(Self.withoutEnding($0)) }
-            if ids.count < apps.count { problem(HandlerFileError(line: number, "an id that no app can have")) }
+            if ids.count < apps.count { problem(HandlerFileError(line: number, "invalid app id")) }
             choices[type, default: []] += ids
         }
     }
 
-    /// Adds apps behind those that the user has named for a type: what a setting of the desktop says.
+    /// Adds apps from a desktop setting after the user's own choices for a type.
     package mutating func append(_ apps: [AppID], for type: ActivityType) {
         let named = choices[type] ?? []
         let more = apps.filter { !named.contains($0) }
         if !more.isEmpty { choices[type] = named + more }
     }
 
-    /// The apps that the user wants for a type, best first.
+    /// Returns the user's choices for a type, in order of preference.
     package func apps(for type: ActivityType) -> [AppID] { choices[type] ?? [] }
 
-    /// Ids of desktop entries are written with their ending elsewhere.
+    /// Removes the suffix that other files use in desktop entry ids.
     private static func withoutEnding(_ text: String) -> String {
         text.hasSuffix(".desktop") ? String(text.dropLast(".desktop".count)) : text
     }

@@ -1,6 +1,6 @@
 import HandoffModel
 
-/// The rules for what a file of either kind declares.
+/// The rules for values in both kinds of files.
 enum HandlerValues {
     static func types(_ texts: [String], at line: Int?) throws(HandlerFileError) -> Set<ActivityType> {
         guard texts.count <= HandlerLimits.types else {
@@ -11,7 +11,7 @@ enum HandlerValues {
             guard let type = ActivityType(text) else {
                 throw HandlerFileError(
                     line: line,
-                    "\(VisibleText.escape(clipped(text))) is no activity type: \(ActivityType.rule)")
+                    "\(VisibleText.escape(clipped(text))) is not an activity type: \(ActivityType.rule)")
             }
             types.insert(type)
         }
@@ -27,7 +27,7 @@ enum HandlerValues {
             guard let (type, range) = VersionRange.declared(text) else {
                 throw HandlerFileError(
                     line: line,
-                    "\(VisibleText.escape(clipped(text))) is no type with its first and last version: each is - or "
+                    "\(VisibleText.escape(clipped(text))) is not a type with its first and last version, each - or "
                         + AppVersion.rule)
             }
             versions[type] = range
@@ -44,15 +44,15 @@ enum HandlerValues {
             guard let claim = DomainClaim(text) else {
                 throw HandlerFileError(
                     line: line,
-                    "\(VisibleText.escape(clipped(text))) is no domain: allowed are host.example and *.host.example in ASCII, "
-                        + "other letters as xn--")
+                    "\(VisibleText.escape(clipped(text))) is not a domain: use host.example or *.host.example in ASCII, "
+                        + "with xn-- for other letters")
             }
             claims.append(claim)
         }
         return claims
     }
 
-    /// - Returns: nil for no team; an empty one is none.
+    /// - Returns: Nil for no team or an empty one.
     static func team(_ text: String?, at line: Int?) throws(HandlerFileError) -> String? {
         guard let text, !text.isEmpty else { return nil }
         guard text.utf8.count <= Limits.team else {
@@ -71,7 +71,7 @@ enum HandlerValues {
         return text
     }
 
-    /// An icon; nil for none, and for one that no theme could have: it is worth no refusal.
+    /// Returns the icon; nil if there is none or it is invalid, which is not an error.
     static func icon(_ text: String?) -> String? {
         guard let text, !text.isEmpty, text.utf8.count <= HandlerLimits.name,
             !text.unicodeScalars.contains(where: VisibleText.isHidden)
@@ -79,7 +79,7 @@ enum HandlerValues {
         return text
     }
 
-    /// The words of a command: a program by absolute path or by its name, and its arguments.
+    /// Checks the words of a command: a program by absolute path or name, and its arguments.
     static func command(_ words: [String], at line: Int?) throws(HandlerFileError) -> [String] {
         guard let program = words.first, (1...HandlerLimits.words).contains(words.count) else {
             throw HandlerFileError(line: line, "a command without words, or with more than \(HandlerLimits.words)")
@@ -96,26 +96,26 @@ enum HandlerValues {
         return words
     }
 
-    /// So much of a text as a message may have: scalars, since one character may have any number of marks.
+    /// Shortens a text for a message. Counts scalars, because a character may have any number of
+    /// marks.
     private static func clipped(_ text: String) -> String {
         String(text.unicodeScalars.prefix(80))
     }
 }
 
-/// Why the file of a handler cannot be used.
+/// The reason why the file of a handler cannot be used.
 package struct HandlerFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The line, from 1; nil when it is the file as a whole.
+    /// The line number, from 1; nil for the whole file.
     package let line: Int?
-    /// What is wrong, as a fragment.
+    /// The error, as a sentence fragment.
     package let problem: String
 
-    /// Something that is wrong in a line, or with the whole file.
     package init(line: Int?, _ problem: String) {
         self.line = line
         self.problem = problem
     }
 
-    /// The line, if any, and what is wrong.
+    /// The line, if any, and the error.
     package var description: String {
         line.map { "line \($0): \(problem)" } ?? problem
     }

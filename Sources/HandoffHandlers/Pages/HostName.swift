@@ -1,9 +1,11 @@
-/// Names of hosts in the form in which browsers show them to extensions: in lower case, labels outside ASCII as `xn--` (RFC 3492).
+/// Host names as browsers show them to extensions: in lower case, with non-ASCII labels as `xn--`
+/// (RFC 3492).
 enum HostName {
-    /// The name in ASCII without a final dot.
+    /// Returns the name in ASCII without a final dot.
     ///
-    /// - Returns: nil for what is no name: an empty label, or another character than letters, digits, marks, `-` and `_`. Letters
-    ///   with a separate accent (U+0300 to U+036F) are refused, since browsers compose them; numbers are names here.
+    /// - Returns: Nil for an empty label, or a character other than letters, digits, marks, `-` and
+    ///   `_`. Letters with a separate accent (U+0300 to U+036F) are refused, because browsers
+    ///   compose them. Numbers count as names.
     static func ascii(_ name: Substring) -> String? {
         var labels = name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
         if labels.last?.isEmpty == true { labels.removeLast() }
@@ -24,10 +26,10 @@ enum HostName {
             && (!scalar.properties.changesWhenNFKCCaseFolded || folded.contains(scalar))
     }
 
-    /// Letters that full case folding would replace, and that stay as they are in names of hosts.
+    /// Letters that full case folding would replace but that host names keep.
     private static let folded: Set<Unicode.Scalar> = ["\u{DF}", "\u{3C2}"]
 
-    /// The label as browsers write it; nil for one that is too long for its deltas to be counted.
+    /// Returns the label as browsers write it; nil if it is too long to count its deltas.
     private static func punycode(_ label: Substring) -> String? {
         let scalars = label.unicodeScalars.map(\.value)
         var output = scalars.filter { $0 < 0x80 }.compactMap { UInt8(exactly: $0) }
@@ -37,7 +39,7 @@ enum HostName {
         var (code, delta, bias, done) = (UInt32(128), UInt32(0), UInt32(72), UInt32(basic))
         while done < scalars.count {
             guard let next = scalars.filter({ $0 >= code }).min() else { return nil }
-            // A label has 63 scalars at most, so that no delta reaches 2^27.
+            // A label has at most 63 scalars, so that a delta stays below 2^27.
             delta += (next - code) * (done + 1)
             code = next
             for scalar in scalars {
@@ -54,7 +56,7 @@ enum HostName {
         return "xn--" + String(decoding: output, as: UTF8.self)
     }
 
-    /// A number of variable length, the least significant digit first.
+    /// Returns a variable-length integer, least significant digit first.
     private static func digits(of delta: UInt32, bias: UInt32) -> [UInt8] {
         var result: [UInt8] = []
         var (rest, weight) = (delta, UInt32(36))

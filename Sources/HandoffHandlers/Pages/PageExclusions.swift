@@ -1,17 +1,18 @@
 /// Pages and containers that are never offered: the lines of `browser.conf`.
 ///
-/// A line is a page pattern (`PagePattern`), or `container NAME` with Firefox's name for the container of a tab. Empty lines, and
-/// what follows a `#` at the start of a line or behind a blank, are comments.
+/// A line is a page pattern (`PagePattern`), or `container NAME` with Firefox's name for a tab
+/// container. Empty lines are ignored, as are comments: text after a `#` at the start of a line or
+/// after a blank.
 ///
-/// It fails closed: while a file cannot be read, or has a line that is neither, every page is excluded.
+/// Fails closed: if a file cannot be read or has an invalid line, every page is excluded.
 package struct PageExclusions: Sendable, Equatable {
-    /// Why every page is excluded.
+    /// A reason why every page is excluded.
     package struct Problem: Sendable, Equatable, CustomStringConvertible {
-        /// The file.
+        /// The path of the file.
         let path: String
-        /// The number of the line, from 1; nil where the whole file is meant.
+        /// The line number, from 1; nil for the whole file.
         let line: Int?
-        /// A fragment for people.
+        /// A sentence fragment for display.
         let reason: String
 
         package var description: String { (line.map { "\(path), line \($0)" } ?? path) + ": \(reason)" }
@@ -19,29 +20,30 @@ package struct PageExclusions: Sendable, Equatable {
 
     /// The file size limit in bytes.
     package static let maxFile = 65_536
-    /// The container of a tab whose container is not known: Firefox names it only to extensions that may see cookies.
+    /// The container of a tab whose container is unknown: Firefox shows it only to extensions with
+    /// the permission for cookies.
     package static let unknownContainer = "unknown"
     private static let containerPrefix = "firefox-"
 
     private var patterns: [PagePattern] = []
     private var containers: Set<String> = []
-    /// Whether there are containers among them.
+    /// True if any container is excluded.
     package var excludeContainers: Bool { !containers.isEmpty }
-    /// In the order of files and lines.
+    /// The problems, in the order of files and lines.
     package private(set) var problems: [Problem] = []
 
     /// Excludes nothing.
     package init() {}
 
-    /// The files of the administrator and of the user.
-    /// - Parameter configuration: the user's folder for settings; nil where there is none.
+    /// Returns the files of the administrator and of the user.
+    /// - Parameter configuration: The user's configuration folder; nil if there is none.
     package static func paths(configuration: String?) -> [String] {
         ["/etc", configuration].compactMap(\.self).map { $0 + "/handoff/browser.conf" }
     }
 
-    /// Reads files.
-    /// - Parameter read: the content of a file of at most `maxFile` bytes; nil when there is none. The error it throws is the reason
-    ///   shown to people.
+    /// Reads the files.
+    /// - Parameter read: Returns the content of a file of at most `maxFile` bytes; nil if it does
+    ///   not exist. Its error is the reason for display.
     package init(_ paths: [String], read: (String) throws -> [UInt8]?) {
         for path in paths {
             do {
@@ -64,7 +66,7 @@ package struct PageExclusions: Sendable, Equatable {
         }
     }
 
-    /// The words of a line before its comment.
+    /// Returns the words of a line before its comment.
     private static func words(_ line: ArraySlice<UInt8>) -> ArraySlice<Substring> {
         let words = String(decoding: line, as: UTF8.self).split { $0 == " " || $0 == "\t" || $0 == "\r" }
         return words.prefix { !$0.hasPrefix("#") }
@@ -76,20 +78,21 @@ package struct PageExclusions: Sendable, Equatable {
             let name = words.dropFirst().first?.lowercased() ?? ""
             guard words.count == 2, name.hasPrefix(Self.containerPrefix), name != Self.containerPrefix else {
                 throw PagePattern.Failure(
-                    "a container is written as the popup shows it, such as container firefox-container-3")
+                    "write a container as the popup shows it, for example: container firefox-container-3")
             }
             containers.insert(name)
         } else {
-            guard words.count == 1 else { throw PagePattern.Failure("a line has one site or address") }
+            guard words.count == 1 else { throw PagePattern.Failure("more than one site or address on a line") }
             patterns.append(try PagePattern(first))
         }
     }
 
-    /// Whether a page is excluded.
+    /// Returns true if a page is excluded.
     ///
     /// - Parameters:
-    ///   - url: an address that `WebPage` accepts.
-    ///   - container: of its tab; nil for none, `unknownContainer` while the browser keeps it secret.
+    ///   - url: An address that `WebPage` accepts.
+    ///   - container: The container of its tab; nil for none, `unknownContainer` if the browser
+    ///     does not show it.
     package func exclude(_ url: String, container: String?) -> Bool {
         if !problems.isEmpty { return true }
         if let container = container?.lowercased(),
@@ -97,7 +100,7 @@ package struct PageExclusions: Sendable, Equatable {
         {
             return true
         }
-        // No pattern means an IPv6 address.
+        // No pattern matches an IPv6 address.
         let scheme = url.prefix { $0 != ":" }
         guard !patterns.isEmpty, !url.dropFirst(scheme.count).hasPrefix("://[") else { return false }
         guard let page = PageAddress(url) else { return true }

@@ -1,7 +1,7 @@
-/// Some pages of the web, as people write them: `bank.example` is that host, `*.bank.example` all hosts below it, each with any port
-/// unless one follows. A path behind it is the beginning of the addresses that are meant. The scheme does not matter.
+/// A pattern for web pages: `bank.example` is that host, `*.bank.example` all hosts below it, on
+/// any port unless one is given. A path matches the start of an address. The scheme is ignored.
 struct PagePattern: Sendable, Equatable {
-    /// Why a text is no pattern: a fragment for people.
+    /// The reason why a text is not a pattern: a sentence fragment for display.
     struct Failure: Error {
         let reason: String
 
@@ -11,7 +11,7 @@ struct PagePattern: Sendable, Equatable {
     }
 
     private let host: String
-    /// Whether the hosts below are meant, and not the host itself.
+    /// True if the pattern matches the hosts below, but not the host itself.
     private let isBelow: Bool
     private let port: UInt16?
     private let path: String
@@ -22,7 +22,7 @@ struct PagePattern: Sendable, Equatable {
         }
         isBelow = parts.host.hasPrefix("*.")
         guard let host = HostName.ascii(parts.host.dropFirst(isBelow ? 2 : 0)) else {
-            throw Failure("'\(parts.host)' is not the name of a host")
+            throw Failure("'\(parts.host)' is not a host name")
         }
         self.host = host
         port = parts.port
@@ -32,18 +32,19 @@ struct PagePattern: Sendable, Equatable {
     func matches(_ page: PageAddress) -> Bool {
         guard isBelow ? page.host.hasSuffix("." + host) : page.host == host else { return false }
         guard port == nil || port == page.port else { return false }
-        // Scalars too: a mark behind the beginning makes another character of its end.
+        // Also compares scalars, because a mark after the prefix changes its last character.
         return page.path.hasPrefix(path) || page.path.unicodeScalars.starts(with: path.unicodeScalars)
     }
 }
 
-/// An address in the form in which patterns are compared with it.
+/// An address in the form that patterns are compared with.
 struct PageAddress: Sendable {
     let host: String
     let port: UInt16
     let path: String
 
-    /// - Returns: nil for an address whose host cannot be compared: an IPv6 address, or no valid name.
+    /// - Returns: Nil for an address whose host cannot be compared: an IPv6 address or an invalid
+    ///   name.
     init?(_ url: String) {
         guard let parts = Parts(url[...], needsScheme: true), let host = HostName.ascii(parts.host) else { return nil }
         self.host = host
@@ -56,7 +57,8 @@ struct PageAddress: Sendable {
         let isSecure: Bool
         let host: Substring
         let port: UInt16?
-        /// Path, query and fragment in lower case and decoded, so that all spellings of one address are one.
+        /// The path, query and fragment, decoded and in lower case, so that all spellings of an
+        /// address are equal.
         let path: String
 
         init?(_ text: Substring, needsScheme: Bool) {

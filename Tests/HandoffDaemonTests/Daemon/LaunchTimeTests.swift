@@ -58,7 +58,7 @@ import Timing
         _ = try desk.publish(Note.activity("late"))
         try fleet.poll("an offer that an app opens") { try couch.offers().first?.opens.kind == .app }
         let call = try couch.continue(request)
-        try fleet.poll("the start of the app") { couch.log.contains { $0.contains("Starts an app") } }
+        try fleet.poll("the start of the app") { couch.log.contains { $0.contains("Starting an app") } }
         try fleet.poll("the payload is here") { couch.log.contains { $0.contains("Has the payload") } }
         return call
     }
