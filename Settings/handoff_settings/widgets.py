@@ -20,7 +20,7 @@ _DIALOG_WIDTH = 400
 # buttons and desktop panels. In pixels.
 _MAX_DIALOG_CONTENT, _AROUND_DIALOG = 720, 220
 _ICON_SIZE = 64
-_TOAST_CHARACTERS = 18
+_MIN_TOAST_CHARACTERS, _MAX_TOAST_CHARACTERS = 18, 30
 
 
 def show_kind(image: Gtk.Image, kind: str) -> None:
@@ -187,8 +187,11 @@ def toast(text: str, stays: bool = False) -> Adw.Toast:
 
     The title of a toast is parsed as markup and cut to one line.
     """
-    # Keeps short texts on one line: a wrapping label would otherwise be narrow.
-    shown = label(text, xalign=0, width_chars=min(len(text), _TOAST_CHARACTERS))
+    # Keeps short texts on one line: a wrapping label would otherwise be narrow. Libadwaita 1.2 can
+    # give a long text its natural width even if the toast is narrower, so that width is limited.
+    shown = label(
+        text, xalign=0, width_chars=min(len(text), _MIN_TOAST_CHARACTERS), max_width_chars=_MAX_TOAST_CHARACTERS
+    )
     shown.set_justify(Gtk.Justification.LEFT)
     return Adw.Toast(title=GLib.markup_escape_text(text), custom_title=shown, timeout=0 if stays else 6)
 
