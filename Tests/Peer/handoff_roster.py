@@ -221,7 +221,7 @@ class Roster:
         return self.keys.get(device) if device in self.live else None
 
     def _judge(self):
-        """The four steps of "Who is a member"; that every signer is known, merging has made sure of."""
+        """The four steps of "Membership"; that every signer is known, merging has made sure of."""
         every = list(self.statements.values())
         self.keys = {self.founder.by: self.founder.signer}
         self.keys |= {s.admitted: s.fields[0] for s in every if s.kind in (ADD, USE)}
