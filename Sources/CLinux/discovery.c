@@ -74,7 +74,7 @@ ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size) {
     return n;
 }
 
-ssize_t clinux_datagram_peek(int fd, void *buffer, size_t size, struct clinux_datagram_way *way) {
+ssize_t clinux_datagram_peek(int fd, void *buffer, size_t size, struct clinux_datagram_info *way) {
     union {
         struct sockaddr_in ipv4;
         struct sockaddr_in6 ipv6;

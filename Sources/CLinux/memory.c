@@ -41,7 +41,7 @@ static int forget_object(struct dl_phdr_info *object, size_t size, void *context
     return 0;
 }
 
-size_t clinux_forget_programs(void) {
+size_t clinux_unmap_programs(void) {
     size_t forgotten = 0;
     dl_iterate_phdr(forget_object, &forgotten);
     return forgotten;

@@ -111,7 +111,7 @@ final class LoopBus {
     /// Calls `connect` when the socket appears.
     /// - Returns: False if the socket exists, or if its folder cannot be watched.
     private func waitForSocket() -> Bool {
-        guard let place = BusPlace(kind), !place.isThere else { return false }
+        guard let place = BusAddress(kind), !place.isThere else { return false }
         do throws(Errno) {
             let watch = try FolderWatch(on: loop) { [weak self] in self?.folderChanged(place) }
             // Repeated, because a folder removed before the watch was set is not reported.
@@ -126,7 +126,7 @@ final class LoopBus {
         }
     }
 
-    private func folderChanged(_ place: BusPlace) {
+    private func folderChanged(_ place: BusAddress) {
         guard watch != nil else { return }
         // Deferred, because the watch must not be released in its own callback.
         loop.later { [weak self] in

@@ -98,7 +98,7 @@ package final class AppAttachment {
         _ activity: ActivityDescription, _ then: @escaping (Result<ControlClient.PublishedReply, ClientError>) -> Void
     ) {
         guard case .attached(_, let session) = state else { return then(.failure(.lost(path: path))) }
-        order.publishes()
+        order.publishSent()
         session.calls.publish(session: session.id, activity: activity) { [weak self] result in
             then(result)
             guard let self, case .attached(_, let current) = state, current.calls === session.calls else { return }

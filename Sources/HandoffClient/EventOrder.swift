@@ -15,7 +15,7 @@ package struct EventOrder {
     package init() {}
 
     /// Records a call of `Publish`.
-    package mutating func publishes() { asked += 1 }
+    package mutating func publishSent() { asked += 1 }
 
     /// Records the reply to the oldest unanswered `Publish`. The daemon replies in the order of the
     /// calls.

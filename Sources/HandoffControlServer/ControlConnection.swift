@@ -65,7 +65,7 @@ final class ControlConnection {
             passed = Array((passed + files).prefix(3))
         }
         stream.passer = client.group.source
-        stream.onPassedTooMany = { [weak self] in self?.dropDescriptorHoarder() }
+        stream.onTooManyPassed = { [weak self] in self?.dropDescriptorHoarder() }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
     }
 
@@ -167,7 +167,7 @@ final class ControlConnection {
         isPerforming = true
         drop(
             "descriptors",
-            "\(DescriptorCloser.limitOfSource) descriptors passed by this app are still being closed: closing them blocks, "
+            "\(DescriptorCloser.limitPerSource) descriptors passed by this app are still being closed: closing them blocks, "
                 + "for example for sockets that linger and files whose server does not respond"
         ) { $0.refusedInput(error: $1, parameters: $2) }
         isPerforming = false
@@ -191,7 +191,7 @@ final class ControlConnection {
     private func handOver() {
         let upgraded = UpgradedStream(stream, of: self, on: loop, hasEnded: hasClientEnded)
         upgradedStream = upgraded
-        stream.onPassedTooMany = nil
+        stream.onTooManyPassed = nil
         writeTimer = nil
         hangUp = nil
         stream.resumeReading()

@@ -89,7 +89,7 @@ package enum DesktopProcess {
         service.start()
         // Frees memory that only the start needed. By then the apps have been read and the buses
         // have replied.
-        let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.giveBack() }
+        let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.release() }
         try loop.run()
         settling.cancel()
         server.stop()

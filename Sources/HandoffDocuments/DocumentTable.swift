@@ -32,7 +32,7 @@ package struct DocumentTable: Sendable {
 
     package init() {}
 
-    /// Returns the files of a `userInfo` that are not known, or not known since `outdate`.
+    /// Returns the files of a `userInfo` that are not known, or not known since `invalidate`.
     package func unknown(in userInfo: UserInfoValue) -> Set<String> {
         var unknown: Set<String> = []
         userInfo.forEachURL { text in
@@ -65,12 +65,12 @@ package struct DocumentTable: Sendable {
 
     /// Marks all facts as outdated after the app has saved, because files may have been created,
     /// deleted or moved.
-    package mutating func outdate() {
+    package mutating func invalidate() {
         for text in entries.keys { entries[text]?.isFresh = false }
     }
 
     /// Returns the `userInfo` to send to other devices, without local paths.
-    package func travelling(_ userInfo: UserInfoValue) -> UserInfoValue {
+    package func outgoing(_ userInfo: UserInfoValue) -> UserInfoValue {
         userInfo.replacingURLs { text in
             guard let file = FileURL(text) else { return nil }
             guard let entry = entries[text] else {

@@ -91,7 +91,7 @@ final class GatedPoll {
     private func ready(_ watch: Watch, _ handle: OpaquePointer?, _ descriptor: Int32, _ events: AvahiWatchEvent) {
         guard events == AVAHI_WATCH_IN else { return watch.callback(handle, descriptor, events, watch.context) }
         for _ in 0..<Self.maxInTurn {
-            var origin = clinux_datagram_way()
+            var origin = clinux_datagram_info()
             let count = clinux_datagram_peek(descriptor, buffer.baseAddress, buffer.count, &origin)
             guard count >= 0 else { return }
             // The library reads one packet per call.
@@ -105,7 +105,7 @@ final class GatedPoll {
 
     /// Passes a packet to the library under the rules for responses that the library also applies
     /// (RFC 6762 sections 6 and 11).
-    private func report(_ packet: MulticastPacket, _ origin: clinux_datagram_way) {
+    private func report(_ packet: MulticastPacket, _ origin: clinux_datagram_info) {
         guard packet.isResponse, origin.port == Self.port, origin.interface != 0 else { return }
         let bytes = withUnsafeBytes(of: origin.address) { [UInt8]($0.prefix(origin.is_ipv6 != 0 ? 16 : 4)) }
         guard let source = IPAddress(bytes: bytes) else { return }

@@ -1,7 +1,7 @@
 extension JSON {
     /// Returns a copy of `text` with each escaped unpaired surrogate replaced by an escaped U+FFFD.
     /// JavaScript writes such escapes for a string that was cut inside a character.
-    package static func replacingHalfSurrogates(in text: ArraySlice<UInt8>) -> [UInt8] {
+    package static func replacingUnpairedSurrogates(in text: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
         var rest = text

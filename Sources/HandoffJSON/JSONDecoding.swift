@@ -2,31 +2,31 @@ extension JSONObject {
     /// Decodes a value whose properties are the members. Null is equivalent to a missing member,
     /// and unknown members are ignored. The recursion is never deeper than the type.
     /// - Throws: The path of the first member that is missing or has the wrong type.
-    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPlace) -> Value {
+    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPath) -> Value {
         try JSON.object(self).decoded(as: type)
     }
 }
 
 extension JSON {
     /// Decodes this value as a property would be decoded; see `JSONObject.decoded(as:)`.
-    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPlace) -> Value {
+    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPath) -> Value {
         do {
             return try JSONDecoding(json: self).decode(type)
         } catch {
-            throw JSONPlace(error)
+            throw JSONPath(error)
         }
     }
 }
 
 /// The path of an unexpected value inside a JSON value, such as `peers[1].device`. It is empty for
 /// the value itself.
-package struct JSONPlace: Error, Equatable, Sendable {
+package struct JSONPath: Error, Equatable, Sendable {
     /// Keys and indices, from the outermost to the innermost.
     package let path: String
 
-    /// The path of a `JSONPlace` error. Any other error refers to the value itself.
+    /// The path of a `JSONPath` error. Any other error refers to the value itself.
     init(_ error: any Error) {
-        path = (error as? JSONPlace)?.path ?? ""
+        path = (error as? JSONPath)?.path ?? ""
     }
 
     private init(path: String) {
@@ -34,11 +34,11 @@ package struct JSONPlace: Error, Equatable, Sendable {
     }
 
     /// The value itself.
-    static let here = JSONPlace(path: "")
+    static let here = JSONPath(path: "")
 
     /// Returns the path as seen from the object that contains this value as the member `key`.
-    package func inside(_ key: String) -> JSONPlace {
-        JSONPlace(path: path.isEmpty || path.hasPrefix("[") ? key + path : "\(key).\(path)")
+    package func inside(_ key: String) -> JSONPath {
+        JSONPath(path: path.isEmpty || path.hasPrefix("[") ? key + path : "\(key).\(path)")
     }
 }
 
@@ -50,12 +50,12 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .object(let object) = json else { throw JSONPlace.here }
+        guard case .object(let object) = json else { throw JSONPath.here }
         return KeyedDecodingContainer(Members(object: object))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .array(let array) = json else { throw JSONPlace.here }
+        guard case .array(let array) = json else { throw JSONPath.here }
         return Elements(array: array)
     }
 
@@ -64,7 +64,7 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     func decodeNil() -> Bool { json.isNull }
 
     func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value {
-        guard let value = Value.value(of: json) else { throw JSONPlace.here }
+        guard let value = Value.value(of: json) else { throw JSONPath.here }
         return value
     }
 
@@ -144,11 +144,11 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         do {
             return try Value(from: JSONDecoding(json: json))
         } catch {
-            throw JSONPlace(error).inside(key.stringValue)
+            throw JSONPath(error).inside(key.stringValue)
         }
     }
 
-    private static func place(_ key: Key) -> JSONPlace { .here.inside(key.stringValue) }
+    private static func place(_ key: Key) -> JSONPath { .here.inside(key.stringValue) }
 }
 
 /// The elements of an array, read in order.
@@ -192,12 +192,12 @@ private struct Elements: UnkeyedDecodingContainer {
 
     private mutating func next<Value>(_ read: (JSONDecoding) throws -> Value) throws -> Value {
         do {
-            guard !isAtEnd else { throw JSONPlace.here }
+            guard !isAtEnd else { throw JSONPath.here }
             let value = try read(JSONDecoding(json: array[currentIndex]))
             currentIndex += 1
             return value
         } catch {
-            throw JSONPlace(error).inside("[\(currentIndex)]")
+            throw JSONPath(error).inside("[\(currentIndex)]")
         }
     }
 }
@@ -205,14 +205,14 @@ private struct Elements: UnkeyedDecodingContainer {
 extension JSON: Decodable {
     /// Accepts any value, but only from `JSONDecoding`.
     package init(from decoder: any Decoder) throws {
-        guard let decoding = decoder as? JSONDecoding else { throw JSONPlace.here }
+        guard let decoding = decoder as? JSONDecoding else { throw JSONPath.here }
         self = decoding.json
     }
 }
 
 extension JSONObject: Decodable {
     package init(from decoder: any Decoder) throws {
-        guard let object = try JSON(from: decoder).object else { throw JSONPlace.here }
+        guard let object = try JSON(from: decoder).object else { throw JSONPath.here }
         self = object
     }
 }

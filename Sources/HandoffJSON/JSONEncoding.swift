@@ -1,7 +1,7 @@
 /// The encoding of a property that is nil.
-package enum JSONNil: Sendable {
+package enum NilEncoding: Sendable {
     case null
-    case leftOut
+    case omitted
 }
 
 extension JSONObject {
@@ -9,14 +9,14 @@ extension JSONObject {
     ///
     /// - Parameter absent: The encoding of properties that are nil, including those of nested
     ///   values.
-    package init(encoding value: some Encodable, absent: JSONNil) {
+    package init(encoding value: some Encodable, absent: NilEncoding) {
         self = JSON(encoding: value, absent: absent).object ?? [:]
     }
 }
 
 extension JSON {
     /// Encodes a value as a property would be encoded; see `JSONObject`.
-    package init(encoding value: some Encodable, absent: JSONNil) {
+    package init(encoding value: some Encodable, absent: NilEncoding) {
         let encoding = JSONEncoding(absent: absent)
         do {
             try value.encode(to: encoding)
@@ -30,14 +30,14 @@ extension JSON {
 }
 
 private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
-    let absent: JSONNil
+    let absent: NilEncoding
     /// Receives the finished value if it belongs inside another one.
     private let onFinish: ((JSON) -> Void)?
     fileprivate var single = JSON.null
     fileprivate var elements: [JSON]?
     fileprivate var members: JSONObject?
 
-    init(absent: JSONNil, onFinish: ((JSON) -> Void)? = nil) {
+    init(absent: NilEncoding, onFinish: ((JSON) -> Void)? = nil) {
         self.absent = absent
         self.onFinish = onFinish
     }

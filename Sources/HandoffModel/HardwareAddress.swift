@@ -25,7 +25,7 @@ package struct HardwareAddress: Hashable, Sendable {
 
     /// True if virtual routers derive this address from their number, so that many networks share
     /// it: VRRP and CARP (RFC 9568), HSRP and GLBP.
-    package var isOfVirtualRouter: Bool {
+    package var isVirtualRouter: Bool {
         let prefixes: [[UInt8]] = [
             [0x00, 0x00, 0x5E, 0x00, 0x01], [0x00, 0x00, 0x5E, 0x00, 0x02],
             [0x00, 0x00, 0x0C, 0x07, 0xAC], [0x00, 0x05, 0x73, 0xA0], [0x00, 0x07, 0xB4, 0x00],

@@ -137,14 +137,14 @@ package final class Inviter {
             let link = try PairingLink(candidates: places)
             let (linkSalt, linkPassword) = try PairingPassword.salted(link)
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
-            timer = loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
+            timer = loop.timer(after: PairingProtocol.windowLifetime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(pairingDiscovery, port: port)
             delegate?.inviter(
                 self,
                 tells: .opened(
                     PairingWindowDescription(
                         code: digits?.code.digits, link: link.text, addresses: places,
-                        seconds: Int(PairingProtocol.windowTime.components.seconds))))
+                        seconds: Int(PairingProtocol.windowLifetime.components.seconds))))
             rearm()
         } catch {
             end(.inviterFailed("\(error)"))
@@ -234,8 +234,8 @@ package final class Inviter {
             log.error("Cannot admit a device", ["device": peer.device.short, "error": "\(error)"])
             switch error {
             case AccountError.full: end(.fullHere)
-            case AccountError.removedForEver: end(.removedDevice(peer.name))
-            case is AccountStore.Refusal: end(.noMemberAnyMore)
+            case AccountError.removedPermanently: end(.removedDevice(peer.name))
+            case is AccountStore.Refusal: end(.noLongerMember)
             default: end(.inviterFailed("\(error)"))
             }
         }

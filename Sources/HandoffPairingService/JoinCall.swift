@@ -127,7 +127,7 @@ final class JoinCall {
             setting.log.debug("Connection to an inviter is open", ["group": connection.group])
             channel = Channel(session: session, connection: connection)
             state = .listening
-            wait(PairingProtocol.proofTime)
+            wait(PairingProtocol.proofTimeout)
             connection.onBytes = { [weak self] in self?.received($0) }
             connection.onClosed = { [weak self] in self?.lost($0) }
         case .failure(let error):
@@ -162,7 +162,7 @@ final class JoinCall {
         case .inviter(let inviter):
             state = .waiting(inviter)
             // The inviter ends the call in time. After this longer wait it is considered offline.
-            wait(PairingProtocol.windowTime + PairingProtocol.answerGrace + PairingProtocol.transferTime)
+            wait(PairingProtocol.windowLifetime + PairingProtocol.answerGrace + PairingProtocol.transferTimeout)
             delegate?.call(self, reached: inviter)
         case .account(let account):
             guard case .waiting(let inviter) = state else { return }

@@ -37,7 +37,7 @@ package struct JoinTargets {
     }
 
     /// Number of consecutive calls without a response after which an inviter is unreachable.
-    package static let maxSilences = 8
+    package static let maxSilentCalls = 8
     /// Maximum number of our proofs of the code that remain unanswered.
     package static let maxGuesses = 5
 
@@ -103,7 +103,7 @@ package struct JoinTargets {
         switch end {
         case .silent:
             targets[index].silentCalls += 1
-            if targets[index].silentCalls >= Self.maxSilences {
+            if targets[index].silentCalls >= Self.maxSilentCalls {
                 targets[index].end = .unreachable([targets[index].addresses.first?.description ?? instance])
             }
         case .cut: targets[index].silentCalls = 0

@@ -270,7 +270,7 @@ package final class Joiner: JoinCallDelegate {
 
     private func refuse(_ error: any Error, _ call: JoinCall) {
         log.error("Cannot store the received account", ["error": "\(error)"])
-        let failure: PairingFailure = error is AccountStore.Refusal ? .memberMeanwhile : .failedHere("\(error)")
+        let failure: PairingFailure = error is AccountStore.Refusal ? .alreadyInAccount : .failedHere("\(error)")
         call.refuse(failure.refusal)
         end(.failure(failure))
     }

@@ -114,7 +114,7 @@ extension PairingFailure {
     /// Another command of the user is already joining.
     package static let joining = PairingFailure(.busy, "this device is already joining an account; cancel that first")
     /// This device has joined an account during the attempt.
-    package static let memberMeanwhile = PairingFailure(.alreadyMember, "this device is already in an account")
+    package static let alreadyInAccount = PairingFailure(.alreadyMember, "this device is already in an account")
     /// The daemon is shutting down.
     package static let stopping = PairingFailure(.cancelled, "the daemon is stopping; try again when it is running")
 
@@ -130,7 +130,7 @@ extension PairingFailure {
     /// The user declined.
     static let declinedHere = PairingFailure(.declined, "you declined the device, and the window is closed")
     /// This device lost its membership while the window was open.
-    package static let noMemberAnyMore = PairingFailure(
+    package static let noLongerMember = PairingFailure(
         .cancelled, "this device is no longer in the account, so the window is closed")
     /// The joiner is already in an account.
     static let alreadyMember = PairingFailure(
@@ -189,11 +189,11 @@ extension PairingFailure {
         .unreachable(["192.0.2.1:24863"]), .connectionDropped(["192.0.2.1:24863"]), .noNetwork, .untrusted,
         .versionsDiffer, .removed, .accountFull,
         .failedThere,
-        .failedHere("the disk is full"), .badLink, .badCode, .joining, .memberMeanwhile, .stopping,
+        .failedHere("the disk is full"), .badLink, .badCode, .joining, .alreadyInAccount, .stopping,
     ]
     /// One failure of each kind on the inviting device.
     package static let ofInviter: [PairingFailure] = [
-        .windowOpen, .windowExpired, .cancelledHere, .declinedHere, .noMemberAnyMore, .alreadyMember,
+        .windowOpen, .windowExpired, .cancelledHere, .declinedHere, .noLongerMember, .alreadyMember,
         .removedDevice("laptop"), .fullHere, .cannotOpen("no memory"), .unfinished("laptop"),
         .inviterFailed("no memory"),
     ]

@@ -27,8 +27,8 @@ extension TransportLimits {
     /// until it has proved the code.
     fileprivate static var pairing: TransportLimits {
         var limits = TransportLimits()
-        limits.ungated = 32
-        limits.ungatedPerSource = .max
+        limits.maxUngated = 32
+        limits.maxUngatedPerSource = .max
         limits.gate = .seconds(2)
         // The time limits of `PairingWindow` and of the joiner's call include the TLS handshake.
         limits.handshake = nil
@@ -36,7 +36,7 @@ extension TransportLimits {
         // Failed peers must not hold our sockets. The alert has been sent, and arrives unless the
         // peer sent more data.
         limits.alert = .zero
-        limits.attemptsPerAddress = .max
+        limits.maxAttemptsPerAddress = .max
         limits.headStart = .milliseconds(250)
         limits.dial = .seconds(5)
         return limits

@@ -19,7 +19,7 @@ package struct Grease: Sendable, Equatable {
         package func draw(using random: inout some RandomNumberGenerator) -> Grease? {
             switch self {
             case .never: return nil
-            case .rarely: guard UInt32.random(in: 0..<Grease.rareness, using: &random) == 0 else { return nil }
+            case .rarely: guard UInt32.random(in: 0..<Grease.averageInterval, using: &random) == 0 else { return nil }
             case .always: break
             }
             return Grease(number: UInt8.random(in: 0...255, using: &random))
@@ -33,7 +33,7 @@ package struct Grease: Sendable, Equatable {
     }
 
     /// The number of connections, announcements and records of which one has reserved values.
-    package static let rareness: UInt32 = 16
+    package static let averageInterval: UInt32 = 16
 
     /// The flag of announcements and activities.
     package static let flag: UInt8 = 0x80

@@ -9,7 +9,7 @@ package struct NetworksFile: Sendable, Equatable {
     /// Maximum number of networks.
     package static let most = 256
     /// Maximum length of a name in bytes.
-    package static let longestName = 64
+    package static let maxNameLength = 64
 
     /// A network.
     package struct Entry: Sendable, Equatable {

@@ -8,11 +8,11 @@ package import LoopIO
 /// because it may be the only copy of a key.
 package enum StateError: Error, Equatable, Sendable {
     /// No folder was given, and the environment does not determine one.
-    case noPlace
+    case noStatePath
     /// The folder cannot be created or opened.
     case cannotOpen(path: String, Errno)
     /// The folder belongs to another user.
-    case notOurs(path: String, owner: UInt32)
+    case wrongOwner(path: String, owner: UInt32)
     /// Other users may enter the folder; `mode` is its permission bits.
     case openToOthers(path: String, mode: UInt32)
     /// Another daemon uses the folder; `process` is its process id if it could be read.
@@ -48,7 +48,7 @@ extension StateError {
         case .cannotOpen, .inUse, .cannotWrite: false
         // No valid file has that size. Other read errors may be temporary.
         case .cannotRead(_, let error): error == .fileTooLarge
-        case .noPlace, .notOurs, .openToOthers, .unusable, .textDamaged, .accountMissing, .identityMissing,
+        case .noStatePath, .wrongOwner, .openToOthers, .unusable, .textDamaged, .accountMissing, .identityMissing,
             .foreignIdentity,
             .badPeer, .badApp, .badSwitch, .badNetwork:
             true
@@ -59,11 +59,11 @@ extension StateError {
 extension StateError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .noPlace:
+        case .noStatePath:
             "cannot choose a state folder: none of --state-dir, STATE_DIRECTORY, XDG_STATE_HOME and HOME is set"
         case .cannotOpen(let path, let error):
             "cannot open state folder \(path): \(error)"
-        case .notOurs(let path, let owner):
+        case .wrongOwner(let path, let owner):
             "cannot use state folder \(path): it belongs to user \(owner)"
         case .openToOthers(let path, let mode):
             "cannot use state folder \(path): its mode is \(String(mode, radix: 8)), but only its owner may enter it (700)"

@@ -7,7 +7,7 @@ package enum StateFile: String, Sendable, CaseIterable {
     case identity
     /// Account (`AccountState`).
     case account
-    /// Generation number of the latest start (`BootFile`).
+    /// Generation number of the latest start (`GenerationFile`).
     case boot
     /// Static peers (`PeersFile`), for people to read.
     case peers

@@ -20,13 +20,13 @@ extension StateFolder: AccountPersistence {
         fileLock: FileLock = { flock($0, LOCK_EX | LOCK_NB) }
     ) throws(StateError) -> StoredState {
         let folder = try StateFolder(locking: path, fileSync: fileSync, fileLock: fileLock)
-        let boot = try folder.decode(.boot, BootFile.decode)
+        let boot = try folder.decode(.boot, GenerationFile.decode)
         let peers = try folder.readPeers()
         let apps = try folder.readApps()
         let switches = try folder.readSwitches()
 
         let member = try folder.member()
-        let next = BootFile.next(stored: boot, now: now)
+        let next = GenerationFile.next(stored: boot, now: now)
         try folder.store(boot: next)
         return StoredState(
             folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
@@ -41,7 +41,7 @@ extension StateFolder: AccountPersistence {
     /// that of a member.
     ///
     /// - Returns: the new identity.
-    package func startAfresh() throws(StateError) -> SigningKey {
+    package func resetIdentity() throws(StateError) -> SigningKey {
         // From here on neither file is read, so a new identity cannot be combined with the old
         // account.
         try replace(.leaving, SecretBytes(copying: Array("This device is leaving its account.\n".utf8)))
@@ -76,7 +76,7 @@ extension StateFolder: AccountPersistence {
         }
         let identity = try identity(seed, account)
         guard account?.hasLeft(DeviceID(identity.publicKey)) ?? false else { return (identity, account) }
-        return (try startAfresh(), nil)
+        return (try resetIdentity(), nil)
     }
 
     /// Writes the account. Call it before acting on the account.
@@ -94,9 +94,9 @@ extension StateFolder: AccountPersistence {
         try? replace(.joined, SecretBytes(copying: Array("account\n".utf8)))
     }
 
-    /// Writes the generation number after a peer reported a greater one (`BootFile.raised`).
+    /// Writes the generation number after a peer reported a greater one (`GenerationFile.raised`).
     package func store(boot: UInt64) throws(StateError) {
-        try replace(.boot, BootFile.encode(boot))
+        try replace(.boot, GenerationFile.encode(boot))
     }
 
     /// Writes the list of static peers.

@@ -140,7 +140,7 @@ package final class StateFolder: Sendable {
         }
         let access = try attempt { () throws(Errno) in try FolderAccess(path: path, fileSync: fileSync) }
         let status = try attempt { () throws(Errno) in try access.status() }
-        guard status.owner == geteuid() else { throw .notOurs(path: path, owner: status.owner) }
+        guard status.owner == geteuid() else { throw .wrongOwner(path: path, owner: status.owner) }
         guard status.mode & 0o077 == 0 else { throw .openToOthers(path: path, mode: status.mode) }
         return access
     }

@@ -7,7 +7,7 @@ package struct StatePlace: Sendable, Equatable {
     package let path: String
     /// Another folder with an identity that this choice ignores. Two identities on one machine are
     /// probably unintended, so the daemon logs a warning.
-    package let passedBy: String?
+    package let ignored: String?
 
     /// Chooses the first that applies: `given` (from `--state-dir`); `$STATE_DIRECTORY`;
     /// `handoff/state` in the configuration folder, if it already has an identity; `handoff/state`
@@ -28,15 +28,15 @@ package struct StatePlace: Sendable, Equatable {
         func folder(_ name: String) -> String? {
             environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
-        if let given { return StatePlace(path: given, passedBy: nil) }
+        if let given { return StatePlace(path: given, ignored: nil) }
         let home = folder("HOME")
         let configured = (folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }).map { $0 + "/handoff/state" }
         let usual = (folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }).map { $0 + "/handoff/state" }
         let marked = [configured, usual].compactMap(\.self).filter(hasIdentity)
         // systemd sets a colon-separated list if a unit has several folders; this unit has one.
         let managed = folder("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
-        guard let path = managed ?? marked.first(where: { $0 == configured }) ?? usual else { throw .noPlace }
-        return StatePlace(path: path, passedBy: marked.first { $0 != path })
+        guard let path = managed ?? marked.first(where: { $0 == configured }) ?? usual else { throw .noStatePath }
+        return StatePlace(path: path, ignored: marked.first { $0 != path })
     }
 
     /// Returns whether the folder contains an identity file (access(2)).

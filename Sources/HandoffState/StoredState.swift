@@ -27,7 +27,7 @@ package struct StoredState: Sendable {
     /// The latest calls with the static label.
     package let callers: CallersFile
 
-    /// The content of the folder after `StateFolder.startAfresh`: a new identity and no account.
+    /// The content of the folder after `StateFolder.resetIdentity`: a new identity and no account.
     ///
     /// - Parameters:
     ///   - boot: the generation number of this start, as now stored.

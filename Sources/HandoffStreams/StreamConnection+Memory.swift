@@ -62,7 +62,7 @@ extension StreamConnection {
     /// - Returns: the events to watch for at its socket.
     func watch(_ memory: LocalMemory) -> IOEvents {
         guard case .open = state else { return [] }
-        let isReading = wantsOutput && session.waitingCiphertext == 0 && !isSendingFile
+        let isReading = wantsOutput && session.pendingCiphertext == 0 && !isSendingFile
         do throws(BrokenRing) {
             var isDue = false
             // An app that has closed its end does not ring. Read what it left immediately, then its

@@ -129,7 +129,7 @@ extension StreamConnection {
 
     /// Passes ciphertext to TCP. Returns true if all of it was accepted.
     func sendCiphertext() -> Bool {
-        guard session.waitingCiphertext > 0 else { return true }
+        guard session.pendingCiphertext > 0 else { return true }
         guard let raw = socket?.raw else { return false }
         var failure: Errno?
         session.drainCiphertext { bytes in
@@ -143,7 +143,7 @@ extension StreamConnection {
             }
         }
         if let failure { sendingFailed(failure) }
-        return session.waitingCiphertext == 0
+        return session.pendingCiphertext == 0
     }
 
     /// Handles a send error. The other side may have sent a reason before it stopped receiving.

@@ -272,13 +272,13 @@ final class StreamConnection {
     private func watch() {
         var events: IOEvents = []
         if wantsInput { events.insert(.readable) }
-        if session.waitingCiphertext > 0, socket != nil { events.insert(.writable) }
+        if session.pendingCiphertext > 0, socket != nil { events.insert(.writable) }
         socketSource?.setEvents(events)
         events = []
         if let memory {
             events = watch(memory)
         } else if case .open = state {
-            if wantsOutput, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
+            if wantsOutput, session.pendingCiphertext == 0, !isSendingFile { events.insert(.readable) }
             if incoming.isWaiting, !isReceivingFile { events.insert(.writable) }
             // Nothing else would show that the app has closed its end.
             if events.isEmpty, !incoming.isEndDelivered, !isAppGone { events.insert(.hangUp) }
@@ -293,7 +293,7 @@ final class StreamConnection {
 
     /// Checks whether the stream has ended.
     private func settle() {
-        guard session.waitingCiphertext <= Self.maxCiphertext else {
+        guard session.pendingCiphertext <= Self.maxCiphertext else {
             let cause = "the other side keeps sending requests without reading the replies"
             return isOver ? close() : end(.gone(cause))
         }
@@ -301,12 +301,12 @@ final class StreamConnection {
         case .closed, .judging: return
         case .parting:
             if sendCiphertext(), let raw = socket?.raw { _ = shutdown(raw, Int32(SHUT_WR)) }
-            if isSocketOver || isSessionOver && session.waitingCiphertext == 0 { close() }
+            if isSocketOver || isSessionOver && session.pendingCiphertext == 0 { close() }
         case .awaitingTicket:
             if isSocketOver || isSessionOver { end(.gone(socketError?.description ?? "the other side closed it")) }
         case .open:
             let isDelivered = incoming.isEndDelivered && !incoming.isWaiting
-            let isSent = outgoing.hasEnded && session.waitingCiphertext == 0
+            let isSent = outgoing.hasEnded && session.pendingCiphertext == 0
             if let reset = incoming.reset {
                 if isDelivered || !incoming.hasEnded { end(.resetThere(reset)) }
             } else if isDelivered, isSent {

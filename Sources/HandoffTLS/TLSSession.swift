@@ -133,7 +133,7 @@ package final class TLSSession {
     }
 
     /// The number of ciphertext bytes to send.
-    package var waitingCiphertext: Int { records.outputCount }
+    package var pendingCiphertext: Int { records.outputCount }
 
     /// Passes the pending ciphertext to `send`, which returns how many bytes it accepted. The rest
     /// stays pending.

@@ -6,7 +6,7 @@ import LoopIO
 final class LoopbackCore: Sendable {
     let folder: String
     private let thread: LoopThread
-    private let network: LoopBound<PlayedNetwork>
+    private let network: LoopBound<SimulatedNetwork>
 
     init() throws {
         // Short, because the path of a socket is limited to 107 bytes.
@@ -14,7 +14,7 @@ final class LoopbackCore: Sendable {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         thread = try LoopThread(name: "handoff-testing")
-        network = LoopBound(sending: PlayedNetwork(loop: thread.loop), to: thread.loop)
+        network = LoopBound(sending: SimulatedNetwork(loop: thread.loop), to: thread.loop)
     }
 
     deinit {
@@ -31,7 +31,7 @@ final class LoopbackCore: Sendable {
     }
 
     /// Runs `body` on the thread, and waits for its result.
-    func perform<Value: Sendable>(_ body: @escaping @Sendable (PlayedNetwork) throws -> Value) throws -> Value {
+    func perform<Value: Sendable>(_ body: @escaping @Sendable (SimulatedNetwork) throws -> Value) throws -> Value {
         let network = network
         let box = Locked<Result<Value, any Error>?>(nil)
         Self.wait(on: thread.loop) {
@@ -45,7 +45,7 @@ final class LoopbackCore: Sendable {
 
     /// Runs an operation on the thread that completes later.
     func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (PlayedNetwork, @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+        _ body: @escaping @Sendable (SimulatedNetwork, @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let network = network

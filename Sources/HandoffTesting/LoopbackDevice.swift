@@ -93,7 +93,8 @@ public final class LoopbackDevice: Sendable {
                 guard let offer = network.offer(of: activityType, from: origin, at: device),
                     let session = device.session(taking: offer.content)
                 else { return false }
-                network.begin(PlayedContinuation(offer, at: device, by: session, network: network, Self.ending(then)))
+                network.begin(
+                    SimulatedContinuation(offer, at: device, by: session, network: network, Self.ending(then)))
                 return true
             } timedOut: {
                 let isOffered = network.offer(of: activityType, from: origin, at: device) != nil
@@ -118,7 +119,7 @@ public final class LoopbackDevice: Sendable {
         return try await later { network, device, then in
             network.wait(limit) {
                 guard let offer = network.offer(of: activityType, from: origin, at: device) else { return false }
-                network.begin(PlayedContinuation(offer, at: device, by: nil, network: network, Self.ending(then)))
+                network.begin(SimulatedContinuation(offer, at: device, by: nil, network: network, Self.ending(then)))
                 return true
             } timedOut: {
                 then(.failure(HandoffError.nothingOffered(activityType, at: name, within: limit)))
@@ -140,10 +141,11 @@ public final class LoopbackDevice: Sendable {
         let (name, folder) = (name, core.folder)
         let _: LoopbackActivity = try await later { network, device, then in
             guard let partner = try? network.device(origin, in: folder) else { return }
-            let offer = PlayedOffer(device: partner, session: nil, id: .random, content: content)
+            let offer = SimulatedOffer(device: partner, session: nil, id: .random, content: content)
             network.wait(limit) {
                 guard let session = device.session(taking: content) else { return false }
-                network.begin(PlayedContinuation(offer, at: device, by: session, network: network, Self.ending(then)))
+                network.begin(
+                    SimulatedContinuation(offer, at: device, by: session, network: network, Self.ending(then)))
                 return true
             } timedOut: {
                 then(
@@ -219,7 +221,7 @@ public final class LoopbackDevice: Sendable {
 
     @discardableResult
     private func onDevice<Value: Sendable>(
-        _ body: @escaping @Sendable (PlayedNetwork, PlayedDevice) -> Value
+        _ body: @escaping @Sendable (SimulatedNetwork, SimulatedDevice) -> Value
     ) -> Value? {
         let (name, folder) = (name, core.folder)
         // Does not fail: the device was created before this object.
@@ -228,7 +230,9 @@ public final class LoopbackDevice: Sendable {
 
     private func later<Value: Sendable>(
         _ body:
-            @escaping @Sendable (PlayedNetwork, PlayedDevice, @escaping @Sendable (Result<Value, any Error>) -> Void)
+            @escaping @Sendable (
+                SimulatedNetwork, SimulatedDevice, @escaping @Sendable (Result<Value, any Error>) -> Void
+            )
             -> Void
     ) async throws -> Value {
         let (name, folder) = (name, core.folder)
@@ -243,7 +247,7 @@ public final class LoopbackDevice: Sendable {
 
     private static func ending(
         _ then: @escaping @Sendable (Result<LoopbackActivity, any Error>) -> Void
-    ) -> PlayedContinuation.Ending {
+    ) -> SimulatedContinuation.Ending {
         { result in
             switch result {
             case .success(let continued): then(.success(LoopbackActivity(continued)))
@@ -267,9 +271,9 @@ extension LoopbackActivity {
     }
 }
 
-extension PlayedNetwork {
+extension SimulatedNetwork {
     /// Returns the first offer of a type at a device.
-    func offer(of type: String, from origin: String?, at device: PlayedDevice) -> PlayedOffer? {
+    func offer(of type: String, from origin: String?, at device: SimulatedDevice) -> SimulatedOffer? {
         offers(at: device).first { $0.content.type.text == type && (origin == nil || $0.device.name == origin) }
     }
 }

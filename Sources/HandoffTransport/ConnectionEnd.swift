@@ -4,7 +4,7 @@ package import LoopIO
 /// The reason a connection between devices ended.
 package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible {
     /// This side closed it, for the reason in the text.
-    case closedHere(String)
+    case closedLocally(String)
     /// The peer closed it properly (close_notify).
     case finished
     /// The TCP connection ended without close_notify: it was interrupted or cut.
@@ -23,7 +23,7 @@ package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible 
 
     package var description: String {
         switch self {
-        case .closedHere(let reason): reason
+        case .closedLocally(let reason): reason
         case .finished: "the other side closed the connection"
         case .cut: "the connection was cut"
         case .refusedAtGate: "the other side closed the connection without sending anything"

@@ -18,7 +18,7 @@ package final class Dialer {
         self.context = context
         self.limits = limits
         self.loop = loop
-        slots = AddressSlots(perAddress: limits.attemptsPerAddress)
+        slots = AddressSlots(perAddress: limits.maxAttemptsPerAddress)
     }
 
     /// Calls a device at all its addresses, one after the other with a short head start each. The

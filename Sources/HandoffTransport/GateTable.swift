@@ -27,8 +27,8 @@ package struct GateTable {
 
     /// Creates an empty table, with room for at least one connection.
     package init(limits: TransportLimits) {
-        limit = max(limits.ungated, 1)
-        perSource = limits.ungatedPerSource
+        limit = max(limits.maxUngated, 1)
+        perSource = limits.maxUngatedPerSource
         time = limits.gate
     }
 

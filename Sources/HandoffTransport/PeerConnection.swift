@@ -161,7 +161,7 @@ package final class PeerConnection {
 
     /// Returns true if `count` more bytes may be queued, otherwise ends the connection.
     private func hasRoom(for count: Int) -> Bool {
-        guard waitingBytes + count > limits.waitingWrites else { return true }
+        guard waitingBytes + count > limits.maxPendingWrites else { return true }
         abort(.notReading, isInOwnerCall: true)
         return false
     }
@@ -185,14 +185,14 @@ package final class PeerConnection {
     package func close(_ reason: String) {
         guard !isClosed else { return }
         flush(isInOwnerCall: true)
-        shutDown(.closedHere(reason), isInOwnerCall: true)
+        shutDown(.closedLocally(reason), isInOwnerCall: true)
     }
 
     /// Ends the connection immediately, even if bytes sent before `close` are still being
     /// delivered. Nothing is reported.
     package func abort() {
         onClosed = nil
-        abort(.closedHere("the connection was aborted"))
+        abort(.closedLocally("the connection was aborted"))
     }
 
     /// Transfers socket and TLS session to a stream channel. Nothing is reported afterwards.
@@ -205,7 +205,7 @@ package final class PeerConnection {
             return nil
         }
         onClosed = nil
-        finish(.closedHere("the connection was converted to a stream"), true)
+        finish(.closedLocally("the connection was converted to a stream"), true)
         return StreamChannel(descriptor, session: session)
     }
 
@@ -318,7 +318,7 @@ package final class PeerConnection {
         stream.write(bytes)
         // `send` limits frames, but TLS itself creates the replies to key updates. A peer that
         // requests updates without reading would queue them without end.
-        if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites {
+        if !isClosed, stream.pendingWriteBytes > 2 * limits.maxPendingWrites {
             abort(.notReading, isInOwnerCall: isInOwnerCall)
         }
     }

@@ -3,9 +3,9 @@
 package struct TransportLimits: Sendable {
     /// The maximum number of connections that have not passed the gate, in total: 1 KiB each, for
     /// anyone who can reach the port.
-    package var ungated = 128
+    package var maxUngated = 128
     /// The same limit for one address.
-    package var ungatedPerSource = 8
+    package var maxUngatedPerSource = 8
     /// The timeout from the TCP connection until the gate is passed. Further bytes do not extend
     /// it.
     package var gate: Duration = .seconds(1)
@@ -14,7 +14,7 @@ package struct TransportLimits: Sendable {
     package var handshake: Duration? = .seconds(3)
     /// The maximum number of bytes that the peer may leave unread before the connection is ended:
     /// two maximum-size frames.
-    package var waitingWrites = 16 * 1024 * 1024
+    package var maxPendingWrites = 16 * 1024 * 1024
     /// The maximum time for a closed connection to deliver its last bytes.
     package var linger: Duration = .seconds(2)
     /// The same timeout for a connection that TLS or the peer has ended.
@@ -22,7 +22,7 @@ package struct TransportLimits: Sendable {
 
     /// The maximum number of outgoing attempts at one address that have not passed its gate. With
     /// those of streams, counted separately, this is the peer's limit per address.
-    package var attemptsPerAddress = 4
+    package var maxAttemptsPerAddress = 4
     /// The delay before the next address is tried in parallel with those that have not replied (RFC
     /// 8305 uses 250 ms for the Internet).
     package var headStart: Duration = .milliseconds(50)

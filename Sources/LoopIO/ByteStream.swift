@@ -58,7 +58,7 @@ package final class ByteStream {
     /// Called if descriptors were passed while too many descriptors from `passer` are waiting to be
     /// closed (`DescriptorCloser`). Nothing more can be read, and reading is paused. Writing still
     /// works. Without a handler the connection fails.
-    package var onPassedTooMany: (() -> Void)?
+    package var onTooManyPassed: (() -> Void)?
     /// The source of passed descriptors.
     package var passer = DescriptorSource.unnamed
     /// Called once when the peer has finished writing (read(2) returned 0).
@@ -229,7 +229,7 @@ package final class ByteStream {
         onDrained = nil
         onFlushed = nil
         onPassed = nil
-        onPassedTooMany = nil
+        onTooManyPassed = nil
         onReadSecret = nil
     }
 
@@ -249,7 +249,7 @@ package final class ByteStream {
         onFlushed = nil
         // So that `DescriptorCloser` closes passed descriptors, not the kernel on this thread.
         if onPassed != nil { onPassed = { _ in } }
-        onPassedTooMany = nil
+        onTooManyPassed = nil
         if case .paused = reading { reading = .flowing }
         onReadSecret = nil
         onRead = { _ in }
@@ -300,9 +300,9 @@ package final class ByteStream {
                 handOver(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
                 // If there are more bytes after all, the event is reported again.
                 if count < scratch.count, !toTheEnd { return }
-            } catch .tooManyReferences where onPassedTooMany != nil {
+            } catch .tooManyReferences where onTooManyPassed != nil {
                 pauseReading()
-                onPassedTooMany?()
+                onTooManyPassed?()
                 return
             } catch {
                 if error != .wouldBlock { fail(error) }

@@ -8,8 +8,8 @@ package enum FreeMemory {
     /// It takes about a millisecond. The code that runs next takes about half a millisecond longer,
     /// until the pages it needs are mapped again. They are read from the page cache, not from disk,
     /// as long as the cache has room for them.
-    package static func giveBack() {
+    package static func release() {
         malloc_trim(0)
-        clinux_forget_programs()
+        clinux_unmap_programs()
     }
 }

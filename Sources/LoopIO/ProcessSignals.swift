@@ -21,7 +21,7 @@ package enum ProcessSignals {
 
     /// Ends the process by SIGPIPE, even if the signal is ignored or blocked. A shell then reports
     /// status 141.
-    package static func endByBrokenPipe() -> Never {
+    package static func exitByBrokenPipe() -> Never {
         Glibc.signal(SIGPIPE, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)

@@ -43,7 +43,7 @@ package struct RateLimit: Sendable, Equatable {
     package var next: MonotonicInstant { MonotonicInstant(nanoseconds: expected) - .nanoseconds(Int64(tolerance)) }
 
     /// Returns true if a whole burst may pass at `now`, as without earlier events.
-    package func isRested(at now: MonotonicInstant) -> Bool { expected <= now.nanoseconds }
+    package func isIdle(at now: MonotonicInstant) -> Bool { expected <= now.nanoseconds }
 
     /// Returns true if an event of this weight may pass at `now`, and counts it then.
     package mutating func admit(weight: Double = 1, at now: MonotonicInstant) -> Bool {

@@ -91,6 +91,6 @@ struct NativeFramerTests {
         var framer = NativeFramer()
         let bytes = try #require(NativeFramer.framed(["kind": "ready", "n": 300]))
         #expect(try Self.read(&framer, bytes) == [["kind": "ready", "n": 300]])
-        #expect(NativeFramer.framed(["a": .string(String(repeating: "x", count: NativeFramer.longestAnswer))]) == nil)
+        #expect(NativeFramer.framed(["a": .string(String(repeating: "x", count: NativeFramer.maxReply))]) == nil)
     }
 }

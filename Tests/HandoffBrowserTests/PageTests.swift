@@ -177,7 +177,7 @@ struct PageTests {
             [:], ["words": ""], ["words": 7, "offset": 1], ["words": "a"], ["words": "a", "offset": 1e300],
             ["ratio": 1.1],
             ["ratio": "1"], ["time": -1], ["time": 1e300], ["playing": true],
-            ["words": .string(String(repeating: "x", count: PagePlace.longestWords + 1)), "offset": 0],
+            ["words": .string(String(repeating: "x", count: PagePlace.maxWords + 1)), "offset": 0],
         ] as [JSONObject])
     func `a position with only values out of range is nil`(json: JSONObject) {
         #expect(PagePlace(json: json) == nil)
@@ -191,7 +191,7 @@ struct PageTests {
         #expect(OpenTab.list(nil).isEmpty)
         let long: JSON = ["title": "A", "url": .string("https://example.org/" + String(repeating: "x", count: 2000))]
         let cut = OpenTab.list(.array(Array(repeating: long, count: OpenTab.most)))
-        #expect(OpenTab.json(cut).encoded().count < OpenTab.longestList)
+        #expect(OpenTab.json(cut).encoded().count < OpenTab.maxList)
         #expect(cut.count > 300)
     }
 }

@@ -231,9 +231,9 @@ import Testing
         let events = (1...3).map { AppEvent.save(Sample.activityID(UInt8($0))) }
         var order = EventOrder()
         #expect(order.came(events[0]) == events[0])
-        order.publishes()
+        order.publishSent()
         #expect(order.came(events[0]) == nil)
-        order.publishes()
+        order.publishSent()
         #expect(order.came(events[1]) == nil && order.came(events[2]) == nil)
         #expect(order.isAnswered() == [events[0]])
         #expect(order.came(events[0]) == nil)

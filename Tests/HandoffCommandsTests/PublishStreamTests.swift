@@ -21,7 +21,7 @@ import Testing
     private func id(_ number: Int) -> StreamID { StreamID(checked: [UInt8](repeating: UInt8(number), count: 16)) }
 
     /// Returns a daemon that announces a stream for each receiver, and ends the command once all have ended.
-    private func daemon(_ receivers: [PlayedReceiver], oneByOne: Bool = false) -> (FakeDaemon.Call) -> Void {
+    private func daemon(_ receivers: [SimulatedReceiver], oneByOne: Bool = false) -> (FakeDaemon.Call) -> Void {
         var events: FakeDaemon.Call?
         var left = receivers.count
         let announce = { [activity] (number: Int) in
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `one device cannot have the file read many times concurrently`() throws {
-        let receivers = (0..<20).map { _ in PlayedReceiver() }
+        let receivers = (0..<20).map { _ in SimulatedReceiver() }
         let file = run.test.folder.file("file")
         _ = try run.run("publish", "com.example.editing", "--stream", file, "--json", answer: daemon(receivers))
         #expect(receivers.allSatisfy { $0.succeeded || $0.failure?.reason == .busy })
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a file is sent to every device that requests it`() throws {
-        let receivers = (0..<3).map { _ in PlayedReceiver() }
+        let receivers = (0..<3).map { _ in SimulatedReceiver() }
         let file = run.test.folder.file("file")
         let status = try run.run(
             "publish", "com.example.editing", "--stream", file, "--json", answer: daemon(receivers))
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `a text is a file in memory that is not executable`() throws {
-        let receiver = PlayedReceiver()
+        let receiver = SimulatedReceiver()
         let status = try run.run("send", "laptop", "--text", "words, ü", "--json", answer: daemon([receiver]))
         #expect(status == .done && receiver.succeeded)
         #expect(receiver.content == Array("words, ü".utf8))
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `the output shows which device receives what`() throws {
-        let answer = daemon([PlayedReceiver()])
+        let answer = daemon([SimulatedReceiver()])
         let file = run.test.folder.file("file")
         #expect(try run.run("publish", "com.example.editing", "--stream", file, answer: answer) == .done)
         #expect(
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `a file that changes during the transfer is refused`() throws {
-        let receiver = PlayedReceiver()
+        let receiver = SimulatedReceiver()
         receiver.onPassed = { [run] in try? run.test.folder.write(bytes: [1], to: "file") }
         let answer = daemon([receiver])
         let file = run.test.folder.file("file")
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `standard input is sent once`() throws {
         run.input.withLock { $0 = [[1, 2], [3]] }
-        let receivers = [PlayedReceiver(), PlayedReceiver()]
+        let receivers = [SimulatedReceiver(), SimulatedReceiver()]
         let answer = daemon(receivers, oneByOne: true)
         #expect(try run.run("publish", "com.example.editing", "--stream", "-", "--json", answer: answer) == .done)
         #expect(receivers[0].succeeded)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a folder is sent as an archive`() throws {
-        let receiver = PlayedReceiver()
+        let receiver = SimulatedReceiver()
         let folder = run.test.folder.path
         // The folder contains the socket of the fake daemon, which cannot be sent.
         #expect(
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `a stream that no longer exists has its own failure`() throws {
-        let answer = daemon([PlayedReceiver()])
+        let answer = daemon([SimulatedReceiver()])
         run.onOutput = { [run] line in
             if line.contains("failed") { run.context?.interrupt() }
         }

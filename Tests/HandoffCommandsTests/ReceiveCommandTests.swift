@@ -23,10 +23,10 @@ import Testing
 
     /// Returns a daemon that continues the activity and gives each stream to the next sender of the list.
     private func daemon(
-        _ senders: [PlayedSender], streams: Bool = true, outcome: StreamOutcome = .gone
+        _ senders: [SimulatedSender], streams: Bool = true, outcome: StreamOutcome = .gone
     ) -> (FakeDaemon.Call) -> Void {
         var waiting = senders
-        var sender: PlayedSender?
+        var sender: SimulatedSender?
         return { [type] call in
             switch call.member {
             case "ListActivities":
@@ -64,7 +64,7 @@ import Testing
             func note(_ text: String) { results.withLock { $0.append(text) } }
             do {
                 let tests = try ReceiveCommandTests()
-                let sender = try PlayedSender("draft.txt", content)
+                let sender = try SimulatedSender("draft.txt", content)
                 mkdir(tests.path("in"), 0o700)
                 let answer = tests.daemon([sender])
                 let status = try tests.run.run(
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a file arrives`() throws {
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         let status = try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([sender]))
         #expect(status == .done)
         #expect(run.test.folder.bytes(of: "out.bin") == content)
@@ -111,7 +111,7 @@ import Testing
         let entry = TarEntry(kind: .file, components: [Array("six".utf8)], size: 6, mode: 0o644, modified: 0)
         let padding = [UInt8](repeating: 0, count: 512 - 6 + 1024)
         let header = try #require(TransferHeader(kind: .folder, name: "small"))
-        let sender = PlayedSender(header, entry.encoded() + Array("6bytes".utf8) + padding)
+        let sender = SimulatedSender(header, entry.encoded() + Array("6bytes".utf8) + padding)
         mkdir(path("in"), 0o700)
         #expect(try run.run("continue", "--output", path("in"), answer: daemon([sender])) == .done)
         #expect(run.test.folder.text(of: "in/small/six") == "6bytes")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func `the output shows what was received`() throws {
-        let sender = try PlayedSender("draft\u{202E}.txt", content)
+        let sender = try SimulatedSender("draft\u{202E}.txt", content)
         #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([sender])) == .done)
         #expect(run.output.contains("\ntitle     Draft\n"))
         #expect(
@@ -130,7 +130,7 @@ import Testing
     @Test func `progress is a line of JSON per second`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         var passed: FakeDaemon.Call?
         sender.onBytes = { _, call, bytes in
             passed = call
@@ -158,8 +158,8 @@ import Testing
     }
 
     @Test func `an interrupted transfer resumes where it stopped`() throws {
-        let first = try PlayedSender("draft.txt", content)
-        let second = try PlayedSender("draft.txt", content)
+        let first = try SimulatedSender("draft.txt", content)
+        let second = try SimulatedSender("draft.txt", content)
         first.onBytes = { stream, call, bytes in
             first.write(Array(bytes.prefix(40_000)))
             let end = StreamEndedError(moved: 40_000, outcome: .gone, message: "it was cut")
@@ -180,8 +180,8 @@ import Testing
     }
 
     @Test func `an interrupted transfer resumes after the sender has a new account key`() throws {
-        let first = try PlayedSender("draft.txt", content)
-        let second = try PlayedSender("draft.txt", content)
+        let first = try SimulatedSender("draft.txt", content)
+        let second = try SimulatedSender("draft.txt", content)
         first.onBytes = { stream, call, bytes in
             first.write(Array(bytes.prefix(40_000)))
             let end = StreamEndedError(moved: 40_000, outcome: .gone, message: "it was cut")
@@ -206,7 +206,7 @@ import Testing
     func `it fails when nothing moves`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         sender.onBytes = { stream, call, bytes in
             sender.write(Array(bytes.prefix(2048)))
             stream.close()
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test func `a stream that was not accepted is not retried`() throws {
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         sender.onBytes = { stream, call, _ in
             let end = StreamEndedError(moved: 0, outcome: .refused, message: "nobody took it")
             call?.fail(AppErrorName.streamEnded.rawValue, end.json)
@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test func `bytes that the daemon cannot write to the file are written here`() throws {
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         sender.refusal = .invalidDescriptor
         sender.onBytes = { stream, call, bytes in
             #expect(call == nil)
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test func `an end that overtakes the last reply is handled after it`() throws {
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         sender.onBytes = { [run] stream, call, bytes in
             sender.write(bytes)
             stream.write(TransferFrame.error(TransferFailure(.changed, "it was changed")).encoded())
@@ -278,7 +278,7 @@ import Testing
     }
 
     @Test func `an interrupt keeps the received part`() throws {
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         sender.onBytes = { [run] _, call, bytes in
             sender.write(Array(bytes.prefix(50_000)))
             call?.reply(PassFileReply(moved: 50_000, done: false).json, continues: true)
@@ -290,14 +290,14 @@ import Testing
                 == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to resume\n")
         try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .cancelled)
-        let next = try PlayedSender("draft.txt", content)
+        let next = try SimulatedSender("draft.txt", content)
         #expect(try run.run("continue", "--output", path("out.bin"), answer: daemon([next])) == .done)
         #expect(next.offset == 50_000)
         #expect(run.test.folder.bytes(of: "out.bin") == content)
     }
 
     @Test func `standard output gets only the bytes`() throws {
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         #expect(try run.run("continue", "--output", "-", "--json", answer: daemon([sender])) == .done)
         #expect(run.written.withLock { $0 } == content)
         #expect(run.output.isEmpty)
@@ -319,7 +319,7 @@ import Testing
 
     @Test func `in a folder a taken name gets a number`() throws {
         try run.test.folder.write("mine", to: "draft.txt")
-        let sender = try PlayedSender("draft.txt", content)
+        let sender = try SimulatedSender("draft.txt", content)
         #expect(
             try run.run("continue", "--output", run.test.folder.path, "--json", answer: daemon([sender])) == .done)
         #expect(run.test.folder.text(of: "draft.txt") == "mine")

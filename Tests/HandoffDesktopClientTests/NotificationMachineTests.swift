@@ -494,10 +494,10 @@ import Timing
         screen.answers = false
         screen.take([second, other])
         screen.change { $0.stop(now: $1) }
-        #expect(screen.titles == ["Editor: Second"] && screen.machine.awaitsAnswer)
+        #expect(screen.titles == ["Editor: Second"] && screen.machine.awaitsReply)
         var unanswered = screen
         screen.answer()
-        #expect(screen.displayed.isEmpty && screen.withdrawn.sorted() == [1, 2] && !screen.machine.awaitsAnswer)
+        #expect(screen.displayed.isEmpty && screen.withdrawn.sorted() == [1, 2] && !screen.machine.awaitsReply)
         unanswered.change { machine, _ in machine.giveUp() }
         #expect(unanswered.displayed.isEmpty)
         screen.take([third])

@@ -34,7 +34,7 @@ struct ServiceDirectoryCrowdTests {
         _ = bench.settle()
         let browsed = Self.browsed(bench)
         #expect(browsed.count { $0.hasPrefix("m") } == 20)
-        #expect(browsed.count { $0.hasPrefix("s") } == ServiceDirectory.strangerCap)
+        #expect(browsed.count { $0.hasPrefix("s") } == ServiceDirectory.maxUnknown)
     }
 
     @Test func `unknown instances are browsed in turn`() throws {
@@ -43,7 +43,7 @@ struct ServiceDirectoryCrowdTests {
         for _ in 0..<4 {
             bench.directory.rotate()
             _ = bench.settle()
-            #expect(Self.browsed(bench).count == ServiceDirectory.strangerCap)
+            #expect(Self.browsed(bench).count == ServiceDirectory.maxUnknown)
             seen.formUnion(Self.browsed(bench))
         }
         #expect(seen.count == 100)
@@ -66,7 +66,7 @@ struct ServiceDirectoryCrowdTests {
             rounds += 1
             try #require(rounds <= 10)
             // As many as there are places in a round.
-            for number in 0..<ServiceDirectory.strangerCap where rounds < 6 {
+            for number in 0..<ServiceDirectory.maxUnknown where rounds < 6 {
                 _ = try bench.appear("n\(rounds)-\(number)")
             }
         }
@@ -86,9 +86,9 @@ struct ServiceDirectoryCrowdTests {
     }
 
     @Test func `a dropped instance is found after the others disappear`() throws {
-        var bench = try Self.crowd(unknown: ServiceDirectory.instanceCap, members: 0)
+        var bench = try Self.crowd(unknown: ServiceDirectory.maxInstances, members: 0)
         _ = try bench.appear("s-late")
-        for number in 0..<ServiceDirectory.instanceCap - ServiceDirectory.alikeCap {
+        for number in 0..<ServiceDirectory.maxInstances - ServiceDirectory.uniformLimit {
             _ = try bench.vanish("s\(number)")
         }
         // A new browser reports it.
@@ -107,10 +107,10 @@ struct ServiceDirectoryCrowdTests {
         #expect(try bench.appear("s60") == [])
         let removed = try bench.appear("s61")
         // The last two may be among those that are browsed.
-        #expect((60 - ServiceDirectory.strangerCap...62 - ServiceDirectory.strangerCap).contains(removed.count))
+        #expect((60 - ServiceDirectory.maxUnknown...62 - ServiceDirectory.maxUnknown).contains(removed.count))
         #expect(removed.allSatisfy { if case .removed(let name) = $0 { name.hasPrefix("s") } else { false } })
         // The others are reported while they are browsed.
-        #expect(Self.browsed(bench).count { $0.hasPrefix("s") } == ServiceDirectory.strangerCap)
+        #expect(Self.browsed(bench).count { $0.hasPrefix("s") } == ServiceDirectory.maxUnknown)
         #expect(try bench.text("m0", "y") == [try service("m0", text: "y")])
     }
 
@@ -128,20 +128,20 @@ struct ServiceDirectoryCrowdTests {
         }
         // Dropped instances leave no trace, so members can fill all places.
         var members = try Self.crowd(unknown: 0, members: 600)
-        #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
+        #expect(Self.browsed(members).count == ServiceDirectory.maxInstances)
         #expect(try members.appear("m9999") == [])
-        #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
+        #expect(Self.browsed(members).count == ServiceDirectory.maxInstances)
     }
 
     @Test func `resolves at most 64 at a time and then the next`() throws {
         var bench = try Self.crowd(unknown: 0, members: 100)
         #expect(Self.browsed(bench).count == 100)
-        #expect(Self.resolving(bench).count == ServiceDirectory.resolvingCap)
+        #expect(Self.resolving(bench).count == ServiceDirectory.maxResolving)
         let one = try #require(Self.resolving(bench).first)
         _ = try bench.target(one, "host")
         _ = try bench.address(one, "10.0.0.77")
         _ = try bench.noMore(one)
-        #expect(Self.resolving(bench).count == ServiceDirectory.resolvingCap)
+        #expect(Self.resolving(bench).count == ServiceDirectory.maxResolving)
         #expect(!Self.resolving(bench).contains(one))
     }
 
@@ -151,7 +151,7 @@ struct ServiceDirectoryCrowdTests {
         bench.directory.rotate()
         _ = bench.settle()
         let second = Self.resolving(bench)
-        #expect(second.count == ServiceDirectory.resolvingCap)
+        #expect(second.count == ServiceDirectory.maxResolving)
         #expect(first.union(second).count == 100)
     }
 

@@ -190,7 +190,7 @@ struct ServiceDirectoryTests {
         for last in 1...20 { _ = try bench.address("a", "10.0.0.\(last)") }
         let events = try bench.text("a", "x")
         guard case .service(let service)? = events.first else { throw Missing() }
-        #expect(service.addresses.count == ServiceDirectory.addressCap)
+        #expect(service.addresses.count == ServiceDirectory.maxAddresses)
         #expect(service.addresses.map(\.host).contains("10.0.0.20"))
         #expect(!service.addresses.map(\.host).contains("172.16.0.1"))
     }

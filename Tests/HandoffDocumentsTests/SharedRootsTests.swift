@@ -118,10 +118,12 @@ import Testing
         for path in [
             "out/key", "out", "sub/up/secret/key", "absolute/passwd", "nothing", "nothing/x", "loop", "out/new",
         ] {
-            #expect(throws: SharedRoots.Missing.leadsOut) { try arrives("handoff-document:root/notes/\(path)", roots) }
+            #expect(throws: SharedRoots.Missing.outsideRoot) {
+                try arrives("handoff-document:root/notes/\(path)", roots)
+            }
         }
         #expect(throws: SharedRoots.Missing.noRoot("other")) { try arrives("handoff-document:root/other/a", roots) }
-        #expect(throws: SharedRoots.Missing.rootIsGone("gone", path: tree.path + "/no/such")) {
+        #expect(throws: SharedRoots.Missing.rootUnavailable("gone", path: tree.path + "/no/such")) {
             try arrives("handoff-document:root/gone/a", roots)
         }
         #expect(throws: SharedRoots.Missing.nowhere) { try arrives("handoff-document:name/a", roots) }
@@ -189,17 +191,17 @@ import Testing
             "handoff-document:root/notes/a?fetch=0", "handoff-document:name/b%20c.txt?fetch=1",
             "handoff-document:name/missing", "https://example.org/",
         ]
-        #expect(HandoffModelValue.texts(table.travelling(info)) == expected)
+        #expect(HandoffModelValue.texts(table.outgoing(info)) == expected)
         #expect(table.path(0) == tree.path + "/notes/a" && table.path(1) == tree.path + "/other/b c.txt")
         #expect(table.path(2) == nil && table.path(-1) == nil)
         // After a save, all facts are outdated.
-        table.outdate()
+        table.invalidate()
         #expect(table.unknown(in: info).count == 3)
         try tree.file("other/missing", "now")
         try FileManager.default.removeItem(atPath: tree.path + "/notes/a")
         try learn()
         #expect(
-            HandoffModelValue.texts(table.travelling(info)) == [
+            HandoffModelValue.texts(table.outgoing(info)) == [
                 "handoff-document:root/notes/a", "handoff-document:name/b%20c.txt?fetch=1",
                 "handoff-document:name/missing?fetch=2", "https://example.org/",
             ])
@@ -218,7 +220,7 @@ import Testing
         }
         table.learned(answers)
         #expect(table.unknown(in: info).isEmpty)
-        let texts = HandoffModelValue.texts(table.travelling(info))
+        let texts = HandoffModelValue.texts(table.outgoing(info))
         #expect(texts.count == 6000 && texts.allSatisfy { !$0.contains("secret") })
         #expect(texts.count { $0.contains("fetch=") } == DocumentTable.maxOffered)
     }

@@ -33,7 +33,7 @@ struct JSONCodingTests {
                 + #""inner":{"word":"one","numbers":[1,2]},"#
                 + #""list":[{"word":"one","numbers":[1,2]},{"word":"two","numbers":[]}],"table":{"k":1}}"#)
         #expect(try json.decoded() == value)
-        let short = JSONObject(encoding: Outer(big: nil, inner: nil), absent: .leftOut)
+        let short = JSONObject(encoding: Outer(big: nil, inner: nil), absent: .omitted)
         #expect(short.keys == ["text", "port", "ratio", "anything", "list", "table"])
         #expect(try short.decoded() == Outer(big: nil, inner: nil))
     }
@@ -54,7 +54,7 @@ struct JSONCodingTests {
         #expect {
             let _: Outer = try json.decoded()
         } throws: {
-            ($0 as? JSONPlace)?.path == path
+            ($0 as? JSONPath)?.path == path
         }
     }
 
@@ -70,9 +70,9 @@ struct JSONCodingTests {
     @Test func `numbers keep their range`() throws {
         #expect(try JSON.integer(5).decoded(as: Double.self) == 5)
         #expect(try JSON.integer(5).decoded(as: Float.self) == 5)
-        #expect(throws: JSONPlace.self) { try JSON.integer(128).decoded(as: Int8.self) }
-        #expect(throws: JSONPlace.self) { try JSON.integer(-1).decoded(as: UInt.self) }
-        #expect(throws: JSONPlace.self) { try JSON.real(1e300).decoded(as: Int.self) }
+        #expect(throws: JSONPath.self) { try JSON.integer(128).decoded(as: Int8.self) }
+        #expect(throws: JSONPath.self) { try JSON.integer(-1).decoded(as: UInt.self) }
+        #expect(throws: JSONPath.self) { try JSON.real(1e300).decoded(as: Int.self) }
         #expect(JSONObject(encoding: ["n": UInt64.max], absent: .null) == ["n": .integer(.max)])
     }
 
@@ -125,7 +125,7 @@ struct JSONCodingTests {
     }
 
     @Test func `nested containers keep their positions`() throws {
-        let json = JSONObject(encoding: ByHand(), absent: .leftOut)
+        let json = JSONObject(encoding: ByHand(), absent: .omitted)
         #expect(
             String(decoding: json.encoded(), as: UTF8.self)
                 == #"{"object":{"object":"t"},"list":[null,{"list":"a"},[1],"e"],"super":true,"parent":null}"#)

@@ -54,7 +54,8 @@ struct JSONParsingTests {
         (#""\u+83d \u0041\n\ud8""#, #""\u+83d \u0041\n\ud8""#),
     ])
     func `escapes of unpaired surrogates are replaced and others kept`(text: String, expected: String) {
-        #expect(String(decoding: JSON.replacingHalfSurrogates(in: Array(text.utf8)[...]), as: UTF8.self) == expected)
+        #expect(
+            String(decoding: JSON.replacingUnpairedSurrogates(in: Array(text.utf8)[...]), as: UTF8.self) == expected)
     }
 
     @Test(arguments: [

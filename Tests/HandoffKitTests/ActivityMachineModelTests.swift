@@ -171,7 +171,7 @@ private struct World {
         }
         guard !saves.isEmpty else { return false }
         let key = saves.removeFirst()
-        guard machine.saveBegan(key) else { return true }
+        guard machine.saveStarted(key) else { return true }
         activities[key]?.needsSave = false
         running = key
         return true
@@ -285,7 +285,7 @@ private struct World {
         guard !saveRequests.isEmpty else { return false }
         let id = saveRequests.removeFirst()
         guard let key = machine.key(of: id) else { return true }
-        perform(machine.saveAsked(key, needsSave: activities[key]?.needsSave ?? false))
+        perform(machine.saveRequested(key, needsSave: activities[key]?.needsSave ?? false))
         return true
     }
 }

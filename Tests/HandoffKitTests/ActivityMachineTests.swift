@@ -31,7 +31,7 @@ import Testing
     private func begin() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
-        #expect(machine.saveBegan(key))
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         _ = machine.nextCall(key, description(), needsSave: false)
         _ = machine.published(key, as: id)
@@ -44,15 +44,15 @@ import Testing
         #expect(machine.becameCurrent(key) == [.save(key), .sync(key)])
         #expect(machine.becameCurrent(key) == [])
         #expect(machine.isCurrent(key))
-        #expect(machine.saveBegan(key))
-        #expect(!machine.saveBegan(key), "one request is one save")
+        #expect(machine.saveStarted(key))
+        #expect(!machine.saveStarted(key), "one request is one save")
     }
 
     @Test func `becoming current again before the save starts is still one save`() {
         _ = machine.becameCurrent(key)
         _ = machine.resigned(key)
         #expect(machine.becameCurrent(key).filter { $0 == .save(key) }.isEmpty)
-        #expect(machine.saveBegan(key))
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         _ = machine.resigned(key)
         #expect(machine.becameCurrent(key).contains(.save(key)))
@@ -84,9 +84,9 @@ import Testing
 
     @Test func `a save is answered once the app has saved`() {
         begin()
-        #expect(machine.saveAsked(key, needsSave: true) == [.save(key)])
+        #expect(machine.saveRequested(key, needsSave: true) == [.save(key)])
         #expect(machine.nextCall(key, description(), needsSave: true) == nil, "a save is already requested")
-        #expect(machine.saveBegan(key))
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         #expect(machine.nextCall(key, description(), needsSave: false) == .answerSave(id, ActivityChange()))
         _ = machine.succeeded(key, .answerSave(id, ActivityChange()))
@@ -96,7 +96,7 @@ import Testing
     @Test func `nothing is sent during a save`() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
-        #expect(machine.saveBegan(key))
+        #expect(machine.saveStarted(key))
         #expect(machine.nextCall(key, description("half"), needsSave: false) == nil)
         #expect(machine.saveEnded(key) == [.sync(key)])
         var whole = description("whole")
@@ -108,7 +108,7 @@ import Testing
         begin()
         _ = machine.resigned(key)
         _ = machine.becameCurrent(key)
-        #expect(machine.saveBegan(key))
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
         var unsaved = description("title")
@@ -118,8 +118,8 @@ import Testing
 
     @Test func `changes during a save are sent in the reply`() {
         begin()
-        _ = machine.saveAsked(key, needsSave: true)
-        #expect(machine.saveBegan(key))
+        _ = machine.saveRequested(key, needsSave: true)
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         #expect(
             machine.nextCall(key, description(), needsSave: true) == .answerSave(id, change { $0.needsSave = true }))
@@ -146,8 +146,8 @@ import Testing
 
     @Test func `a refused answer to a save withdraws the activity`() {
         begin()
-        _ = machine.saveAsked(key, needsSave: true)
-        #expect(machine.saveBegan(key))
+        _ = machine.saveRequested(key, needsSave: true)
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         var large = description()
         large.userInfo = ["page": 1]
@@ -222,7 +222,7 @@ import Testing
         _ = machine.succeeded(other, .becomeCurrent(otherID))
         _ = machine.succeeded(key, update)
         _ = machine.becameCurrent(key)
-        #expect(machine.saveBegan(key))
+        #expect(machine.saveStarted(key))
         _ = machine.saveEnded(key)
         #expect(machine.nextCall(key, description("title"), needsSave: false) == .becomeCurrent(id))
         // Replies arrive in the order of the calls: the last one applies.
@@ -249,7 +249,7 @@ import Testing
         _ = machine.becameCurrent(key)
         _ = machine.nextCall(key, description(), needsSave: true)
         _ = machine.ended(key)
-        #expect(!machine.saveBegan(key))
+        #expect(!machine.saveStarted(key))
         #expect(machine.nextCall(key, nil, needsSave: false) == nil)
         #expect(machine.published(key, as: id) == [.sync(key)])
         #expect(machine.nextCall(key, nil, needsSave: false) == .invalidate(id))
@@ -259,7 +259,7 @@ import Testing
         begin()
         machine.detached()
         #expect(machine.nextCall(key, description("new"), needsSave: true) == nil)
-        #expect(machine.saveAsked(key, needsSave: true) == [])
+        #expect(machine.saveRequested(key, needsSave: true) == [])
         #expect(machine.attached() == [.sync(key)])
         var published = description("new")
         published.needsSave = true
@@ -268,8 +268,8 @@ import Testing
 
     @Test func `a save request of the former daemon is not answered`() {
         begin()
-        _ = machine.saveAsked(key, needsSave: true)
-        #expect(machine.saveBegan(key))
+        _ = machine.saveRequested(key, needsSave: true)
+        #expect(machine.saveStarted(key))
         machine.detached()
         _ = machine.attached()
         _ = machine.saveEnded(key)
@@ -357,11 +357,11 @@ private final class DrivenMachine {
     func resigned(_ key: UUID) -> Actions { machine.resigned(key) }
     func ended(_ key: UUID) -> Actions { machine.ended(key) }
     func changed(_ key: UUID) -> Actions { machine.changed(key) }
-    func saveBegan(_ key: UUID) -> Bool { machine.saveBegan(key) }
+    func saveStarted(_ key: UUID) -> Bool { machine.saveStarted(key) }
     func saveEnded(_ key: UUID) -> Actions { machine.saveEnded(key) }
     func attached() -> Actions { machine.attached() }
     func detached() { machine.detached() }
-    func saveAsked(_ key: UUID, needsSave: Bool) -> Actions { machine.saveAsked(key, needsSave: needsSave) }
+    func saveRequested(_ key: UUID, needsSave: Bool) -> Actions { machine.saveRequested(key, needsSave: needsSave) }
     func withdrawn(_ key: UUID, _ description: ActivityDescription?) -> Actions { machine.withdrawn(key, description) }
     func published(_ key: UUID, as id: ActivityID) -> Actions { machine.published(key, as: id) }
     func succeeded(_ key: UUID, _ call: ActivityMachine.Call) -> Actions { machine.succeeded(key, call) }

@@ -45,9 +45,9 @@ import Testing
     }
 
     /// Has the daemon connect streams to senders, in the order of the list.
-    private func play(_ senders: [PlayedSender], outcome: StreamOutcome = .gone) {
+    private func play(_ senders: [SimulatedSender], outcome: StreamOutcome = .gone) {
         var waiting = senders
-        var current: PlayedSender?
+        var current: SimulatedSender?
         kit.onCall = { call in
             switch call.member {
             case "OpenStream":
@@ -143,7 +143,7 @@ import Testing
     // MARK: Fetching
 
     @Test func `a document is fetched when it is accessed and deleted afterwards`() throws {
-        let sender = try PlayedSender("other name", content)
+        let sender = try SimulatedSender("other name", content)
         play([sender])
         let url = try continued(["handoff-document:name/draft.txt?fetch=7"])[0]
         #expect(url.isFileURL && url.lastPathComponent == "draft.txt")
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func `a document is fetched again after it was deleted`() throws {
-        play([try PlayedSender("a", content), try PlayedSender("a", Array("second".utf8))])
+        play([try SimulatedSender("a", content), try SimulatedSender("a", Array("second".utf8))])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try start(url))
         url.stopAccessingSecurityScopedResource()
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func `several waiters share one fetch and each counts as an access`() throws {
-        play([try PlayedSender("a", content)])
+        play([try SimulatedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         let count = Locked(0)
         for _ in 0..<3 {
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func `a document in an unknown root is fetched`() throws {
-        play([try PlayedSender("a", content)])
+        play([try SimulatedSender("a", content)])
         let url = try continued(["handoff-document:root/elsewhere/sub/a.md?fetch=2"])[0]
         #expect(url.lastPathComponent == "a.md")
         #expect(try start(url))
@@ -216,8 +216,8 @@ import Testing
     // MARK: Errors
 
     @Test func `an interrupted fetch resumes at the same position`() throws {
-        let first = try PlayedSender("a", content)
-        let second = try PlayedSender("a", content)
+        let first = try SimulatedSender("a", content)
+        let second = try SimulatedSender("a", content)
         first.onBytes = { [content] stream, call, _ in
             first.write(Array(content.prefix(40_000)))
             call?.fail(
@@ -233,8 +233,8 @@ import Testing
     }
 
     @Test func `an impossible byte count fails only one fetch`() throws {
-        let first = try PlayedSender("a", content)
-        let second = try PlayedSender("a", content)
+        let first = try SimulatedSender("a", content)
+        let second = try SimulatedSender("a", content)
         first.onBytes = { [content] stream, call, _ in
             first.write(Array(content.prefix(40_000)))
             call?.fail(
@@ -250,7 +250,7 @@ import Testing
 
     @Test(arguments: ["handoff", "handoff/documents"])
     func `other users cannot write to the cache`(_ folder: String) throws {
-        play([try PlayedSender("a", content)])
+        play([try SimulatedSender("a", content)])
         let path = place.path + "/cache/" + folder
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
@@ -269,7 +269,7 @@ import Testing
 
     @Test func `content without an end is not a document`() throws {
         let header = try #require(TransferHeader(kind: .stream, name: "a"))
-        play([PlayedSender(header, content)])
+        play([SimulatedSender(header, content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try !start(url))
         #expect(place.fetched.isEmpty)
@@ -277,7 +277,7 @@ import Testing
 
     @Test func `a full disk returns false`() async throws {
         let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
-        let sender = PlayedSender(header, content)
+        let sender = SimulatedSender(header, content)
         sender.onFailure = { [kit] in kit.note("reported") }
         play([sender])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test func `a cache that cannot be created returns false`() throws {
-        play([try PlayedSender("a", content)])
+        play([try SimulatedSender("a", content)])
         try place.write("in the way", to: "cache")
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try !start(url))
@@ -328,7 +328,7 @@ import Testing
     }
 
     @Test func `the asynchronous form reports progress`() async throws {
-        play([try PlayedSender("a", content)])
+        play([try SimulatedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try await fetch(url).get() == url)
         try kit.run(until: "all of it")
@@ -363,9 +363,9 @@ import Testing
     }
 
     @Test func `cancelling the task ends the fetch`() async throws {
-        let sender = try PlayedSender("a", content)
+        let sender = try SimulatedSender("a", content)
         sender.onBytes = { _, _, _ in }
-        play([sender, try PlayedSender("a", content)])
+        play([sender, try SimulatedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         guard case .failure(let error) = try await fetch(url, cancels: true) else {
             Issue.record("it was fetched")
@@ -384,7 +384,7 @@ import Testing
         for name in [".", "..", "other"] { try place.write("", to: "cache/handoff/documents/\(name).lock") }
         try place.write("mine", to: "cache/handoff/documents/other/1/b")
         try place.write("mine", to: "cache/handoff/c")
-        play([try PlayedSender("a", content)])
+        play([try SimulatedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try start(url))
         #expect(place.fetched == ["a", "b"])

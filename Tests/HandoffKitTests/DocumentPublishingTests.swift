@@ -91,8 +91,8 @@ import Testing
     // MARK: Sent documents
 
     /// Simulates the other device. Returns the data that it receives over a stream for a resource.
-    private func receive(_ resource: String, from activity: NSUserActivity) throws -> PlayedReceiver {
-        let receiver = PlayedReceiver()
+    private func receive(_ resource: String, from activity: NSUserActivity) throws -> SimulatedReceiver {
+        let receiver = SimulatedReceiver()
         receiver.onEnd = { [kit] in kit.note("over") }
         kit.onCall = { call in
             switch call.member {

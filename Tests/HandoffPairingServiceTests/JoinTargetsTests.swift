@@ -55,7 +55,7 @@ import Timing
 
     @Test mutating func `an inviter that stays silent is given up`() {
         targets.found(service("a"), now: start)
-        for _ in 0..<JoinTargets.maxSilences {
+        for _ in 0..<JoinTargets.maxSilentCalls {
             #expect(targets.nextTime != nil)
             targets.ended("a", .silent, now: start)
         }

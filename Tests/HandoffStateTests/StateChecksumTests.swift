@@ -140,7 +140,7 @@ import Timing
             let stored = try StateFolder.open(folder.path, now: 1000)
             try stored.folder.store(
                 account: AccountState.creating(device: stored.identity, name: "test", now: 1000))
-            _ = try stored.folder.startAfresh()
+            _ = try stored.folder.resetIdentity()
         }
         #expect(!folder.exists("joined"))
         #expect(try StateFolder.open(folder.path, now: 1000).account == nil)

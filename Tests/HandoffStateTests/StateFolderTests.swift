@@ -71,7 +71,7 @@ import Testing
     func `a folder of another user is rejected`() throws {
         mkdir(folder.path, 0o700)
         chown(folder.path, 1234, 1234)
-        #expect(throws: StateError.notOurs(path: folder.path, owner: 1234)) {
+        #expect(throws: StateError.wrongOwner(path: folder.path, owner: 1234)) {
             try StateFolder.open(folder.path, now: 1000)
         }
     }
@@ -156,8 +156,8 @@ import Testing
         try prepare()
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
-            _ = try stored.folder.startAfresh()
-            _ = try stored.folder.startAfresh()
+            _ = try stored.folder.resetIdentity()
+            _ = try stored.folder.resetIdentity()
         }
         #expect(try StateFolder.open(folder.path, now: 1000).account == nil)
     }

@@ -12,7 +12,7 @@ import Testing
         var environment: [String: String] = ["HOME": "/home/u"]
         var identities: Set<String> = []
         let path: String
-        var passedBy: String?
+        var ignored: String?
     }
 
     static let cases = [
@@ -24,10 +24,10 @@ import Testing
             title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff/state"),
         Case(title: "the folder of older systemd versions", identities: [managed], path: managed),
         Case(title: "a folder for configuration only", identities: [], path: usual),
-        Case(title: "two identities", identities: [managed, usual], path: managed, passedBy: usual),
+        Case(title: "two identities", identities: [managed, usual], path: managed, ignored: usual),
         Case(
             title: "systemd and another identity", environment: ["HOME": "/home/u", "STATE_DIRECTORY": managed],
-            identities: [usual], path: managed, passedBy: usual),
+            identities: [usual], path: managed, ignored: usual),
         Case(
             title: "XDG_CONFIG_HOME", environment: ["HOME": "/home/u", "XDG_CONFIG_HOME": "/c"],
             identities: ["/c/handoff/state"], path: "/c/handoff/state"),
@@ -39,12 +39,12 @@ import Testing
         let place = try StatePlace.choose(
             given: test.given, environment: { test.environment[$0] }, hasIdentity: test.identities.contains)
         #expect(place.path == test.path, "\(test.title)")
-        #expect(place.passedBy == test.passedBy, "\(test.title)")
+        #expect(place.ignored == test.ignored, "\(test.title)")
     }
 
     @Test
     func `without any hint no folder is chosen`() {
-        #expect(throws: StateError.noPlace) { try StatePlace.choose(given: nil, environment: { _ in nil }) }
+        #expect(throws: StateError.noStatePath) { try StatePlace.choose(given: nil, environment: { _ in nil }) }
     }
 
     @Test

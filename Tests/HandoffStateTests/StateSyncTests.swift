@@ -78,7 +78,7 @@ import Testing
                 "\(folder.path)/.account.new \(size("account"))", folder.path,
                 "\(folder.path)/.joined.new \(size("joined"))", folder.path,
             ])
-        _ = try stored.folder.startAfresh()
+        _ = try stored.folder.resetIdentity()
         // The note that it leaves; the removal of the account, the joined note and the callers; the
         // new identity; the removal of the first note.
         #expect(disk.take().count { $0 == folder.path } == 6)

@@ -111,7 +111,7 @@ struct TLSSessionTests {
             }
             try pass(&wire, to: pair.server, by: taken, &received, &buffer)
         }
-        while pair.client.waitingCiphertext > 0 {
+        while pair.client.pendingCiphertext > 0 {
             pair.client.drainCiphertext { bytes in
                 wire += bytes
                 return bytes.count

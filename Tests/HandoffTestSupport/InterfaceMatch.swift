@@ -13,7 +13,7 @@ extension InterfaceDefinition {
         let whole = sample(of: object, text: text)
         var differences: [String] = []
         func reads(_ object: JSONObject, _ field: Field) -> Bool {
-            do throws(JSONPlace) {
+            do throws(JSONPath) {
                 _ = try object.decoded(as: type)
                 return true
             } catch {
@@ -22,7 +22,7 @@ extension InterfaceDefinition {
             }
         }
         guard !fields.isEmpty else { return ["the file has no \(object)"] }
-        do throws(JSONPlace) {
+        do throws(JSONPath) {
             let written = JSONObject(encoding: try whole.decoded(as: type), absent: .null)
             if written != whole { differences.append("\(whole.encodedText) becomes \(written.encodedText)") }
         } catch {

@@ -77,7 +77,7 @@ import Testing
     @Test func `a call limits the number of addresses`() throws {
         let silent = try SilentHost(fixture)
         var limits = TransportLimits()
-        limits.attemptsPerAddress = 100
+        limits.maxAttemptsPerAddress = 100
         let call = try fixture.dialer(limits).dial(fixture.target([silent.address])) { _ in
             Issue.record("it ended")
         }
@@ -238,7 +238,7 @@ import Testing
 
     @Test func `a slot is released as soon as the server replies`() throws {
         var limits = TransportLimits()
-        limits.attemptsPerAddress = 1
+        limits.maxAttemptsPerAddress = 1
         // The start of a record whose rest never arrives. The gate is passed, but TLS is not
         // complete.
         let host = try SilentHost(fixture, answer: [22, 3, 3, 0, 100])

@@ -149,7 +149,7 @@ import Testing
 
     @Test func `a valid connection passes while the table is full`() throws {
         var limits = TransportLimits()
-        limits.ungatedPerSource = .max
+        limits.maxUngatedPerSource = .max
         let listener = try fixture.listen(limits)
         fixture.onConnection = { [fixture] _ in fixture.note("let in") }
         let address = try #require(listener.localAddress)

@@ -45,7 +45,7 @@ struct GateTableTests {
     ])
     func `connections of one address count together`(first: String, second: String, areTogether: Bool) throws {
         var limits = TransportLimits()
-        limits.ungatedPerSource = 1
+        limits.maxUngatedPerSource = 1
         var table = GateTable(limits: limits)
         let (id, _) = table.admit(from: try address(first), now: start)
         let (_, evicted) = table.admit(from: try address(second), now: start)
@@ -110,8 +110,8 @@ struct GateTableTests {
 
     @Test func `without a limit per source the busiest source loses a connection`() throws {
         var limits = TransportLimits()
-        limits.ungated = 3
-        limits.ungatedPerSource = .max
+        limits.maxUngated = 3
+        limits.maxUngatedPerSource = .max
         limits.gate = .seconds(2)
         var table = GateTable(limits: limits)
         let honest = table.admit(from: try address("10.0.0.1"), now: start)

@@ -317,7 +317,7 @@ import Testing
 
     @Test func `a peer that does not read is disconnected`() throws {
         var limits = TransportLimits()
-        limits.waitingWrites = 1024 * 1024
+        limits.maxPendingWrites = 1024 * 1024
         let (client, server, _) = try fixture.connect(limits)
         fixture.watch(client, "client")
         server.pauseReading()

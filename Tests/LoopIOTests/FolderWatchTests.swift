@@ -15,7 +15,7 @@ private struct Bench {
 
     func path(_ name: String) -> String { "\(folder.path)/\(name)" }
 
-    func makeFolder(_ name: String) { #expect(mkdir(path(name), 0o700) == 0) }
+    func createFolder(_ name: String) { #expect(mkdir(path(name), 0o700) == 0) }
 
     func write(_ text: String, to name: String) throws {
         let file = Descriptor(owning: try SystemCall.retrying { open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600) })
@@ -28,8 +28,8 @@ private struct Bench {
 struct FolderWatchTests {
     @Test func `files that are added, written and removed are reported, in watched folders only`() throws {
         let test = try Bench()
-        test.makeFolder("a")
-        test.makeFolder("b")
+        test.createFolder("a")
+        test.createFolder("b")
         var changes = 0
         let watch = try FolderWatch(on: test.loop) {
             changes += 1
@@ -54,7 +54,7 @@ struct FolderWatchTests {
 
     @Test func `a folder that was removed since the last scan requires a new scan`() throws {
         let test = try Bench()
-        test.makeFolder("a")
+        test.createFolder("a")
         let watch = try FolderWatch(on: test.loop) {}
         #expect(watch.setFolders([test.path("a"): .anything]))
         #expect(rmdir(test.path("a")) == 0)
@@ -64,7 +64,7 @@ struct FolderWatchTests {
 
     @Test func `a watch for names reports these and the removal of the folder only`() throws {
         let test = try Bench()
-        test.makeFolder("a")
+        test.createFolder("a")
         var changes = 0
         let watch = try FolderWatch(on: test.loop) {
             changes += 1
@@ -74,7 +74,7 @@ struct FolderWatchTests {
         try test.write("x", to: "a/other")
         try test.loop.runTurns(3)
         #expect(changes == 0)
-        test.makeFolder("a/wanted")
+        test.createFolder("a/wanted")
         try test.loop.runUntilStopped()
         #expect(changes == 1)
         rename(test.path("a"), test.path("c"))
@@ -84,7 +84,7 @@ struct FolderWatchTests {
 
     @Test func `two paths to one folder share a watch, which ends with the last path`() throws {
         let test = try Bench()
-        test.makeFolder("a")
+        test.createFolder("a")
         #expect(symlink("a", test.path("link")) == 0)
         var changes = 0
         let watch = try FolderWatch(on: test.loop) {
@@ -102,7 +102,7 @@ struct FolderWatchTests {
 
     @Test func `the watches of a loop are independent and share one inotify instance`() throws {
         let test = try Bench()
-        test.makeFolder("a")
+        test.createFolder("a")
         let before = try instances()
         var reported: [String] = []
         var first: FolderWatch? = try FolderWatch(on: test.loop) { reported.append("first") }
@@ -157,7 +157,7 @@ struct FolderWatchTests {
         try test.write("#!/bin/sh", to: "run")
         try test.write("x", to: "text")
         chmod(test.path("run"), 0o700)
-        test.makeFolder("folder")
+        test.createFolder("folder")
         let search = ProgramSearch(path: "relative:/nonexistent:\(test.folder.path)")
         #expect(search.find("run") == test.path("run"))
         #expect(search.find(test.path("run")) == test.path("run"))

@@ -18,7 +18,7 @@ struct FreeMemoryTests {
         Self.written = 2
         let shape: Shape = Triangle()
         let before = try mappedCode()
-        FreeMemory.giveBack()
+        FreeMemory.release()
         let after = try mappedCode()
         #expect(after < before)
         #expect(Self.written == 2)

@@ -286,7 +286,7 @@ import Testing
             receiver.onPassed = { _ in Issue.record("taken in") }
             receiver.onError = { _ in Issue.record("failed") }
             receiver.onRead = { _ in Issue.record("read") }
-            receiver.onPassedTooMany = {
+            receiver.onTooManyPassed = {
                 isTold += 1
                 receiver.write([7])
                 receiver.finish()

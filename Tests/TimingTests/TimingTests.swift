@@ -38,11 +38,11 @@ struct RateAndPauseTests {
 
     @Test func `events that passed elsewhere are counted`() {
         var limit = RateLimit(every: .seconds(2), burst: 2)
-        #expect(limit.isRested(at: at(0)) && limit.next <= at(0))
+        #expect(limit.isIdle(at: at(0)) && limit.next <= at(0))
         limit.count(at: at(0))
         #expect(limit.next <= at(0))
         limit.count(at: at(0))
-        #expect(limit.next == at(2000) && !limit.isRested(at: at(3999)) && limit.isRested(at: at(4000)))
+        #expect(limit.next == at(2000) && !limit.isIdle(at: at(3999)) && limit.isIdle(at: at(4000)))
     }
 
     @Test func `delays double up to the maximum and vary`() {

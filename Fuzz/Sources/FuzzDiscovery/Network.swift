@@ -142,9 +142,9 @@ enum Network {
             }
             wanted = directory.takeWanted() ?? wanted
             require(directory.settle().isEmpty && directory.takeWanted() == nil, "there is news without a report")
-            require(told.count <= ServiceDirectory.instanceCap, "more instances are told than are kept")
+            require(told.count <= ServiceDirectory.maxInstances, "more instances are told than are kept")
             // On each interface: one question for all, a text for each, and the rest for those that are being resolved.
-            let most = 1 + ServiceDirectory.instanceCap + 3 * ServiceDirectory.resolvingCap
+            let most = 1 + ServiceDirectory.maxInstances + 3 * ServiceDirectory.maxResolving
             require(wanted.count <= most, "too much is asked")
             require(Set(wanted.map(\.interface)).count <= 1, "two interfaces are asked where one is named")
         }
@@ -154,7 +154,7 @@ enum Network {
             require(DomainName.label(service.instance) == service.instance, "an instance has a name that is none")
             require(service.text != nil || service.port != nil, "an instance is told of which nothing is known")
             require(service.addresses.isEmpty || service.port != nil, "an instance has addresses without a port")
-            require(service.addresses.count <= ServiceDirectory.addressCap, "too many addresses are told")
+            require(service.addresses.count <= ServiceDirectory.maxAddresses, "too many addresses are told")
             require(Set(service.addresses).count == service.addresses.count, "an address is told twice")
             for address in service.addresses {
                 require(address.port == service.port, "an address has another port")

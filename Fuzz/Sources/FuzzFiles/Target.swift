@@ -19,8 +19,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let seed = try? IdentityFile.decode(file) else { return 0 }
         require(IdentityFile.encode(seed: seed).isEqual(to: file), "an identity reads differently")
     case 1:
-        guard let boot = try? BootFile.decode(file) else { return 0 }
-        require(BootFile.encode(boot).isEqual(to: file), "a counter reads differently")
+        guard let boot = try? GenerationFile.decode(file) else { return 0 }
+        require(GenerationFile.encode(boot).isEqual(to: file), "a counter reads differently")
     case 2:
         guard let account = try? AccountState(decoding: file) else { return 0 }
         require((try? AccountState(decoding: account.encoded())) != nil, "an account cannot be read again")

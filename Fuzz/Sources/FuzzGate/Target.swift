@@ -57,8 +57,8 @@ private let maxSteps = 500
 /// while its own source has its full number, one of these pays, so that nobody displaces more of others than his share.
 private func admit(_ input: inout Input) {
     var limits = TransportLimits()
-    limits.ungated = 1 + Int(input.byte() % 12)
-    limits.ungatedPerSource = 1 + Int(input.byte() % 4)
+    limits.maxUngated = 1 + Int(input.byte() % 12)
+    limits.maxUngatedPerSource = 1 + Int(input.byte() % 4)
     var table = GateTable(limits: limits)
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var open: [(id: GateTable.ID, source: IPAddress, deadline: MonotonicInstant)] = []
@@ -70,9 +70,9 @@ private func admit(_ input: inout Input) {
             let same = open.filter { $0.source == address }
             let (id, evicted) = table.admit(from: address, now: now)
             require(!open.contains { $0.id == id }, "a name is used twice")
-            if same.count >= limits.ungatedPerSource {
+            if same.count >= limits.maxUngatedPerSource {
                 require(evicted == same.first?.id, "another connection pays than the oldest of the source")
-            } else if open.count >= limits.ungated {
+            } else if open.count >= limits.maxUngated {
                 require(open.contains { $0.id == evicted }, "nobody pays, though there is no place")
             } else {
                 require(evicted == nil, "somebody pays, though there is a place")
@@ -91,7 +91,7 @@ private func admit(_ input: inout Input) {
                 expired == open.filter { $0.deadline <= now }.map(\.id), "others expire than those whose time is over")
             open.removeAll { $0.deadline <= now }
         }
-        require(table.count == open.count && open.count <= limits.ungated, "more connections are kept than may be")
+        require(table.count == open.count && open.count <= limits.maxUngated, "more connections are kept than may be")
         require(table.nextDeadline == open.first?.deadline, "the next deadline is that of another connection")
     }
 }

@@ -36,7 +36,7 @@ int clinux_netlink_dump(int fd, uint16_t type, uint32_t sequence);
 ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size);
 
 /// The metadata of a datagram, as reported by recvmsg(2).
-struct clinux_datagram_way {
+struct clinux_datagram_info {
     /// The interface index, or 0 if the socket does not report it (IP_PKTINFO, IPV6_RECVPKTINFO).
     uint32_t interface;
     /// The port it was sent from.
@@ -48,7 +48,7 @@ struct clinux_datagram_way {
 
 /// Copies the next datagram of a UDP socket without removing it. Returns its size, limited to
 /// `size`, or -1 with errno.
-ssize_t clinux_datagram_peek(int fd, void *buffer, size_t size, struct clinux_datagram_way *way);
+ssize_t clinux_datagram_peek(int fd, void *buffer, size_t size, struct clinux_datagram_info *way);
 
 /// timerfd_create(2) on CLOCK_BOOTTIME, which includes suspend and cannot be set; non-blocking,
 /// close-on-exec. Returns the descriptor or -1 with errno.

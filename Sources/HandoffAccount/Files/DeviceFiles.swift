@@ -19,10 +19,10 @@ package enum IdentityFile {
 
 /// The file with the generation number of the latest start. Peers discard state from before the
 /// greatest number.
-package enum BootFile {
+package enum GenerationFile {
     /// Numbers reported by peers are ignored from here up, so that a false report cannot exhaust
     /// the range.
-    package static let hearsayLimit: UInt64 = 1 << 62
+    package static let maxReported: UInt64 = 1 << 62
 
     /// The number of a start at `now`, in seconds since 1970, after the start with number `stored`.
     ///
@@ -38,7 +38,7 @@ package enum BootFile {
     /// are at `current`. This happens after the state was restored from a backup. Nil if no change
     /// is needed or the report is not credible.
     package static func raised(current: UInt64, seen: UInt64) -> UInt64? {
-        seen > current && seen < hearsayLimit ? seen + 1 : nil
+        seen > current && seen < maxReported ? seen + 1 : nil
     }
 
     /// Encodes `number`.

@@ -69,7 +69,7 @@ package struct FileFormat: Sendable {
     /// as stored.
     func contentInAnyForm(of file: SecretBytes) throws(FileError) -> (form: UInt16, content: SecretReader) {
         var header = SecretReader(file)
-        guard file.count >= Self.headerCount, try header.plain(8) == Array(magic.utf8) else { throw .notSuchAFile }
+        guard file.count >= Self.headerCount, try header.plain(8) == Array(magic.utf8) else { throw .wrongMagic }
         let found = try header.u16()
         guard found == version else { throw .unknownVersion(found) }
         let form = try header.u16()
@@ -97,7 +97,7 @@ package struct FileFormat: Sendable {
 /// Why the content of one of this program's files is unusable. The caller adds the file name.
 package enum FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The magic bytes are wrong.
-    case notSuchAFile
+    case wrongMagic
     /// A later version of the program wrote it.
     case unknownVersion(UInt16)
     /// It has an unknown kind of protection.
@@ -109,9 +109,9 @@ package enum FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A passphrase was given for an unprotected file, so it is probably not the intended file.
     case notProtected
     /// The passphrase is empty or longer than 1,024 bytes.
-    case passphraseUnfit
+    case invalidPassphraseLength
     /// Key derivation from the passphrase failed, for example for lack of memory.
-    case underivable(String)
+    case keyDerivationFailed(String)
     /// The file is truncated or too long.
     case wrongLength(expected: Int, actual: Int)
     /// The checksum is wrong.
@@ -121,14 +121,14 @@ package enum FileError: Error, Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notSuchAFile: "is not a file of this kind"
+        case .wrongMagic: "is not a file of this kind"
         case .unknownVersion(let version): "has version \(version), which this program does not know"
         case .unknownForm(let form): "has form \(form), which this program does not know"
         case .passphraseMissing: "is protected by a passphrase; enter the passphrase"
         case .passphraseWrong: "cannot be opened with this passphrase"
         case .notProtected: "is not protected by a passphrase, but one was given"
-        case .passphraseUnfit: "needs a passphrase of 1 to \(PassphraseSeal.maxPassphrase) bytes"
-        case .underivable(let reason): "cannot be encrypted or decrypted now: \(reason)"
+        case .invalidPassphraseLength: "needs a passphrase of 1 to \(PassphraseSeal.maxPassphrase) bytes"
+        case .keyDerivationFailed(let reason): "cannot be encrypted or decrypted now: \(reason)"
         case .wrongLength(let expected, let actual): "has \(actual) bytes instead of \(expected)"
         case .damaged: "is damaged (its checksum is wrong)"
         case .invalid(let reason): "is not valid: \(reason)"

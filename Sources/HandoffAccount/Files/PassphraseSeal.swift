@@ -32,7 +32,7 @@ package struct PassphraseSeal: Sendable {
         do throws(CryptoError) {
             return try AESGCM.seal(content, key: key, additionalData: header)
         } catch {
-            throw .underivable(error.description)
+            throw .keyDerivationFailed(error.description)
         }
     }
 
@@ -53,11 +53,11 @@ package struct PassphraseSeal: Sendable {
     }
 
     private func key(_ passphrase: SecretBytes, _ salt: [UInt8]) throws(FileError) -> SecretBytes {
-        guard (1...Self.maxPassphrase).contains(passphrase.count) else { throw .passphraseUnfit }
+        guard (1...Self.maxPassphrase).contains(passphrase.count) else { throw .invalidPassphraseLength }
         do throws(CryptoError) {
             return try scrypt.key(from: passphrase, for: .file, salt: salt, count: AESGCM.keyCount)
         } catch {
-            throw .underivable(error.description)
+            throw .keyDerivationFailed(error.description)
         }
     }
 }

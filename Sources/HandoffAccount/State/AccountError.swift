@@ -11,7 +11,7 @@ package enum AccountError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The ticket admitted this device, so revoking it would remove this device.
     case admittedByTicket
     /// The key was permanently removed. The device needs a new key.
-    case removedForEver(DeviceID)
+    case removedPermanently(DeviceID)
     /// This device does not have the key of the current epoch, so it cannot send it.
     case noCurrentKey
     /// The offered key does not match the current epoch.
@@ -33,7 +33,7 @@ package enum AccountError: Error, Equatable, Sendable, CustomStringConvertible {
         case .noSuchDevice(let device): "device \(device.short) is not a member of the account"
         case .noSuchTicket: "no such ticket is open"
         case .admittedByTicket: "this device joined with that file; close it on another member"
-        case .removedForEver(let device): "device \(device.short) was removed; to rejoin, it needs a new identity"
+        case .removedPermanently(let device): "device \(device.short) was removed; to rejoin, it needs a new identity"
         case .noCurrentKey: "the account key in force has not reached this device yet"
         case .wrongKey: "the account key does not match the current epoch"
         case .ticketUsed: "the exported file has already been used or closed"

@@ -10,7 +10,7 @@ extension AccountState {
     package func admitting(_ key: PublicKey, name: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)
         let device = DeviceID(key)
-        guard !view.isRemoved(device) else { throw AccountError.removedForEver(device) }
+        guard !view.isRemoved(device) else { throw AccountError.removedPermanently(device) }
         var next = self
         if !view.isLive(device) {
             next = try adding([Statement.sign(.add(key), accountID: accountID, with: signer)])

@@ -40,7 +40,7 @@ extension AccountState {
     package static func importing(_ file: AccountFile, device: SigningKey, name: String) throws -> AccountState {
         let own = DeviceID(device.publicKey)
         let view = file.roster.view
-        guard !view.isRemoved(own) else { throw AccountError.removedForEver(own) }
+        guard !view.isRemoved(own) else { throw AccountError.removedPermanently(own) }
         var next = AccountState(roster: file.roster)
         if !view.isLive(own) {
             let ticket = try SigningKey(seed: file.ticketSeed)

@@ -18,7 +18,7 @@ package struct NativeFramer: Sendable {
     /// The maximum length of a received message, in bytes: several thousand open tabs.
     package static let longest = 1 << 20
     /// The maximum length of a message that browsers accept (Chromium and Firefox alike), in bytes.
-    package static let longestAnswer = 1 << 20
+    package static let maxReply = 1 << 20
 
     private static let limits = JSONLimits(bytes: longest, depth: 8)
     private static let header = 4
@@ -58,7 +58,7 @@ package struct NativeFramer: Sendable {
     /// - Returns: Nil if the message is too long for browsers.
     package static func framed(_ message: JSONObject) -> [UInt8]? {
         let text = message.encoded()
-        guard text.count <= longestAnswer else { return nil }
+        guard text.count <= maxReply else { return nil }
         let length = UInt32(text.count)
         // Little-endian: no browser runs on big-endian Linux machines.
         return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + text
@@ -71,7 +71,7 @@ package struct NativeFramer: Sendable {
     private static func object(_ text: ArraySlice<UInt8>) -> Result<JSONObject, Failure> {
         do throws(JSONError) {
             // A page may have cut its title within a character.
-            let json = try JSON(parsing: JSON.replacingHalfSurrogates(in: repaired(text)), limits: limits)
+            let json = try JSON(parsing: JSON.replacingUnpairedSurrogates(in: repaired(text)), limits: limits)
             return json.object.map { .success($0) } ?? .failure(.notJSON("it is not an object"))
         } catch {
             return .failure(.notJSON("\(error)"))

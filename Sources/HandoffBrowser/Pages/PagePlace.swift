@@ -54,7 +54,7 @@ package struct PagePlace: Sendable, Equatable {
     /// The key in `userInfo`.
     package static let key = "place"
     /// The maximum length of the words, in bytes.
-    package static let longestWords = 1024
+    package static let maxWords = 1024
     private static let maxOffset = 1e6
     private static let maxTime = 1e6
     /// The maximum height of a page, in CSS pixels: browsers lay out at most 2^25.
@@ -87,12 +87,12 @@ package struct PagePlace: Sendable, Equatable {
 
     /// Reads untrusted values from a page's script or another device. Ignores values out of range.
     package init?(json: JSONObject) {
-        if let words = json["words"]?.string, (1...Self.longestWords).contains(words.utf8.count),
+        if let words = json["words"]?.string, (1...Self.maxWords).contains(words.utf8.count),
             let offset = json["offset"]?.number, abs(offset) <= Self.maxOffset
         {
             reading = Reading(
                 words: words, offset: offset,
-                paragraph: Self.integer(json["paragraph"], in: 1...Self.longestWords),
+                paragraph: Self.integer(json["paragraph"], in: 1...Self.maxWords),
                 copy: Self.integer(json["copy"], in: 0...Self.maxCopies).flatMap { index in
                     Self.integer(json["copies"], in: 2...Self.maxCopies).flatMap { Copy(index: index, count: $0) }
                 })

@@ -9,7 +9,7 @@ package struct OpenTab: Sendable, Equatable {
     /// The maximum number of tabs in a list.
     package static let most = 2000
     /// The maximum size of a list on a stream, in bytes; its titles and addresses are smaller.
-    package static let longestList = 1 << 20
+    package static let maxList = 1 << 20
     /// The maximum size of all titles and addresses of a list, in bytes.
     private static let maxText = 700_000
     /// The maximum length of a title, in characters.

@@ -53,11 +53,11 @@ final class TabRequest {
         stream.onRead = { [weak self] more in
             guard let self else { return }
             bytes += more
-            if bytes.count > OpenTab.longestList { end(.failure(.badAnswer("the list of tabs is larger than 1 MiB"))) }
+            if bytes.count > OpenTab.maxList { end(.failure(.badAnswer("the list of tabs is larger than 1 MiB"))) }
         }
         stream.onEnd = { [weak self] in
             guard let self else { return }
-            let limits = JSONLimits(bytes: OpenTab.longestList, depth: 4)
+            let limits = JSONLimits(bytes: OpenTab.maxList, depth: 4)
             guard let list = try? JSON(parsing: bytes, limits: limits) else {
                 return end(.failure(.badAnswer("the reply is not a list of tabs")))
             }

@@ -111,7 +111,7 @@ extension Console {
         do throws(Errno) {
             try stream.write(bytes)
         } catch .brokenPipe {
-            ProcessSignals.endByBrokenPipe()
+            ProcessSignals.exitByBrokenPipe()
         }
     }
 }

@@ -162,7 +162,7 @@ package final class CommandContext {
     }
 
     /// Reports that the daemon stopped. Called once each time.
-    package func sayDaemonWentAway() {
+    package func noteDaemonStopped() {
         note("the daemon stopped; resuming when it is back")
     }
 }

@@ -44,7 +44,7 @@ final class HandleSession {
             case .event(let event): handle(event)
             case .lost:
                 session = nil
-                context.sayDaemonWentAway()
+                context.noteDaemonStopped()
             case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
             }
         }

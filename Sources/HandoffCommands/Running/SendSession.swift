@@ -39,7 +39,7 @@ final class SendSession {
         attachment.start { [weak self] report in
             guard let self else { return }
             switch report {
-            case .lost: context.sayDaemonWentAway()
+            case .lost: context.noteDaemonStopped()
             case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
             case .attached, .event: break
             }

@@ -17,7 +17,7 @@ enum DownloadFolder {
         let path = path(home: home, userFolders: file.map { String(systemBytes: $0.bytes) })
         guard !FolderListing.isFolder(path) else { return path }
         do throws(Errno) {
-            try FolderListing.makeFolder(path)
+            try FolderListing.createFolder(path)
         } catch {
             throw .file("create", path, why: "\(error)")
         }

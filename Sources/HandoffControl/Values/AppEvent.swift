@@ -145,6 +145,6 @@ package enum AppEvent: ControlMessage {
     }
 
     private static func written(_ name: String, _ fields: KeyValuePairs<String, JSON?>) -> JSONObject {
-        .event(name, fields, absent: .leftOut)
+        .event(name, fields, absent: .omitted)
     }
 }

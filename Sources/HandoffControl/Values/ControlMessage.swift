@@ -19,7 +19,7 @@ package protocol ControlMessage: Equatable, Sendable {
 package protocol ControlValue: ControlMessage, Codable {
     /// The encoding of nil fields. Replies contain every nullable field, so that a reader always
     /// finds the same keys.
-    static var absent: JSONNil { get }
+    static var absent: NilEncoding { get }
 
     /// Checks rules that types do not express, such as limits and ranges. Throws
     /// `invalidParameter`. Called only for messages, not for nested values.
@@ -30,12 +30,12 @@ package protocol ControlValue: ControlMessage, Codable {
 package protocol ControlRequest: ControlValue {}
 
 extension ControlValue {
-    package static var absent: JSONNil { .null }
+    package static var absent: NilEncoding { .null }
 
     package func check() throws(VarlinkError) {}
 
     package init(json: JSONObject) throws(VarlinkError) {
-        do throws(JSONPlace) {
+        do throws(JSONPath) {
             self = try json.decoded()
         } catch {
             throw .invalidParameter(error.path)
@@ -49,7 +49,7 @@ extension ControlValue {
 }
 
 extension ControlRequest {
-    package static var absent: JSONNil { .leftOut }
+    package static var absent: NilEncoding { .omitted }
 }
 
 extension ControlMessage {
@@ -63,7 +63,7 @@ extension HandoffFailure: ControlValue {}
 extension JSONObject {
     /// Encodes an event: its name in `event`, then the fields in order.
     static func event(
-        _ name: String, _ fields: KeyValuePairs<String, JSON?>, absent: JSONNil = .null
+        _ name: String, _ fields: KeyValuePairs<String, JSON?>, absent: NilEncoding = .null
     ) -> JSONObject {
         var members: [Element] = [("event", .string(name))]
         members.reserveCapacity(1 + fields.count)

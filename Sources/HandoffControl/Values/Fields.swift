@@ -22,7 +22,7 @@ package struct Fields: Sendable {
         _ key: String, as type: Value.Type = Value.self
     ) throws(VarlinkError) -> Value? {
         guard let json = object[key], !json.isNull else { return nil }
-        do throws(JSONPlace) {
+        do throws(JSONPath) {
             return try json.decoded(as: type)
         } catch {
             throw .invalidParameter(error.inside(key).path)

@@ -53,7 +53,7 @@ final class AccountImport: UpgradedStreamDelegate {
 
     private func refuse(_ fault: AccountFileIntake.Fault) {
         switch fault {
-        case .passphraseTooLong: answer(.failure(FileError.passphraseUnfit))
+        case .passphraseTooLong: answer(.failure(FileError.invalidPassphraseLength))
         case .tooLong:
             answer(
                 .failure(

@@ -194,7 +194,7 @@ package struct ActivityStore: Sendable {
         entry.lastNews = now
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
         if answersSave {
-            entry.saveAsked = nil
+            entry.saveRequested = nil
             entry.lastSave = now
         }
         entries[id] = entry
@@ -206,17 +206,17 @@ package struct ActivityStore: Sendable {
     /// `needsSave` is cleared before the request, as Apple's class does, so that news during the save is not lost.
     /// - Returns: the request to make; empty when none is needed or one is under way.
     package mutating func requestSave(of id: ActivityID, now: MonotonicInstant) -> [Effect] {
-        guard var entry = entries[id], entry.needsSave, entry.saveAsked == nil else { return [] }
+        guard var entry = entries[id], entry.needsSave, entry.saveRequested == nil else { return [] }
         entry.needsSave = false
-        entry.saveAsked = now
+        entry.saveRequested = now
         entries[id] = entry
         return [.askToSave(id)]
     }
 
     /// Gives up waiting for an answer; the last saved state stands, and the owner is asked again at the next occasion.
     package mutating func saveTimedOut(_ id: ActivityID, now: MonotonicInstant) {
-        guard entries[id]?.saveAsked != nil else { return }
-        entries[id]?.saveAsked = nil
+        guard entries[id]?.saveRequested != nil else { return }
+        entries[id]?.saveRequested = nil
         entries[id]?.needsSave = true
         entries[id]?.lastSave = now
     }
@@ -278,7 +278,7 @@ package struct ActivityStore: Sendable {
     }
 
     private func refreshDue(_ entry: PublishedActivity) -> MonotonicInstant? {
-        guard entry.needsSave, entry.saveAsked == nil, !entry.savesOnContinue else { return nil }
+        guard entry.needsSave, entry.saveRequested == nil, !entry.savesOnContinue else { return nil }
         guard let lastSave = entry.lastSave else { return entry.offer?.since }
         return lastSave.advanced(by: refreshInterval)
     }

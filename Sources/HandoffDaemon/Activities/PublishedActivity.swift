@@ -35,7 +35,7 @@ package struct PublishedActivity: Sendable {
     /// Whether it was ever on offer: the handle serves as id of the first offer only.
     package var wasOffered = false
     /// When the owner was last asked to save and has not yet answered.
-    package var saveAsked: MonotonicInstant?
+    package var saveRequested: MonotonicInstant?
     /// When the owner last answered a save request; the next periodic one waits for the refresh interval.
     package var lastSave: MonotonicInstant?
 

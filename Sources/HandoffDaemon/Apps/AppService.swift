@@ -448,6 +448,6 @@ extension AppService: PayloadServiceDelegate {
     func askToSave(_ activity: PublishedActivity) -> Bool {
         let effects = store.requestSave(of: activity.id, now: loop.now)
         apply(effects)
-        return store.activity(activity.id)?.saveAsked != nil
+        return store.activity(activity.id)?.saveRequested != nil
     }
 }

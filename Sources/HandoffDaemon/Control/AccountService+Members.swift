@@ -108,7 +108,7 @@ extension AccountService {
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
         guard let state = core.accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
         guard state.view.isLive(core.accountStore.deviceID) else {
-            return startAfresh(told: [], completion: completion)
+            return resetIdentity(told: [], completion: completion)
         }
         core.accountStore.leave { [core] state, done in
             core.leaveNotifier = LeaveNotifier(
@@ -119,16 +119,16 @@ extension AccountService {
             let told = core.leaveNotifier?.told ?? []
             core.leaveNotifier = nil
             switch result {
-            case .success: startAfresh(told: told, completion: completion)
+            case .success: resetIdentity(told: told, completion: completion)
             case .failure(let error): completion(.failure(error))
             }
         }
     }
 
-    private func startAfresh(
+    private func resetIdentity(
         told: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
     ) {
-        core.worker.run({ [folder = core.stored.folder] in try folder.startAfresh() }, on: core.loop) {
+        core.worker.run({ [folder = core.stored.folder] in try folder.resetIdentity() }, on: core.loop) {
             [weak self] result in
             guard let self else { return }
             switch result {

@@ -39,7 +39,7 @@ extension CallError {
         case let error as ActivityError: self = .invalidActivity(error)
         case let failure as HandoffFailure: self = .continuationFailed(failure)
         case let refusal as AccountStore.Refusal: self.init(refusal)
-        case FileError.passphraseMissing, FileError.passphraseWrong, FileError.passphraseUnfit:
+        case FileError.passphraseMissing, FileError.passphraseWrong, FileError.invalidPassphraseLength:
             self = .control(.wrongPassphrase, "the account file \(error)")
         case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
         case AccountError.noSuchDevice(let device):

@@ -39,7 +39,7 @@ final class NetworkService {
             do {
                 let trust = try result.get()
                 let gateway = try Self.choose(meant, in: trust)
-                guard !gateway.isOfVirtualRouter else {
+                guard !gateway.isVirtualRouter else {
                     throw CallError.noSuchNetwork(
                         "the gateway \(gateway.text) is a virtual router (VRRP, CARP, HSRP or GLBP): many other networks have the "
                             + "same address, so this one cannot be told from them")
@@ -61,7 +61,7 @@ final class NetworkService {
     }
 
     private static func isName(_ text: String) -> Bool {
-        text.utf8.count <= NetworksFile.longestName && !text.contains(where: \.isNewline) && !text.utf8.contains(0)
+        text.utf8.count <= NetworksFile.maxNameLength && !text.contains(where: \.isNewline) && !text.utf8.contains(0)
     }
 
     /// Forgets a network, by its id or its name.

@@ -75,7 +75,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func join(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
-        try core.accountStore.refuseAnother(core.accountStore.state)
+        try core.accountStore.requireNoAccount(core.accountStore.state)
         if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
         guard attempt == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
@@ -104,9 +104,9 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func accountChanged() {
         let accountStore = core.accountStore
         if accountStore.state?.view.isLive(accountStore.deviceID) ?? false {
-            attempt?.joiner.cancel(.memberMeanwhile)
+            attempt?.joiner.cancel(.alreadyInAccount)
         } else {
-            window?.inviter.end(.noMemberAnyMore)
+            window?.inviter.end(.noLongerMember)
         }
     }
 

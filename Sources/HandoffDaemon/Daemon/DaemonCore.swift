@@ -249,7 +249,7 @@ final class DaemonCore {
             DesktopPower(desktop) { [weak self] in self?.setSavesPower($0.isSaving) }
         }
         accountStore.review()
-        accountStore.takeConfiguredName()
+        accountStore.applyConfiguredName()
         nameSelf()
         askMachine()
     }
@@ -343,7 +343,7 @@ final class DaemonCore {
 
     /// Goes on under a greater start number, since some device has seen a greater one: a restored backup, or a clock.
     func raiseBoot(above seen: UInt64) {
-        guard let raised = BootFile.raised(current: boot, seen: seen) else { return }
+        guard let raised = GenerationFile.raised(current: boot, seen: seen) else { return }
         boot = raised
         worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [weak self] result in
             guard let self else { return }

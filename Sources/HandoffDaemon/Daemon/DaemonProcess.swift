@@ -70,7 +70,7 @@ package enum DaemonProcess {
     }
 
     private static func serve(_ options: CommandLineOptions, embedded: @escaping EmbeddedFactory) throws {
-        ProcessEnvironment.forbidDump()
+        ProcessEnvironment.disableDumps()
         // Before any thread: all of them inherit what is blocked.
         try ProcessSignals.prepare(blocking: [SIGTERM, SIGINT, SIGHUP])
         let passed = ServiceManager.listenDescriptors()
@@ -124,7 +124,7 @@ package enum DaemonProcess {
             ServiceManager.notify("READY=1")
             daemon.assumeIsolated { $0.startDiscovery() }
             // The start reads much that is not needed later. By then discovery has said what there is.
-            let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.giveBack() }
+            let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.release() }
             defer { settling.cancel() }
             try loop.run()
         }
@@ -135,7 +135,7 @@ package enum DaemonProcess {
         _ options: CommandLineOptions, _ environment: [String: String], _ log: Logger
     ) throws(StateError) -> StoredState {
         let place = try StatePlace.choose(given: options.stateDirectory, environment: { environment[$0] })
-        if let other = place.passedBy {
+        if let other = place.ignored {
             log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
         }
         let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)

@@ -73,7 +73,7 @@ package struct HistoryRateLimiter {
                 if let entry = share.waiting.removeValue(forKey: kind) { entries.append(entry) }
             }
             // A device that has all of its entries again is like one that was never heard of.
-            shares[device] = share.kinds.isEmpty && share.rate.isRested(at: now) ? nil : share
+            shares[device] = share.kinds.isEmpty && share.rate.isIdle(at: now) ? nil : share
         }
         return entries
     }

@@ -27,7 +27,7 @@ package struct NetworkTrust: Sendable, Equatable {
     /// True if a network is one of those that are known. One by the address of a virtual router is not, whatever was stored:
     /// many other networks have the same.
     package func isKnown(_ network: PresentNetwork) -> Bool {
-        guard let hardware = network.hardware, !hardware.isOfVirtualRouter else { return false }
+        guard let hardware = network.hardware, !hardware.isVirtualRouter else { return false }
         return known[hardware] != nil
     }
 
@@ -50,7 +50,7 @@ package struct NetworkTrust: Sendable, Equatable {
             return "this device is in no network whose gateway could be told, and networks = known"
         }
         let words = concerned.map { network in
-            let isShared = network.hardware?.isOfVirtualRouter ?? false
+            let isShared = network.hardware?.isVirtualRouter ?? false
             return "\(network.interface), gateway \(network.gateway)"
                 + (isShared ? ", a virtual router, whose address other networks have as well" : "")
         }.joined(separator: "; ")

@@ -13,7 +13,7 @@ final class NetworkWatch {
     private let folder: StateFolder
     /// Weak: what is being stored may outlive the core.
     private weak var core: DaemonCore?
-    private var news: NetworkNews?
+    private var news: NetworkMonitor?
     /// Something has happened while the tables were read.
     private var isOutdated = false
     private var isReading = false
@@ -73,7 +73,7 @@ final class NetworkWatch {
         }
         guard news == nil else { return }
         do throws(Errno) {
-            news = try NetworkNews(loop: loop) { [weak self] in self?.look() }
+            news = try NetworkMonitor(loop: loop) { [weak self] in self?.look() }
         } catch {
             log.error("Cannot follow the networks, and nothing is known of them", ["error": "\(error)"])
         }

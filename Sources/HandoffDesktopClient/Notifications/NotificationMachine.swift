@@ -198,7 +198,7 @@ package struct NotificationMachine: Sendable {
     }
 
     /// True if a notification awaits its id.
-    package var awaitsAnswer: Bool { places.values.contains(where: \.isSending) }
+    package var awaitsReply: Bool { places.values.contains(where: \.isSending) }
 
     // MARK: - The server
 

@@ -35,7 +35,7 @@ package struct NotificationRateLimiter: Sendable {
     package var next: MonotonicInstant { max(rested, rate.next) }
 
     /// True if earlier changes no longer have an effect.
-    package func hasRested(at now: MonotonicInstant) -> Bool { rate.isRested(at: now) && now >= rested }
+    package func hasRested(at now: MonotonicInstant) -> Bool { rate.isIdle(at: now) && now >= rested }
 
     /// Records a change.
     package mutating func changed(at now: MonotonicInstant) {

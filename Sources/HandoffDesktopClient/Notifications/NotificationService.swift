@@ -149,7 +149,7 @@ package final class NotificationService {
     private func change(_ body: (inout NotificationMachine, MonotonicInstant) -> [NotificationMachine.Action]) {
         for action in body(&machine, loop.now) { perform(action) }
         guard onStopped == nil else {
-            if !machine.awaitsAnswer { finish() }
+            if !machine.awaitsReply { finish() }
             return
         }
         arm()

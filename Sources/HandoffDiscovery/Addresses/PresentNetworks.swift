@@ -69,26 +69,26 @@ package struct NetworkTable: Sendable {
 
 /// Notifies its owner when the networks may have changed, because links, addresses, routes or
 /// neighbors have (rtnetlink(7)). It must be used on an event loop.
-package final class NetworkNews {
+package final class NetworkMonitor {
     /// The delay before a notification. The kernel reports many changes at a time, and neighbors
     /// repeatedly.
     private static let delay = Duration.milliseconds(300)
 
     private let loop: EventLoop
     private let descriptor: Descriptor
-    private let onNews: () -> Void
+    private let onChange: () -> Void
     private var source: EventSource?
     private var timer: LoopTimer?
     private var buffer = [UInt8](repeating: 0, count: 65536)
 
     /// Starts to listen.
     /// - Throws: If no descriptor is available.
-    package init(loop: EventLoop, onNews: @escaping () -> Void) throws(Errno) {
+    package init(loop: EventLoop, onChange: @escaping () -> Void) throws(Errno) {
         let raw = clinux_netlink_open(1)
         guard raw >= 0 else { throw .current }
         descriptor = Descriptor(owning: raw)
         self.loop = loop
-        self.onNews = onNews
+        self.onChange = onChange
         source = try loop.watch(raw, .readable) { [weak self] _ in self?.receive() }
     }
 
@@ -101,6 +101,6 @@ package final class NetworkNews {
         // few receive calls empty the queue.
         for _ in 0..<64 where clinux_netlink_receive(descriptor.raw, &buffer, buffer.count) < 0 { break }
         guard timer?.isArmed != true else { return }
-        timer = loop.timer(after: Self.delay, accuracy: .milliseconds(100)) { [weak self] in self?.onNews() }
+        timer = loop.timer(after: Self.delay, accuracy: .milliseconds(100)) { [weak self] in self?.onChange() }
     }
 }

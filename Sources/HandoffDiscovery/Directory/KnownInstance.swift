@@ -30,9 +30,9 @@ struct KnownInstance: Sendable {
     /// The links on which its PTR record is present. Empty after Avahi was lost, until the record
     /// reappears or is swept.
     var links: Set<RecordLink> = []
-    var texts = Sightings<[[UInt8]]>(cap: 16)
-    var targets = Sightings<ServiceTarget>(cap: 16)
-    var addresses = Sightings<HostAddress>(cap: 64)
+    var texts = ObservedRecords<[[UInt8]]>(cap: 16)
+    var targets = ObservedRecords<ServiceTarget>(cap: 16)
+    var addresses = ObservedRecords<HostAddress>(cap: 64)
     var resolution = Resolution.waiting
     /// The record types received in packets since it appeared or was last due for a query.
     var receivedKinds: Set<RecordQuery.Kind> = []

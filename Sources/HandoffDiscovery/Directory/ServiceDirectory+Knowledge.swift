@@ -49,7 +49,7 @@ extension ServiceDirectory {
             ranked.append((isOnLink ? 0 : value.address.isLinkLocal ? 1 : 2, address))
         }
         // Sorting is stable, so the newest stay first within a rank.
-        return ranked.sorted { $0.rank < $1.rank }.prefix(ServiceDirectory.addressCap).map(\.address)
+        return ranked.sorted { $0.rank < $1.rank }.prefix(ServiceDirectory.maxAddresses).map(\.address)
     }
 
     /// Returns whether records on a link are used: its interface must be one of those to use.

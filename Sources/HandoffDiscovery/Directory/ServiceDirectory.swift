@@ -4,7 +4,7 @@ import LoopIO
 /// plain values: Avahi's reports go in, wanted queries and events come out. It performs no I/O. See
 /// `docs/state-machines/discovery.md`.
 ///
-/// All its input is untrusted. It keeps at most `instanceCap` names. While there are few, it
+/// All its input is untrusted. It keeps at most `maxInstances` names. While there are few, it
 /// browses all in the same way, so that its queries do not reveal which devices belong together.
 /// When there are many, it browses members first, and some unknown devices in turn. The latter
 /// serve as cover traffic. They also matter because a member in another epoch appears to be
@@ -13,16 +13,16 @@ import LoopIO
 package struct ServiceDirectory: Sendable {
     /// The maximum number of instances to keep. Each costs some kilobytes and up to four of the
     /// 1,024 objects of an Avahi client.
-    package static let instanceCap = 512
+    package static let maxInstances = 512
     /// The maximum number of instances up to which all are browsed in the same way.
-    package static let alikeCap = 64
+    package static let uniformLimit = 64
     /// The number of unknown devices browsed above that limit. The selection changes every
     /// `rotationPeriod`.
-    package static let strangerCap = 32
+    package static let maxUnknown = 32
     /// The maximum number of instances whose host and addresses are queried at the same time.
-    package static let resolvingCap = 64
+    package static let maxResolving = 64
     /// The maximum number of addresses reported for an instance.
-    package static let addressCap = 8
+    package static let maxAddresses = 8
     /// The time for which an unknown device is browsed, and an unresolved instance keeps its place,
     /// while there are too many.
     package static let rotationPeriod = Duration.seconds(10)
@@ -62,9 +62,9 @@ package struct ServiceDirectory: Sendable {
         instanceSuffix = "." + serviceName.text
     }
 
-    /// True while there are more instances than `alikeCap`. `rotate` is then due every
+    /// True while there are more instances than `uniformLimit`. `rotate` is then due every
     /// `rotationPeriod`.
-    package var isCrowded: Bool { instances.count > ServiceDirectory.alikeCap }
+    package var isCrowded: Bool { instances.count > ServiceDirectory.uniformLimit }
 
     // MARK: Input from the owner
 
@@ -195,7 +195,7 @@ package struct ServiceDirectory: Sendable {
         let unknown = instances.filter { !$0.value.isMember && !$0.value.links.isEmpty }
         // New instances are behind all others, so a flood of them cannot prevent another device's
         // turn.
-        let next = unknown.sorted { $0.value.turn < $1.value.turn }.prefix(ServiceDirectory.strangerCap).map(\.key)
+        let next = unknown.sorted { $0.value.turn < $1.value.turn }.prefix(ServiceDirectory.maxUnknown).map(\.key)
         for (name, instance) in instances {
             if isFull, case .running = instance.resolution {
                 setResolution(name, .waiting)
@@ -277,7 +277,7 @@ package struct ServiceDirectory: Sendable {
     }
 
     private mutating func makeRoom(forMember isMember: Bool) -> Bool {
-        guard instances.count >= ServiceDirectory.instanceCap else { return true }
+        guard instances.count >= ServiceDirectory.maxInstances else { return true }
         guard isMember, let unknown = instances.first(where: { !$0.value.isMember })?.key else { return false }
         hasDroppedNames = true
         remove(unknown)
@@ -298,10 +298,10 @@ package struct ServiceDirectory: Sendable {
             let isPresent = !instance.links.isEmpty
             if !isCrowded || instance.isMember {
                 setChosen(name, isPresent)
-            } else if !isPresent || (instance.isChosen && unknownDevices > ServiceDirectory.strangerCap) {
+            } else if !isPresent || (instance.isChosen && unknownDevices > ServiceDirectory.maxUnknown) {
                 if instance.isChosen { unknownDevices -= 1 }
                 setChosen(name, false)
-            } else if !instance.isChosen, unknownDevices < ServiceDirectory.strangerCap {
+            } else if !instance.isChosen, unknownDevices < ServiceDirectory.maxUnknown {
                 unknownDevices += 1
                 setChosen(name, true)
             }
@@ -357,7 +357,7 @@ package struct ServiceDirectory: Sendable {
 
     private mutating func startResolutions() {
         isWaiting = false
-        var room = ServiceDirectory.resolvingCap
+        var room = ServiceDirectory.maxResolving
         var waiting: [(key: String, value: KnownInstance)] = []
         for (name, instance) in instances where instance.isChosen {
             switch instance.resolution {

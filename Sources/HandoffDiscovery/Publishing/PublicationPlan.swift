@@ -44,7 +44,7 @@ package struct PublicationPlan: Sendable {
     package static let retryInterval = Backoff.publication.first
     /// The maximum number of addresses to publish on one interface and in total. Each is a group of
     /// the 1,024 objects of a client.
-    package static let addressCap = (interface: 8, total: 64)
+    package static let maxAddresses = (interface: 8, total: 64)
 
     private let options: DiscoveryOptions
     private let serviceName: DomainName
@@ -276,9 +276,9 @@ extension InterfaceTable {
                 local.address.isLoopback == isLoopback(local.interface)
             else { return false }
             count[local.interface, default: 0] += 1
-            return count[local.interface, default: 0] <= PublicationPlan.addressCap.interface
+            return count[local.interface, default: 0] <= PublicationPlan.maxAddresses.interface
         }
-        return Array(addresses.prefix(PublicationPlan.addressCap.total))
+        return Array(addresses.prefix(PublicationPlan.maxAddresses.total))
     }
 }
 

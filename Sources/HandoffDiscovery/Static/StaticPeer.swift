@@ -42,7 +42,7 @@ package struct StaticPeer: Hashable, Sendable, CustomStringConvertible {
 /// and blocks.
 package enum NameLookup {
     /// Returns the addresses of a peer's host, best first in RFC 6724 order, at most
-    /// `ServiceDirectory.addressCap`; empty if there are none or no server responds.
+    /// `ServiceDirectory.maxAddresses`; empty if there are none or no server responds.
     package static func addresses(of peer: StaticPeer) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -52,7 +52,7 @@ package enum NameLookup {
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var next = list
-        while let entry = next?.pointee, addresses.count < ServiceDirectory.addressCap {
+        while let entry = next?.pointee, addresses.count < ServiceDirectory.maxAddresses {
             next = entry.ai_next
             guard let address = address(of: entry), address.isUnicast else { continue }
             let found = SocketAddress(address, port: peer.port)

@@ -111,11 +111,11 @@ extension SharedRoots {
         /// No folder has this name.
         case noRoot(String)
         /// The folder with this name does not currently exist.
-        case rootIsGone(String, path: String)
+        case rootUnavailable(String, path: String)
         /// No checkout of this repository was found.
         case noCheckout(RepositoryIdentity)
         /// The path leaves the folder through a link.
-        case leadsOut
+        case outsideRoot
         /// The document is not in a shared folder.
         case nowhere
     }
@@ -129,7 +129,7 @@ extension SharedRoots {
         case .nowhere: throw .nowhere
         case .root(let name):
             guard let root = folders.first(where: { $0.name == name }) else { throw .noRoot(name) }
-            guard FileTree.kind(of: root.path) == .folder else { throw .rootIsGone(name, path: root.path) }
+            guard FileTree.kind(of: root.path) == .folder else { throw .rootUnavailable(name, path: root.path) }
             return try Self.path(of: document.components, in: root.path)
         case .repository(let identity):
             let all = found ?? CheckoutSearch.checkouts(below: checkouts)
@@ -151,7 +151,7 @@ extension SharedRoots {
         let path = components.isEmpty ? folder : (folder == "/" ? "" : folder) + "/" + components.joined(separator: "/")
         guard let real = FileTree.real(path), let root = FileTree.real(folder),
             FileTree.components(of: real, below: root) != nil
-        else { throw .leadsOut }
+        else { throw .outsideRoot }
         return path
     }
 }

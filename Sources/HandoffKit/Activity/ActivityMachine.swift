@@ -18,7 +18,7 @@ package struct ActivityMachine: Sendable {
 
     /// An action for the owner to perform.
     package enum Action: Equatable, Sendable {
-        /// On the callback queue, have the app bring the activity up to date: call `saveBegan`, the
+        /// On the callback queue, have the app bring the activity up to date: call `saveStarted`, the
         /// app's methods, then `saveEnded`.
         case save(Key)
         /// Call `nextCall` on the loop's thread.
@@ -109,7 +109,7 @@ package struct ActivityMachine: Sendable {
 
     /// Starts a save on the callback queue.
     /// - Returns: whether to call the app's methods.
-    package mutating func saveBegan(_ key: Key) -> Bool {
+    package mutating func saveStarted(_ key: Key) -> Bool {
         guard var entry = entries[key], !entry.hasEnded else { return false }
         guard case .scheduled(let daemonWaits) = entry.save else { return false }
         entry.save = .running(daemonWaits: daemonWaits)
@@ -158,7 +158,7 @@ package struct ActivityMachine: Sendable {
 
     /// Handles the daemon's request for the latest state.
     /// - Parameter needsSave: whether the activity has unsaved changes.
-    package mutating func saveAsked(_ key: Key, needsSave: Bool) -> [Action] {
+    package mutating func saveRequested(_ key: Key, needsSave: Bool) -> [Action] {
         guard var entry = entries[key], case .published(let id, var sent) = entry.remote else { return [] }
         // The request clears the flag in the daemon.
         sent.needsSave = false

@@ -82,7 +82,7 @@ struct ActivityState: Sendable {
 
     /// `userInfo` without paths of this device.
     private var outgoingUserInfo: UserInfoMembers {
-        guard userInfo.namesFiles, case .dictionary(let pairs) = documents.travelling(userInfo.value) else {
+        guard userInfo.namesFiles, case .dictionary(let pairs) = documents.outgoing(userInfo.value) else {
             return userInfo
         }
         return UserInfoMembers(pairs)

@@ -367,7 +367,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         checkUserInfo()
         state.withLock {
             $0.needsSave = false
-            $0.documents.outdate()
+            $0.documents.invalidate()
         }
         let responders = responders.all
         guard !responders.isEmpty else { return [notify(.willSave)] }

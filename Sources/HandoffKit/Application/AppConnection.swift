@@ -261,7 +261,7 @@ final class AppConnection: @unchecked Sendable {
         case .save(let id):
             guard let activity = application?.activity(of: id) else { return }
             let needsSave = activity.needsSave
-            application?.step { $0.saveAsked(activity.key, needsSave: needsSave) }
+            application?.step { $0.saveRequested(activity.key, needsSave: needsSave) }
         case .continued(let id, _):
             guard let activity = application?.activity(of: id) else { return }
             application?.callback { $0.run([activity.notify(.wasContinued)]) }

@@ -285,7 +285,7 @@ public final class HandoffApplication: @unchecked Sendable {
     }
 
     private func save(_ key: UUID) {
-        guard let activity = activity(key), lock.withLock({ machine.saveBegan(key) }) else { return }
+        guard let activity = activity(key), lock.withLock({ machine.saveStarted(key) }) else { return }
         run((activity.save() + [.callbackQueue { self.step { $0.saveEnded(key) } }])[...])
     }
 

@@ -53,7 +53,7 @@ final class PrivateFolder {
                 try FolderCreation.makeNewFolder(path)
                 lock = consume lockFile
             }
-            try FolderCreation.makeFolder(place)
+            try FolderCreation.createFolder(place)
         } catch {
             throw TransferFailure.system("cannot create \(place)", error)
         }
@@ -113,17 +113,17 @@ private enum FolderCreation {
     /// Creates a folder and any missing parents.
     static func makeFolders(_ path: String) throws(Errno) {
         do throws(Errno) {
-            try makeFolder(path)
+            try createFolder(path)
         } catch .noSuchFile {
             let parent = (path as NSString).deletingLastPathComponent
             guard parent != path, !parent.isEmpty else { throw .noSuchFile }
             try makeFolders(parent)
-            try makeFolder(path)
+            try createFolder(path)
         }
     }
 
     /// Creates a folder with mode 0700 unless it exists.
-    static func makeFolder(_ path: String) throws(Errno) {
+    static func createFolder(_ path: String) throws(Errno) {
         do throws(Errno) {
             try makeNewFolder(path)
         } catch .exists {}

@@ -6,11 +6,11 @@ package enum PairingProtocol {
     /// of RFC 9266, with an empty context.
     package static let exporterCount = 32
     /// The time limit from accepting or making the connection to the identity of the joiner.
-    package static let proofTime = Duration.seconds(5)
+    package static let proofTimeout = Duration.seconds(5)
     /// The time limit from sending the account to the joiner's confirmation that it has stored it.
-    package static let transferTime = Duration.seconds(30)
+    package static let transferTimeout = Duration.seconds(30)
     /// The time for which a window is open.
-    package static let windowTime = Duration.seconds(180)
+    package static let windowLifetime = Duration.seconds(180)
     /// The time after the end of the window in which the user's answer is still accepted.
     package static let answerGrace = Duration.seconds(60)
 

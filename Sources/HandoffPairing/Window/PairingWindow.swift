@@ -61,7 +61,7 @@ package struct PairingWindow: Sendable {
 
     /// Opens a window for ``PairingProtocol/windowTime``, with digits if `attempts` permits them.
     package init(attempts: PairingAttemptLimiter, now: MonotonicInstant) {
-        end = now + PairingProtocol.windowTime
+        end = now + PairingProtocol.windowLifetime
         offersDigits = attempts.offersDigits(at: now)
         guessesLeft = offersDigits ? Self.maxGuesses : 0
     }
@@ -157,7 +157,7 @@ package struct PairingWindow: Sendable {
             preconditionFailure("the session is not being judged")
         }
         let session = sessions.remove(at: index)
-        phase = .confirmed(id, by: session.arrived + PairingProtocol.proofTime)
+        phase = .confirmed(id, by: session.arrived + PairingProtocol.proofTimeout)
     }
 
     // MARK: - The user's answer
@@ -174,7 +174,7 @@ package struct PairingWindow: Sendable {
     /// answer is too late.
     package mutating func agreed(to id: SessionID, now: MonotonicInstant) -> Bool {
         guard case .asking(id) = phase, now < end + PairingProtocol.answerGrace else { return false }
-        phase = .transferring(id, by: now + PairingProtocol.transferTime)
+        phase = .transferring(id, by: now + PairingProtocol.transferTimeout)
         return true
     }
 
@@ -214,7 +214,7 @@ package struct PairingWindow: Sendable {
 
     /// The time when ``expire(now:)`` must be called next, or nil after the window has ended.
     package var nextDeadline: MonotonicInstant? {
-        let oldest = sessions.map { $0.arrived + PairingProtocol.proofTime }.min()
+        let oldest = sessions.map { $0.arrived + PairingProtocol.proofTimeout }.min()
         let next: MonotonicInstant? =
             switch phase {
             case .open, .judging: end
@@ -230,7 +230,7 @@ package struct PairingWindow: Sendable {
     package mutating func expire(now: MonotonicInstant) -> [PairingExpiry] {
         guard !isOver else { return [] }
         var expiries: [PairingExpiry] = []
-        let late = sessions.filter { $0.arrived + PairingProtocol.proofTime <= now }.map(\.id)
+        let late = sessions.filter { $0.arrived + PairingProtocol.proofTimeout <= now }.map(\.id)
         for id in late {
             expiries.append(.late(id))
             _ = ended(id, now: now)

@@ -363,7 +363,7 @@ package final class LinkPool {
         sweeper = nil
         guard links.isEmpty else { return armSweeper() }
         // After a change of the roster there were some to each member: 20 KiB for each go back to the system, in a millisecond.
-        FreeMemory.giveBack()
+        FreeMemory.release()
     }
 
     private func armSweeper() {

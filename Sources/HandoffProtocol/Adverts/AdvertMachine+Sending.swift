@@ -92,7 +92,7 @@ extension AdvertMachine {
             let wait = Self.repeats[min(count, Self.repeats.count - 1)]
             return .awaiting(count: count + 1, due: now + wait)
         }
-        if !targets.isEmpty { return .greeting(due: now + Self.greetingPatience) }
+        if !targets.isEmpty { return .greeting(due: now + Self.greetingTimeout) }
         let candidates = peer.candidates.ranked.prefix(Self.maxGreetings)
         let next = candidates.compactMap { greetings.nextAllowed(peer.deviceID, $0, at: now) }.min()
         guard let next else { return .settled }  // No address: the next discovery sends the advert.

@@ -20,7 +20,7 @@ package struct AdvertMachine: Sendable {
 
     /// The maximum wait for an acknowledgement from a device without a proved address, before a
     /// connection is tried.
-    package static let greetingPatience = Duration.seconds(2)
+    package static let greetingTimeout = Duration.seconds(2)
 
     /// The age at which the current announcement is renewed. Two renewals may be lost before other
     /// devices let it expire.

@@ -3,7 +3,7 @@ package import Timing
 
 /// A device that became unreachable without announcing it, and that is searched for at its last
 /// addresses.
-package struct LostDevice: Sendable, Equatable {
+package struct UnreachableDevice: Sendable, Equatable {
     package internal(set) var peer: Peer
 
     /// The time at which it became unreachable.
@@ -56,7 +56,7 @@ extension PeerTable {
     ) -> [PeerChange] {
         guard var peer = peers[id] else { return [] }
         peer.connectionCount = 0
-        let device = LostDevice(peer: peer, since: now)
+        let device = UnreachableDevice(peer: peer, since: now)
         if !device.addresses(at: now).isEmpty { lost[id] = device }
         return remove(id, because: reason)
     }

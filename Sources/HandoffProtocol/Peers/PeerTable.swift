@@ -54,7 +54,7 @@ package struct PeerTable: Sendable {
     var traces: [DeviceID: Trace] = [:]
 
     /// The unreachable devices that are searched for.
-    package internal(set) var lost: [DeviceID: LostDevice] = [:]
+    package internal(set) var lost: [DeviceID: UnreachableDevice] = [:]
 
     /// Creates an empty table for device `own`, whose announcements are at `ownPosition`.
     package init(own: DeviceID, ownPosition: Position, lifetime: Duration = maxLifetime) {

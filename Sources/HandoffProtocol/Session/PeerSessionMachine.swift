@@ -47,14 +47,14 @@ package struct PeerSessionMachine: Sendable {
     }
 
     /// The maximum wait for the first bytes after TLS.
-    package static let firstFramePatience = Duration.seconds(1)
+    package static let firstFrameTimeout = Duration.seconds(1)
 
     /// The maximum wait for all statements of a device that is not live.
-    package static let introductionPatience = Duration.seconds(2)
+    package static let introductionTimeout = Duration.seconds(2)
 
     /// The maximum wait for the hello of a live device that has started to send. Its statements may
     /// precede it.
-    package static let helloPatience = Duration.seconds(5)
+    package static let helloTimeout = Duration.seconds(5)
 
     /// The maximum number of open requests from the peer.
     package static let maxOpenRequests = 32
@@ -217,11 +217,11 @@ package struct PeerSessionMachine: Sendable {
     private var stateDeadline: MonotonicInstant? {
         switch state {
         case .connecting, .merging, .established, .closed: nil
-        case .awaitingHello(let since): since + Self.helloPatience
+        case .awaitingHello(let since): since + Self.helloTimeout
         case .introducing(let since, let isReading):
-            since + (isReading ? Self.introductionPatience : Self.firstFramePatience)
+            since + (isReading ? Self.introductionTimeout : Self.firstFrameTimeout)
         case .expectingHello(let since, let isReading):
-            since + (isReading ? Self.helloPatience : Self.firstFramePatience)
+            since + (isReading ? Self.helloTimeout : Self.firstFrameTimeout)
         }
     }
 }

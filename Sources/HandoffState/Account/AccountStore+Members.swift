@@ -66,7 +66,7 @@ extension AccountStore {
         roster: Roster, accountKey: SecretBytes, completion: @escaping (Result<AccountID, any Error>) -> Void
     ) {
         change { [self] state in
-            try refuseAnother(state)
+            try requireNoAccount(state)
             return try AccountState.joining(
                 roster, device: deviceID, accountKey: accountKey, now: wallClock.unixSeconds)
         } completion: { result in
@@ -115,7 +115,7 @@ extension AccountStore {
 
     /// Applies the configured name to this device if it has changed since last applied and the
     /// device is a member.
-    package func takeConfiguredName() {
+    package func applyConfiguredName() {
         change { [device, deviceID, configuredName] state in
             guard let state, state.view.isLive(deviceID), state.configuredName != configuredName else { return nil }
             return try state.configured(name: configuredName, by: device)

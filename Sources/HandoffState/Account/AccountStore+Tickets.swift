@@ -44,7 +44,7 @@ extension AccountStore {
             {
                 return nil
             }
-            try refuseAnother(state)
+            try requireNoAccount(state)
             return try AccountState.importing(file, device: device, name: name)
         } completion: { result in
             completion(

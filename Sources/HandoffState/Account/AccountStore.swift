@@ -117,7 +117,7 @@ package final class AccountStore {
     /// Creates an account with this device as its first member.
     package func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
         change { [self] state in
-            try refuseAnother(state)
+            try requireNoAccount(state)
             return try AccountState.creating(device: device, name: name, now: wallClock.unixSeconds)
         } completion: { result in
             completion(
@@ -323,7 +323,7 @@ package final class AccountStore {
     }
 
     /// Throws if the device is in an account: it can be in only one at a time.
-    package func refuseAnother(_ state: AccountState?) throws(Refusal) {
+    package func requireNoAccount(_ state: AccountState?) throws(Refusal) {
         guard let state else { return }
         throw state.view.isLive(deviceID) ? .exists(state.accountID) : .removed(state.accountID)
     }

@@ -31,7 +31,7 @@ package struct TransferHave: Hashable, Sendable {
     package let lastBytes: Int64
     /// True if the receiver creates holes. The content may then be sent in several parts, with
     /// zeros between them.
-    package var takesHoles = false
+    package var supportsHoles = false
 
     /// Returns nil if exactly one of offset and digest is absent, or a number is out of range.
     package init?(offset: Int64, digest: ContentDigest?, lastBytes: Int64 = 0) {
@@ -87,7 +87,7 @@ extension TransferFrame {
         case .have(let have):
             [
                 "have": .integer(have.offset), "lastBytes": .integer(have.lastBytes),
-                "sha256": have.digest.map { .string($0.hex) } ?? .null, "holes": .bool(have.takesHoles),
+                "sha256": have.digest.map { .string($0.hex) } ?? .null, "holes": .bool(have.supportsHoles),
             ]
         case .start(let start):
             ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
@@ -142,7 +142,7 @@ extension TransferFrame {
             else {
                 throw .malformed("'have' and 'sha256' do not match")
             }
-            have.takesHoles = object["holes"]?.bool == true
+            have.supportsHoles = object["holes"]?.bool == true
             self = .have(have)
         } else if object["from"] != nil {
             let length = object.isGiven("length") ? try object.number("length") : nil

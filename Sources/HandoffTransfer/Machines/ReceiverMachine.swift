@@ -127,7 +127,7 @@ package struct ReceiverMachine: Sendable {
         let isPossible = header.kind == .folder ? header.id != nil : have.offset <= header.size ?? 0
         let isUsable = route == .passed && isPossible
         var used = isUsable ? have : .nothing
-        used.takesHoles = route == .passed
+        used.supportsHoles = route == .passed
         state = .waitingForStart(header, used)
         pending.append(.send(TransferFrame.have(used).encoded()))
     }

@@ -31,7 +31,7 @@ package struct SenderMachine: Sendable {
     /// The omitted entries, once known.
     private var omissions = TransferOmissions.none
     /// True if the other side creates holes.
-    private var takesHoles = false
+    private var supportsHoles = false
     /// Actions that `next` has not returned yet.
     private var pending: [SenderAction] = []
 
@@ -179,7 +179,7 @@ package struct SenderMachine: Sendable {
     }
 
     private mutating func take(_ have: TransferHave) throws(TransferFailure) {
-        takesHoles = have.takesHoles
+        supportsHoles = have.supportsHoles
         guard have.offset > 0 else { return begin(at: 0) }
         if header.kind == .folder, header.id != nil {
             state = .hashingPrefix(have)
@@ -192,7 +192,7 @@ package struct SenderMachine: Sendable {
 
     private mutating func begin(at offset: Int64) {
         guard let size = header.size else { return start(at: offset, length: nil) }
-        if takesHoles, offset < size { return find(from: offset, isFirst: true) }
+        if supportsHoles, offset < size { return find(from: offset, isFirst: true) }
         start(at: offset, length: size &- offset)
     }
 

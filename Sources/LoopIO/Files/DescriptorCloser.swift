@@ -10,7 +10,7 @@ import Glibc
 package enum DescriptorCloser {
     /// The maximum number of waiting descriptors of a source. One message can carry up to 253
     /// descriptors.
-    package static let limitOfSource = 64
+    package static let limitPerSource = 64
     /// The same limit for all sources together. Each waiting descriptor counts towards the files
     /// that this process may have open.
     package static let limit = 2048
@@ -50,7 +50,7 @@ package enum DescriptorCloser {
 
     /// Returns true if more descriptors of the source may be accepted. May be called on any thread.
     package static func isAccepting(from source: DescriptorSource) -> Bool {
-        state.withLock { $0.count < limit && $0.queues[source]?.count ?? 0 < limitOfSource }
+        state.withLock { $0.count < limit && $0.queues[source]?.count ?? 0 < limitPerSource }
     }
 
     /// Returns the number of descriptors of a source that are not closed yet.

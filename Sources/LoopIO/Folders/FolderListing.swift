@@ -23,7 +23,7 @@ package enum FolderListing {
     }
 
     /// Creates a folder in an existing one (mkdir(2)). The user's umask determines its mode.
-    package static func makeFolder(_ path: String) throws(Errno) {
+    package static func createFolder(_ path: String) throws(Errno) {
         try SystemCall.retrying { mkdir(path.systemPath, 0o777) }
     }
 

@@ -60,7 +60,7 @@ package enum ProcessEnvironment {
 
     /// Disables core files of this process and prevents debuggers of the same user from attaching
     /// (prctl(2)).
-    package static func forbidDump() {
+    package static func disableDumps() {
         // Cannot fail with this argument.
         _ = clinux_forbid_dump()
     }

@@ -16,7 +16,7 @@ import Testing
         func make() throws -> [UInt8] {
             switch self {
             case .identity: return IdentityFile.encode(seed: SecretBytes(copying: Array(1...32))).exposedCopy()
-            case .boot: return BootFile.encode(1234).exposedCopy()
+            case .boot: return GenerationFile.encode(1234).exposedCopy()
             case .account: return try FileTests.state().encoded().exposedCopy()
             case .export:
                 var founder = try Member.founder()
@@ -29,7 +29,7 @@ import Testing
             let file = SecretBytes(copying: bytes)
             switch self {
             case .identity: return IdentityFile.encode(seed: try IdentityFile.decode(file)).exposedCopy()
-            case .boot: return BootFile.encode(try BootFile.decode(file)).exposedCopy()
+            case .boot: return GenerationFile.encode(try GenerationFile.decode(file)).exposedCopy()
             case .account: return try AccountState(decoding: file).encoded().exposedCopy()
             case .export: return try AccountFile(decoding: file).encoded().exposedCopy()
             }
@@ -100,7 +100,7 @@ import Testing
     @Test
     func `a file of another kind, a later version or another form is identified as such`() throws {
         let boot = try Kind.boot.make()
-        #expect(throws: FileError.notSuchAFile) { try Kind.identity.reread(boot) }
+        #expect(throws: FileError.wrongMagic) { try Kind.identity.reread(boot) }
         var later = Array(boot.dropLast(32))
         later[9] = 2
         #expect(throws: FileError.unknownVersion(2)) { try Kind.boot.reread(later + SHA256.hash(later)) }
@@ -140,14 +140,14 @@ import Testing
     func `a start gets a number above the last one, and the clock's time if that is greater`(
         _ stored: UInt64?, _ now: UInt64, _ next: UInt64
     ) {
-        #expect(BootFile.next(stored: stored, now: now) == next)
+        #expect(GenerationFile.next(stored: stored, now: now) == next)
     }
 
     @Test
     func `a peer's report raises the number, unless it would exhaust the range`() {
-        #expect(BootFile.raised(current: 5, seen: 5) == nil)
-        #expect(BootFile.raised(current: 5, seen: 9) == 10)
-        #expect(BootFile.raised(current: 5, seen: 1 << 62) == nil)
-        #expect(BootFile.raised(current: 5, seen: .max) == nil)
+        #expect(GenerationFile.raised(current: 5, seen: 5) == nil)
+        #expect(GenerationFile.raised(current: 5, seen: 9) == 10)
+        #expect(GenerationFile.raised(current: 5, seen: 1 << 62) == nil)
+        #expect(GenerationFile.raised(current: 5, seen: .max) == nil)
     }
 }

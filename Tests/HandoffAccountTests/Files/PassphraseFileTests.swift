@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: ["", "open sesam", "open sesame ", "Open sesame", "öpen sesame"])
     func `a missing passphrase, a wrong one and a superfluous one are distinguished`(_ text: String) throws {
         let sealed = try file.encoded(passphrase: passphrase, seal: .trivial)
-        #expect(throws: text.isEmpty ? FileError.passphraseUnfit : FileError.passphraseWrong) {
+        #expect(throws: text.isEmpty ? FileError.invalidPassphraseLength : FileError.passphraseWrong) {
             try AccountFile(decoding: sealed, passphrase: Self.secret(text), seal: .trivial)
         }
         #expect(throws: FileError.passphraseMissing) { try AccountFile(decoding: sealed) }
@@ -60,7 +60,9 @@ import Testing
                 try AccountFile(decoding: sealed, passphrase: passphrase, seal: .trivial).roster.digest
                     == file.roster.digest)
         } else {
-            #expect(throws: FileError.passphraseUnfit) { try file.encoded(passphrase: passphrase, seal: .trivial) }
+            #expect(throws: FileError.invalidPassphraseLength) {
+                try file.encoded(passphrase: passphrase, seal: .trivial)
+            }
         }
     }
 

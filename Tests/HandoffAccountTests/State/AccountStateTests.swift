@@ -51,7 +51,7 @@ import Testing
         founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Member.start)
         guest.state = try guest.state.merging(founder.state.roster.ordered).state
         #expect(throws: AccountError.notLive(guest.id)) { try guest.state.makingEpoch(by: guest.key, now: 0) }
-        #expect(throws: AccountError.removedForEver(guest.id)) {
+        #expect(throws: AccountError.removedPermanently(guest.id)) {
             try founder.state.admitting(guest.key.publicKey, name: "again", by: founder.key)
         }
         #expect(throws: AccountError.noSuchDevice(guest.id)) {

@@ -160,7 +160,7 @@ import Timing
         let guest = try founder.pair(1)
         founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Self.now)
         let file = try Self.export(&founder)
-        #expect(throws: AccountError.removedForEver(guest.id)) { try Self.importing(file, 1) }
+        #expect(throws: AccountError.removedPermanently(guest.id)) { try Self.importing(file, 1) }
     }
 
     @Test

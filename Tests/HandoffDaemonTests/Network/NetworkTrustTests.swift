@@ -57,14 +57,14 @@ struct NetworkTrustTests {
         ])
     func `a network by the address of a virtual router is not known, also if it was stored`(_ text: String) throws {
         let router = try #require(HardwareAddress(text))
-        #expect(router.isOfVirtualRouter)
+        #expect(router.isVirtualRouter)
         var trust = try trust(("wlan0", router))
         trust.known.add(router, name: "Office")
         #expect(trust.limit == [])
         #expect(trust.hold?.contains("virtual router") == true)
-        #expect(!home.isOfVirtualRouter)
+        #expect(!home.isVirtualRouter)
         let neighbour = try #require(HardwareAddress("00:00:0c:9f:e0:01"))
-        #expect(!neighbour.isOfVirtualRouter)
+        #expect(!neighbour.isVirtualRouter)
     }
 
     @Test func `interfaces that are configured stay the only ones`() throws {

@@ -3,16 +3,16 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-struct PlayedOffer {
-    let device: PlayedDevice
+struct SimulatedOffer {
+    let device: SimulatedDevice
     /// The app of the activity; nil for an offer without an app.
-    let session: PlayedSession?
+    let session: SimulatedSession?
     let id: ActivityID
     let content: ActivityContent
 }
 
 /// A simulated device, which behaves towards apps like a daemon. On the loop's thread.
-final class PlayedDevice {
+final class SimulatedDevice {
     let name: String
     let path: String
     /// The transfer time of its activities.
@@ -22,22 +22,22 @@ final class PlayedDevice {
     /// True if it is disconnected from the network.
     private(set) var isCut = false
     /// The attached apps, the most recently attached last.
-    private(set) var sessions: [PlayedSession] = []
+    private(set) var sessions: [SimulatedSession] = []
     private let id: DeviceID
-    private let network: PlayedNetwork
+    private let network: SimulatedNetwork
     private var listener: Listener?
-    private var connections: [PlayedConnection] = []
+    private var connections: [SimulatedConnection] = []
     /// The offer without an app.
     private var ownOffer: (id: ActivityID, content: ActivityContent)?
 
-    init(_ name: String, path: String, network: PlayedNetwork) {
+    init(_ name: String, path: String, network: SimulatedNetwork) {
         self.name = name
         self.path = path
         self.network = network
         id = DeviceID.random
     }
 
-    func origin(of session: PlayedSession? = nil) -> ControlOrigin {
+    func origin(of session: SimulatedSession? = nil) -> ControlOrigin {
         ControlOrigin(
             device: id, deviceName: name, deviceKind: .desktop, app: session?.request.app,
             appVersion: session?.request.version)
@@ -65,16 +65,16 @@ final class PlayedDevice {
     }
 
     private func accept(_ stream: ByteStream) {
-        connections.append(PlayedConnection(stream, to: self))
+        connections.append(SimulatedConnection(stream, to: self))
     }
 
-    func serve(_ call: PlayedCall) {
+    func serve(_ call: SimulatedCall) {
         answer(call)
         network.changed()
     }
 
     /// Handles the end of a connection, or its upgrade to a stream.
-    func ended(_ connection: PlayedConnection) {
+    func ended(_ connection: SimulatedConnection) {
         connections.removeAll { $0 === connection }
         guard let place = sessions.firstIndex(where: { $0.connection === connection }) else { return }
         let session = sessions.remove(at: place)
@@ -83,7 +83,7 @@ final class PlayedDevice {
         network.changed()
     }
 
-    private func answer(_ call: PlayedCall) {
+    private func answer(_ call: SimulatedCall) {
         do throws(VarlinkError) {
             try answerChecked(call)
         } catch {
@@ -92,11 +92,12 @@ final class PlayedDevice {
         }
     }
 
-    private func answerChecked(_ call: PlayedCall) throws(VarlinkError) {
+    private func answerChecked(_ call: SimulatedCall) throws(VarlinkError) {
         let fields = Fields(call.parameters)
         switch call.method {
         case .attach:
-            sessions.append(PlayedSession(try AttachRequest(json: call.parameters), events: call, loop: network.loop))
+            sessions.append(
+                SimulatedSession(try AttachRequest(json: call.parameters), events: call, loop: network.loop))
         case .openStream: network.openStream(try OpenStreamRequest(json: call.parameters), call, at: self)
         case nil, .passFile, .shareMemory, .awaitStream:
             call.fail("org.varlink.service.MethodNotImplemented", ["method": .string(call.name)])
@@ -119,7 +120,7 @@ final class PlayedDevice {
     /// - Throws: an error for invalid parameters.
     /// - Returns: a failure if the activity is refused.
     private func answer(
-        _ call: PlayedCall, _ fields: Fields, in session: PlayedSession
+        _ call: SimulatedCall, _ fields: Fields, in session: SimulatedSession
     ) throws(VarlinkError) -> Result<Void, ActivityError> {
         if call.method == .declare {
             session.declare(try DeclareRequest(json: call.parameters))
@@ -168,15 +169,15 @@ final class PlayedDevice {
     // MARK: Offers
 
     /// The offers that the other devices see, the latest first.
-    var offers: [PlayedOffer] {
+    var offers: [SimulatedOffer] {
         guard !isCut else { return [] }
-        let ofApps = sessions.reversed().compactMap { session -> PlayedOffer? in
+        let ofApps = sessions.reversed().compactMap { session -> SimulatedOffer? in
             guard let id = session.current, let activity = session.activities[id],
                 activity.content.isEligibleForHandoff
             else { return nil }
-            return PlayedOffer(device: self, session: session, id: id, content: activity.content)
+            return SimulatedOffer(device: self, session: session, id: id, content: activity.content)
         }
-        let own = ownOffer.map { PlayedOffer(device: self, session: nil, id: $0.id, content: $0.content) }
+        let own = ownOffer.map { SimulatedOffer(device: self, session: nil, id: $0.id, content: $0.content) }
         return ofApps + (own.map { [$0] } ?? [])
     }
 
@@ -187,7 +188,7 @@ final class PlayedDevice {
     }
 
     /// Fetches the latest content of an offer.
-    func payload(of offer: PlayedOffer, _ then: @escaping (Result<ActivityContent, HandoffFailure>) -> Void) {
+    func payload(of offer: SimulatedOffer, _ then: @escaping (Result<ActivityContent, HandoffFailure>) -> Void) {
         guard let session = offer.session else { return then(.success(offer.content)) }
         session.save(offer.id) { [name] in
             guard let content = session.activities[offer.id]?.content else {
@@ -211,5 +212,5 @@ final class PlayedDevice {
 
     /// Returns the app that continues an activity here. Among several, the most recently attached
     /// one.
-    func session(taking content: ActivityContent) -> PlayedSession? { sessions.last { $0.takes(content) } }
+    func session(taking content: ActivityContent) -> SimulatedSession? { sessions.last { $0.takes(content) } }
 }

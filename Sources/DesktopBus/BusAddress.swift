@@ -3,7 +3,7 @@ package import LoopIO
 
 /// The sockets of a bus, from addresses in the D-Bus specification's form:
 /// `unix:path=/run/user/1000/bus;…`.
-package struct BusPlace: Equatable {
+package struct BusAddress: Equatable {
     /// The sockets' paths.
     package let paths: [String]
 

@@ -6,7 +6,7 @@ package import HandoffTransfer
 import LoopIO
 
 /// The receiving app of a stream and the daemon between. Reads the file that the command passes.
-package final class PlayedReceiver {
+package final class SimulatedReceiver {
     /// The header of the content.
     package private(set) var header: TransferHeader?
     /// The content received so far.

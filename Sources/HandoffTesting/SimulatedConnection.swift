@@ -3,12 +3,12 @@ import HandoffJSON
 import LoopIO
 
 /// A connection of an app to a simulated device. On the loop's thread.
-final class PlayedConnection {
+final class SimulatedConnection {
     let stream: ByteStream
-    private unowned let device: PlayedDevice
+    private unowned let device: SimulatedDevice
     private var machine = VarlinkServerMachine()
 
-    init(_ stream: ByteStream, to device: PlayedDevice) {
+    init(_ stream: ByteStream, to device: SimulatedDevice) {
         self.stream = stream
         self.device = device
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
@@ -26,7 +26,7 @@ final class PlayedConnection {
     func perform(_ event: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {
         for action in event(&machine) {
             switch action {
-            case .dispatch(let call, let id): device.serve(PlayedCall(call, id, self))
+            case .dispatch(let call, let id): device.serve(SimulatedCall(call, id, self))
             case .send(let bytes): stream.write(bytes)
             case .abandon: break
             case .upgrade: device.ended(self)
@@ -39,14 +39,14 @@ final class PlayedConnection {
 }
 
 /// A call of an app that waits for its reply.
-final class PlayedCall {
+final class SimulatedCall {
     let method: AppMethod?
     let name: String
     let parameters: JSONObject
-    let connection: PlayedConnection
+    let connection: SimulatedConnection
     private let id: VarlinkCallID
 
-    init(_ call: VarlinkCall, _ id: VarlinkCallID, _ connection: PlayedConnection) {
+    init(_ call: VarlinkCall, _ id: VarlinkCallID, _ connection: SimulatedConnection) {
         name = call.method
         method = AppMethod(rawValue: call.method)
         parameters = call.parameters

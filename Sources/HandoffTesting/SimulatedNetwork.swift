@@ -5,7 +5,7 @@ import LoopIO
 import Timing
 
 /// The simulated devices, and their interaction. On the loop's thread.
-final class PlayedNetwork {
+final class SimulatedNetwork {
     /// A waiter for an offer or an app.
     private struct Waiter {
         let number: Int
@@ -18,9 +18,9 @@ final class PlayedNetwork {
     unowned let loop: EventLoop
     /// The activities that were handed over, in order.
     private(set) var steps: [LoopbackRecording.Step] = []
-    private var devices: [String: PlayedDevice] = [:]
-    private var continuations: [ContinuationID: PlayedContinuation] = [:]
-    private var streams: [StreamID: PlayedStream] = [:]
+    private var devices: [String: SimulatedDevice] = [:]
+    private var continuations: [ContinuationID: SimulatedContinuation] = [:]
+    private var streams: [StreamID: SimulatedStream] = [:]
     private var waiters: [Waiter] = []
     private var lastNumber = 0
     private var lastStep: MonotonicInstant?
@@ -31,9 +31,9 @@ final class PlayedNetwork {
     }
 
     /// Returns the device with this name, which listens. Creates it on first use.
-    func device(_ name: String, in folder: String) throws(SocketFileError) -> PlayedDevice {
+    func device(_ name: String, in folder: String) throws(SocketFileError) -> SimulatedDevice {
         if let device = devices[name] { return device }
-        let device = PlayedDevice(name, path: "\(folder)/\(devices.count + 1).socket", network: self)
+        let device = SimulatedDevice(name, path: "\(folder)/\(devices.count + 1).socket", network: self)
         try device.start()
         devices[name] = device
         return device
@@ -49,7 +49,7 @@ final class PlayedNetwork {
     // MARK: Offers
 
     /// Returns the offers of all other devices.
-    func offers(at device: PlayedDevice) -> [PlayedOffer] {
+    func offers(at device: SimulatedDevice) -> [SimulatedOffer] {
         guard !device.isCut else { return [] }
         return devices.values.filter { $0 !== device }.sorted { $0.name < $1.name }.flatMap(\.offers)
     }
@@ -83,12 +83,12 @@ final class PlayedNetwork {
 
     // MARK: Continuing
 
-    func begin(_ continuation: PlayedContinuation) {
+    func begin(_ continuation: SimulatedContinuation) {
         continuations[continuation.id] = continuation
         continuation.begin()
     }
 
-    func ended(_ session: PlayedSession) {
+    func ended(_ session: SimulatedSession) {
         for continuation in continuations.values {
             if continuation.session === session { continuation.lostSession() }
             if continuation.offer.session === session {
@@ -101,12 +101,12 @@ final class PlayedNetwork {
         }
     }
 
-    func ended(_ stream: PlayedStream) {
+    func ended(_ stream: SimulatedStream) {
         streams[stream.id] = nil
     }
 
     /// Fails the transfers from and to a device.
-    func breakContinuations(with device: PlayedDevice) {
+    func breakContinuations(with device: SimulatedDevice) {
         for continuation in continuations.values
         where continuation.device === device || continuation.offer.device === device {
             continuation.fail(
@@ -114,7 +114,7 @@ final class PlayedNetwork {
         }
     }
 
-    func record(_ content: ActivityContent, from origin: PlayedDevice, to device: PlayedDevice) {
+    func record(_ content: ActivityContent, from origin: SimulatedDevice, to device: SimulatedDevice) {
         let now = loop.now
         let pause = lastStep.map { $0.duration(to: now) } ?? .zero
         lastStep = now
@@ -126,7 +126,7 @@ final class PlayedNetwork {
     // MARK: Streams
 
     /// Handles an app's request for a stream, or its acceptance of one.
-    func openStream(_ request: OpenStreamRequest, _ call: PlayedCall, at device: PlayedDevice) {
+    func openStream(_ request: OpenStreamRequest, _ call: SimulatedCall, at device: SimulatedDevice) {
         switch request {
         case .stream(let id):
             guard let stream = streams[id], stream.continuation.offer.device === device else {
@@ -148,7 +148,7 @@ final class PlayedNetwork {
     }
 
     private func requestStream(
-        _ id: ContinuationID, _ resource: StreamResource?, _ call: PlayedCall, at device: PlayedDevice
+        _ id: ContinuationID, _ resource: StreamResource?, _ call: SimulatedCall, at device: SimulatedDevice
     ) throws(HandoffFailure) {
         guard let continuation = continuations[id], continuation.device === device else {
             throw HandoffFailure.notContinued
@@ -163,13 +163,13 @@ final class PlayedNetwork {
         guard activity.content.supportsStreams else {
             throw HandoffFailure.streamsUnsupported(device: offer.device.name)
         }
-        let stream = PlayedStream(call, of: continuation, network: self)
+        let stream = SimulatedStream(call, of: continuation, network: self)
         streams[stream.id] = stream
         session.send(
             .stream(offer.id, stream.id, from: device.origin(of: continuation.session), resource: resource))
     }
 
-    func breakStreams(of device: PlayedDevice) {
+    func breakStreams(of device: SimulatedDevice) {
         for stream in streams.values
         where stream.continuation.device === device || stream.continuation.offer.device === device {
             stream.end()

@@ -3,21 +3,21 @@ import HandoffModel
 import LoopIO
 
 /// A continuation between two simulated devices. On the loop's thread.
-final class PlayedContinuation {
+final class SimulatedContinuation {
     /// Receives the result: the activity that was sent, or the failure.
     typealias Ending = (Result<ContinuedActivity, HandoffFailure>) -> Void
 
     let id = ContinuationID.random
-    let offer: PlayedOffer
-    let device: PlayedDevice
+    let offer: SimulatedOffer
+    let device: SimulatedDevice
     /// The app that continues the activity; nil for the test itself.
-    private(set) var session: PlayedSession?
-    private let network: PlayedNetwork
+    private(set) var session: SimulatedSession?
+    private let network: SimulatedNetwork
     private var timer: LoopTimer?
     private var ending: Ending?
 
     init(
-        _ offer: PlayedOffer, at device: PlayedDevice, by session: PlayedSession?, network: PlayedNetwork,
+        _ offer: SimulatedOffer, at device: SimulatedDevice, by session: SimulatedSession?, network: SimulatedNetwork,
         _ ending: @escaping Ending
     ) {
         self.offer = offer

@@ -2,22 +2,22 @@ import HandoffControl
 import HandoffModel
 import LoopIO
 
-struct PlayedActivity {
+struct SimulatedActivity {
     var content: ActivityContent
     var needsSave: Bool
 }
 
 /// An app that is attached to a simulated device. On the loop's thread.
-final class PlayedSession {
+final class SimulatedSession {
     /// The maximum time for a save, as in the daemon. After that, the last saved state is sent.
     private static let saveTimeout = Duration.seconds(1)
 
     let id: String
     private(set) var request: AttachRequest
-    private(set) var activities: [ActivityID: PlayedActivity] = [:]
+    private(set) var activities: [ActivityID: SimulatedActivity] = [:]
     /// The activity that the app's user is engaged in.
     private(set) var current: ActivityID?
-    private let events: PlayedCall
+    private let events: SimulatedCall
     private let loop: EventLoop
     /// The handlers waiting for an activity to be saved.
     private var saves: [ActivityID: [() -> Void]] = [:]
@@ -27,7 +27,7 @@ final class PlayedSession {
 
     /// Attaches an app.
     /// - Parameter events: the call whose replies are the events.
-    init(_ request: AttachRequest, events: PlayedCall, loop: EventLoop) {
+    init(_ request: AttachRequest, events: SimulatedCall, loop: EventLoop) {
         id = ActivityID.random.hex
         self.request = request
         self.events = events
@@ -35,7 +35,7 @@ final class PlayedSession {
         send(.attached(session: id))
     }
 
-    var connection: PlayedConnection { events.connection }
+    var connection: SimulatedConnection { events.connection }
 
     func send(_ event: AppEvent) { events.reply(event.json, continues: true) }
 
@@ -64,7 +64,7 @@ final class PlayedSession {
         let content = try description.content(sessionTeam: request.team)
         try content.validate(maxPayload: Limits.payloadMaximum)
         let id = ActivityID.random
-        activities[id] = PlayedActivity(content: content, needsSave: description.needsSave ?? true)
+        activities[id] = SimulatedActivity(content: content, needsSave: description.needsSave ?? true)
         return id
     }
 

@@ -10,7 +10,7 @@ struct BusPlaceTests {
         ("unix:path=/a%2Cb,guid=12;unix:guid=1,path=/c", ["/a,b", "/c"]),
     ])
     func `paths are parsed`(_ addresses: String, _ paths: [String]) {
-        #expect(BusPlace(addresses: addresses)?.paths == paths)
+        #expect(BusAddress(addresses: addresses)?.paths == paths)
     }
 
     @Test(arguments: [
@@ -18,14 +18,14 @@ struct BusPlaceTests {
         "unix:path=/a;autolaunch:", "unix:path=/%FF",
     ])
     func `an address without a path cannot be watched`(_ addresses: String) {
-        #expect(BusPlace(addresses: addresses) == nil)
+        #expect(BusAddress(addresses: addresses) == nil)
     }
 
     @Test func `until its folder exists, the nearest existing parent is watched`() throws {
         let scratch = try ScratchFolder()
-        let place = try #require(BusPlace(addresses: "unix:path=\(scratch.path)/a/b/bus;unix:path=\(scratch.path)/c"))
+        let place = try #require(BusAddress(addresses: "unix:path=\(scratch.path)/a/b/bus;unix:path=\(scratch.path)/c"))
         #expect(place.folders == [scratch.path: .names(["a", "c"])])
         #expect(!place.isThere)
-        #expect(BusPlace(addresses: "unix:path=\(scratch.path)")?.isThere == true)
+        #expect(BusAddress(addresses: "unix:path=\(scratch.path)")?.isThere == true)
     }
 }

@@ -3,7 +3,7 @@
 /// Avahi reports a record once per interface and protocol. After an update, it reports the new
 /// record up to a second before it withdraws the old one. Several therefore exist at the same time,
 /// and the newest is used.
-package struct Sightings<Value: Hashable & Sendable>: Sendable {
+package struct ObservedRecords<Value: Hashable & Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value
         var link: RecordLink

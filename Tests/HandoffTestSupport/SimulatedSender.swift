@@ -6,7 +6,7 @@ package import HandoffTransfer
 package import LoopIO
 
 /// The sending app of a stream and the daemon between. Writes to the file that the command passes.
-package final class PlayedSender {
+package final class SimulatedSender {
     /// The content to send.
     package let content: [UInt8]
     /// True if the peer has all of it.

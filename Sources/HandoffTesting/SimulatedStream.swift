@@ -5,13 +5,13 @@ import LoopIO
 
 /// A stream between the two apps of a continuation, both of which are connected to this process. On
 /// the loop's thread.
-final class PlayedStream {
+final class SimulatedStream {
     /// The maximum time until an app accepts a stream, as in the daemon.
     private static let acceptTimeout = Duration.seconds(30)
 
     let id = StreamID.random
-    let continuation: PlayedContinuation
-    private unowned let network: PlayedNetwork
+    let continuation: SimulatedContinuation
+    private unowned let network: SimulatedNetwork
     /// The requesting app's side, until the other app accepts the stream.
     private var requester: ByteStream?
     private var timer: LoopTimer?
@@ -20,7 +20,7 @@ final class PlayedStream {
 
     /// Creates a stream for an app that requests one. The app can use it immediately: written bytes
     /// are buffered for the other app.
-    init(_ call: PlayedCall, of continuation: PlayedContinuation, network: PlayedNetwork) {
+    init(_ call: SimulatedCall, of continuation: SimulatedContinuation, network: SimulatedNetwork) {
         self.continuation = continuation
         self.network = network
         let side = call.upgrade(["stream": .string(id.hex)])
@@ -32,7 +32,7 @@ final class PlayedStream {
     }
 
     /// Connects the other app, which accepts the stream.
-    func take(_ call: PlayedCall) {
+    func take(_ call: SimulatedCall) {
         guard let requester else { return call.fail(AppErrorName.noSuchStream.rawValue, ["stream": .string(id.hex)]) }
         self.requester = nil
         timer = nil
