@@ -1,4 +1,4 @@
-"""What a newcomer types, from README.md and docs/install.md: each line is run here, or where it is said below."""
+"""The commands of README.md, docs/account.md and docs/install.md: each line is run here, or by the test that is named below."""
 
 import html
 import os
@@ -8,9 +8,10 @@ from harness import BIN, ROOT, expect, main, run, test
 from transcripts import Play, blocks, differences, steps
 
 README, INSTALL = "README.md", "docs/install.md"
+# The pages whose transcripts use one account of two devices, in the order in which they run.
+TUTORIAL = (README, "docs/account.md")
 # Lines for a whole system: the file that runs the same, and a text in it that does.
 ELSEWHERE = {
-    "scripts/test": (".ci/run", "exec scripts/test"),
     "scripts/setup --package && make && make deb": ("scripts/test", "scripts/setup --tests"),
     "sudo apt install ./handoff_*.deb": ("Tests/System/root_package.py", 'self.apt("install"'),
     "sudo apt install ./.build/deb/handoff_*.deb": ("Tests/System/root_package.py", 'self.apt("install"'),
@@ -38,14 +39,14 @@ def path(name):
     return os.path.join(ROOT, name)
 
 
-@test("the transcripts of the README are what happens, to the letter", limit=280)
+@test("the transcripts of the README and of docs/account.md are what happens, to the letter", limit=280)
 def transcripts(stage):
     play = Play(stage, "desk", "laptop")
     play.file("desk", "report.odt", "A report. " * 1000)
     os.mkdir(os.path.join(play.home("laptop"), "Documents"))
-    shown = [lines for lines in blocks(path(README)) if steps(lines)]
+    shown = [lines for name in TUTORIAL for lines in blocks(path(name)) if steps(lines)]
     for lines in shown:
-        # A file lets in a device that is in no account yet.
+        # An account file admits a device that is in no account yet.
         if "account export" in lines[0]:
             file = Play(stage, "tower", "tablet", called={"desk": "tower", "laptop": "tablet"})
             file.devices["desk"].ctl("account", "create")
@@ -69,7 +70,7 @@ def other_transcripts(stage):
     for name in pages():
         for block in blocks(path(name)):
             expect(not any(line.startswith("$ handoffctl") for line in block), f"{name}: the device is missing in {block[0]}")
-            if name == README or not steps(block):
+            if name in TUTORIAL or not steps(block):
                 continue
             if steps(block)[0].command in COMPARED_ELSEWHERE:
                 elsewhere.add(steps(block)[0].command)
