@@ -655,7 +655,7 @@ def key_updates(stage):
             sent += 100
     except OSError:
         pass
-    print(f"{sent} requests were accepted")
+    print(f"    {sent} requests were accepted")
     stays_flat(before, daemon)
     daemon.is_well()
     link.sock.close()
