@@ -103,7 +103,8 @@ def files(stage, *options, discovery="embedded"):
         for daemon in (three, two, one):
             reset(daemon)
     times.sort()
-    print(f"   {RUNS} runs with {discovery}: from the imports to agreement {times[0]:.2f}, {times[len(times) // 2]:.2f}, " f"{times[-1]:.2f} s (min, median, max)", flush=True)
+    print(f"   {RUNS} runs with {discovery}: from the imports to agreement {times[0]:.2f}, {times[len(times) // 2]:.2f}, "
+          f"{times[-1]:.2f} s (min, median, max)", flush=True)
     agree_in_time(agreements)
 
 

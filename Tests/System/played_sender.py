@@ -45,13 +45,10 @@ class PlayedSender:
     """A socket that behaves like handoffd. `kind` is file, stream or folder. `content` is the data
     on the wire.
 
-    at_once      everything after `go` is sent in one piece, including the last message; else byte
-    by byte
-    passes       whether it accepts the file to be written, or lets the command write the bytes
-    itself
-    part         this many bytes of the content are sent, followed by `ending`: "cut", "error",
-    "garbage", "refusal" (the daemon
-                 cannot write the file), "silence"; None: all of it, successfully
+    at_once      everything after `go` is sent in one piece, including the last message; else byte by byte
+    passes       whether it accepts the file to be written, or lets the command write the bytes itself
+    part         this many bytes of the content are sent, followed by `ending`: "cut", "error", "garbage",
+                 "refusal" (the daemon cannot write the file), "silence"; None: all of it, successfully
     behind       bytes that follow the last message in the same piece
     """
 
