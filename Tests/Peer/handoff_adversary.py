@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Does to a real daemon what docs/protocol.md says that it must refuse, as a member and as a stranger.
+"""Sends a real daemon everything that it must refuse according to docs/protocol.md, as a member and
+as an unknown device.
 
     handoff_adversary.py STATE HOST:PORT
 
-STATE is the state file of handoff_peer.py, whose device must be a member. Prints one JSON object for each case, and ends
-with 1 if any of them went otherwise than it must.
+STATE is the state file of handoff_peer.py, whose device must be a member. Prints one JSON object
+for each case, and exits with 1 if the daemon did not behave as required in any of them.
 """
 
 import json
@@ -34,7 +35,7 @@ class Adversary:
 
     @property
     def label(self):
-        """The server's present label, which its latest hello says."""
+        """Returns the server's current label, from its latest hello."""
         return bytes.fromhex(self.link.hello["label"])
 
     def report(self, case, found, expected):
@@ -73,7 +74,8 @@ class Adversary:
             self.report(case, self._exchange(data, expected), expected)
 
     def _exchange(self, data, expected):
-        """Sizes of the acknowledgements that come back. An expected one is waited for, so that it does not count for the next."""
+        """Returns the sizes of the acknowledgements received. Waits for an expected one, so that it
+        does not count for the next."""
         sock, sizes = self.peer.udp, []
         sock.sendto(data, self.target)
         try:
@@ -86,7 +88,8 @@ class Adversary:
             return sizes
 
     def acknowledgements(self):
-        """What the daemon acknowledges: by the secret of the two devices, for the datagram and the address that it arrived at."""
+        """Tests the acknowledgements of the daemon: by the secret of the two devices, for the
+        datagram and the address at which it arrived."""
         peer, pair = self.peer, self.peer.pair(self.server)
         plain = c.sign_advert(peer.announcement(), peer.label, peer.key)
         datagram = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, peer.keys.advert)
@@ -102,7 +105,8 @@ class Adversary:
         self.report("acknowledgement: at this address", value["content"][44:], host)
 
     def reserved(self):
-        """Statements of reserved kinds are kept, if they are signed; a header above its cap closes before its body comes."""
+        """Statements of reserved kinds are kept, if they are signed. A header above its cap closes
+        the connection before its body arrives."""
         sign = lambda body: r.sign_statement(self.peer.key, self.peer.roster.account, 200, body)
         forged = bytearray(sign(b"forged").data)
         forged[-1] ^= 1
@@ -195,7 +199,8 @@ class Adversary:
         self.report("gate: by the epoch's gate key again", self._knock(by_epoch + captured), b"")
 
     def callers(self):
-        """The gate names the caller: by a device's key only its own certificate comes in, by a ticket's one that proves itself."""
+        """The gate identifies the caller: a device's key admits only its own certificate, and a
+        ticket's key one that proves itself."""
         mine = self.peer.context
         other, stranger = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
         self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(other)))
@@ -211,7 +216,8 @@ class Adversary:
         self._session("caller: a member's statements behind our key", "closed", twin, ours)
 
     def introductions(self):
-        """What the epoch's gate key opens: a device that another member has let in comes in with the statements that say so."""
+        """Tests what the epoch's gate key opens: a device that another member has admitted enters
+        with the statements that prove this."""
         peer, account, gate, key = self.peer, self.peer.roster.account, self.peer.keys.gate, Ed25519PrivateKey.generate()
         sign = lambda kind, body: r.sign_statement(peer.key, account, kind, body)
         added, context, hello = sign(r.ADD, c.raw_public(key)), l.make_context(key), (l.HELLO, self._hello_without_key())
@@ -237,7 +243,7 @@ class Adversary:
         return json.dumps({name: value for name, value in hello.items() if name not in ("epoch", "label")}).encode()
 
     def tickets(self):
-        """What a ticket opens, and what not: one device, once, and only with the statements that make it live."""
+        """Tests what a ticket opens: one device, once, and only with the statements that make it live."""
         account = self.peer.roster.account
         ticket, other, key = self._ticket(), self._ticket(), Ed25519PrivateKey.generate()
         use = r.sign_statement(ticket, account, r.USE, c.raw_public(key))
@@ -279,7 +285,7 @@ class Adversary:
         self._session("ticket: revoked", "closed", l.make_context(second), frames, self._pair_of(other))
 
     def _ticket(self):
-        """A ticket that the daemon knows: its key."""
+        """Creates a ticket that the daemon knows. Returns its key."""
         ticket = Ed25519PrivateKey.generate()
         self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.TICKET, c.raw_public(ticket)))
         return ticket
@@ -307,7 +313,7 @@ class Adversary:
                 return b""
 
     def strangers(self):
-        """Who has a ticket's key and nothing else."""
+        """A caller that has a ticket's key and nothing else."""
         statements, hello, gate = self.peer.roster.encoded(), self.peer.hello(), self._pair_of(self._ticket())
         cases = [
             ("stranger: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
@@ -361,15 +367,15 @@ class Adversary:
                   for name, values in wrong.items() for value in values]
         for case, frames, expected in cases:
             self._session(case, expected, self.peer.context, frames)
-            time.sleep(0.12)  # Ten connections in a second are what one device may make.
+            time.sleep(0.12)  # One device may make ten connections in a second.
 
     def _foreign_advert(self):
-        """One that the founder could have made, but for the signature."""
+        """A statement that the founder could have made, except for the signature."""
         announcement = self.peer.announcement() | {"device": self.peer.roster.founder.by}
         return self.peer.label + c.sign_advert(announcement, self.peer.label, self.peer.key)
 
     def crowd(self):
-        """Identities cost nothing to who has a ticket's key: they must not use up what members need."""
+        """The holder of a ticket's key can create any number of identities. They must not use up what members need."""
         links, gate = [], self._pair_of(self._ticket())
         for _ in range(100):
             try:
@@ -382,9 +388,10 @@ class Adversary:
             link.sock.close()
 
     def hoard(self):
-        """A member and two more identities of it begin frames of 8 MiB and do not end them: all together they may hold 64 MiB."""
+        """A member and two more of its identities start frames of 8 MiB and do not complete them.
+        All together they may occupy 64 MiB."""
         most, links, closed = 8 * 2**20, [], 0
-        callers = [(self.peer.context, self.gate_key)] * 3  # It has one connection already.
+        callers = [(self.peer.context, self.gate_key)] * 3  # It already has one connection.
         for _ in range(2):
             key = Ed25519PrivateKey.generate()
             self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
@@ -408,7 +415,8 @@ class Adversary:
         self.report("hoard: a member is answered", self._ask(), True)
 
     def removed(self):
-        """A device that is removed between its proof and its hello is served nothing; what it shares with members opens nothing."""
+        """A device that is removed between its proof and its hello is not served. Secrets that it
+        shares with members open nothing."""
         key, peer = Ed25519PrivateKey.generate(), self.peer
         context, account, raw = l.make_context(key), peer.roster.account, c.raw_public(key)
         self._tell(r.sign_statement(peer.key, account, r.ADD, raw))
@@ -431,7 +439,7 @@ class Adversary:
             self._session(f"removed: by the key of the {case} epoch", "closed", context, frames, key)
 
     def flood(self):
-        """A member that sends too many statements is read later, and none of them is dropped; what is too much of hello is."""
+        """A member that sends too many statements is read later, and none of them is dropped. Excess hellos are."""
         hello = l.HELLO, self.peer.hello()
         for case, frame, count, answered, least, most in (
                 ("statements", (l.STATEMENTS, b""), 40, True, 4, 15),
@@ -442,7 +450,7 @@ class Adversary:
             try:
                 link.send(hello, *[frame] * count)
                 if frame == hello:
-                    time.sleep(1.5)  # It counts as requests do.
+                    time.sleep(1.5)  # It counts in the same way as requests.
                 link.send((l.REQUEST, b'{"id":1,"method":"activities"}'))
                 while (found := link.receive(20)) and found[0] != l.RESPONSE:
                     pass
@@ -459,13 +467,14 @@ class Adversary:
         return l.Link.call(*self.target, context, gate, self.server, self.label)
 
     def _tell(self, *statements):
-        """Gives the daemon statements, and waits until it has stored them."""
+        """Sends the daemon statements, and waits until it has stored them."""
         self.peer.roster.merge(list(statements))
         self.peer.say(self.link, (l.STATEMENTS, self.peer.roster.encoded()), (l.HELLO, self.peer.hello()))
         self._ask()  # Nothing is read before the statements are stored.
 
     def _ask(self):
-        """Whether the daemon answers. What floods have used up of this device's requests comes back within a second."""
+        """Returns whether the daemon answers. The part of this device's request budget that floods
+        have used up is available again within a second."""
         for _ in range(3):
             try:
                 return "result" in self.peer.request(self.link, "activities", {})
@@ -474,7 +483,7 @@ class Adversary:
         return False
 
     def _late(self, context, gate, hello, between):
-        """Begins a hello, and ends it after something else; what comes back."""
+        """Starts a hello, and completes it after something else. Returns the frames received."""
         try:
             link = self._call(context, gate)
             for part in (hello[:3], hello[3:]):
@@ -489,12 +498,13 @@ class Adversary:
             return "closed"
 
     def _session(self, case, expected, context, frames, gate=None, wanted=None):
-        """Reports whether a connection is still open after these frames; `wanted` is a kind that must have come."""
+        """Reports whether a connection is still open after these frames. `wanted` is a kind that
+        must have been received."""
         try:
             link = self._call(context, gate or self.gate_key)
             link.send(*frames)
             kinds = set()
-            # An end that is expected is waited for; one that is not has this long to come.
+            # Waits for an expected end. An unexpected one has this long to occur.
             while found := link.receive(10 if expected == "closed" else 1.5):
                 kinds.add(found[0])
             link.close()
@@ -519,7 +529,7 @@ def main():
     adversary.reserved()
     adversary.crowd()
     adversary.hoard()
-    time.sleep(1.5)  # What the floods have used up of this device's requests comes back; above it nothing is answered.
+    time.sleep(1.5)  # The part of this device's request budget that the floods have used up is available again. Requests above it are not answered.
     adversary.removed()
     adversary.flood()
     return 1 if adversary.failed else 0

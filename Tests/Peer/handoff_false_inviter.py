@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Announces itself on the network as a device that invites, ends TLS, and passes all frames on to one that really does.
+"""Announces itself on the network as an inviting device, terminates TLS, and forwards all frames to
+a real one.
 
     handoff_false_inviter.py OWN-ADDRESS HOST:PORT      until its standard input ends
 
-Prints {"event": "announced"}, then a line for each frame that passes. IPv4 only. For tests.
+Prints {"event": "announced"}, then a line for each forwarded frame. IPv4 only. For tests.
 """
 
 import json
@@ -26,7 +27,7 @@ def record(name, kind, data, unique=True):
 
 
 def announcement(address, port):
-    """An unsolicited answer of multicast DNS: a service with a random name, as the real ones have."""
+    """Returns an unsolicited response of multicast DNS: a service with a random name, like the real ones."""
     label = os.urandom(10).hex().encode()
     instance, host = bytes([len(label)]) + label + SERVICE, bytes([len(label)]) + label + b"\x05local\x00"
     records = [
@@ -39,7 +40,7 @@ def announcement(address, port):
 
 
 def announce(address, data):
-    """Says it now, twice a second, and whenever somebody asks."""
+    """Announces it now, twice a second, and in response to each query."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -1,4 +1,4 @@
-"""JSON bodies of frames, read as strictly as docs/protocol.md says: what breaks a rule closes the connection."""
+"""JSON bodies of frames, parsed as strictly as docs/protocol.md requires. A violation closes the connection."""
 
 import json
 
@@ -24,7 +24,7 @@ def _levels(value):
 
 
 def read_object(body):
-    """One object; members that are null are missing."""
+    """Parses one object. Members that are null are treated as absent."""
     try:
         value = json.loads(body.decode("utf-8"), object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
@@ -47,7 +47,7 @@ def _is_hex(value, size):
 
 
 def read_hello(body, device):
-    """The hello of a device, which its certificate names."""
+    """Parses the hello of a device, which its certificate identifies."""
     hello = read_object(body)
     fits = {"version", "port", "boot", "roster"} <= hello.keys()
     fits &= all(_is_integer(hello[name], *RANGES[name]) for name in RANGES.keys() & hello.keys())
@@ -62,7 +62,7 @@ def read_hello(body, device):
 
 
 def read_request(body, last):
-    """A request whose id is greater than the one before."""
+    """Parses a request whose id is greater than the one before."""
     request = read_object(body)
     if not _is_integer(request.get("id"), last + 1, 2**63 - 1) or not _is_text(request.get("method"), 64):
         raise Refused("a request that breaks a rule")
@@ -72,7 +72,7 @@ def read_request(body, last):
 
 
 def read_list(result):
-    """The elements of an answer to `activities` that keep the rules; raises when the whole of it is of no use."""
+    """Returns the valid elements of a reply to `activities`. Raises if the whole reply is invalid."""
     elements = result.get("activities")
     if not isinstance(elements, list) or len(elements) > MOST_LISTED:
         raise Refused("no list, or a long one")

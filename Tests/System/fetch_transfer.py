@@ -2,7 +2,7 @@
 """Receives a file or folder that another device offers, using only Python's standard library and
 docs/transfers.md.
 
-fetch_transfer.py SOCKET ACTIVITY FOLDER [BYTES]
+    fetch_transfer.py SOCKET ACTIVITY FOLDER [BYTES]
 
 With BYTES it stops after this many bytes of a file, and the next run resumes. Prints the received
 items as JSON.

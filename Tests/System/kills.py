@@ -1,11 +1,11 @@
 """Kills daemons and commands repeatedly, and checks after each kill that nothing was lost.
 
-python3 Tests/System/kills.py COUNT [--seed NUMBER] [--worlds NUMBER] [--only REGEX]
+    python3 Tests/System/kills.py COUNT [--seed NUMBER] [--worlds NUMBER] [--only REGEX]
 
-COUNT       stops after this many kills; Ctrl-C stops it earlier, with the same summary
---seed      repeats the choices: requests, victims and places; the exact moment depends on the machine
---worlds    number of accounts of three devices that are played in parallel (default: three for each processor)
---only      only acts whose names contain this word, such as Pairing or File
+    COUNT       stops after this many kills; Ctrl-C stops it earlier, with the same summary
+    --seed      repeats the choices: requests, victims and places; the exact moment depends on the machine
+    --worlds    number of accounts of three devices that are played in parallel (default: three for each processor)
+    --only      only acts whose names contain this word, such as Pairing or File
 
 Each round makes one request and injects one fault (`kills_world.py`): a daemon or `handoffctl` is
 killed at a moment or at a call, the power fails, a write is torn, or the disk is full or broken. No

@@ -2,7 +2,7 @@
 the named file. Uses only Python. machine_sandbox.py runs it in place of the daemon, and of
 handoff-desktop.
 
-sandbox_probe.py REPORT HOME RUNTIME MANAGER        REPORT: a file, or - for standard output
+    sandbox_probe.py REPORT HOME RUNTIME MANAGER        REPORT: a file, or - for standard output
 """
 
 import json

@@ -3,7 +3,7 @@ its texts.
 
 Run by windows.py:
 
-/usr/bin/python3 settings_driver.py FOLDER [LINK]
+    /usr/bin/python3 settings_driver.py FOLDER [LINK]
 
 FOLDER contains the package. Each line of standard input is a command as JSON, answered by one line:
 {"ok": …} or {"failure": …}. A command waits for the widgets that it needs. The application is the

@@ -1,7 +1,7 @@
 """Five devices on simulated hosts that work for hours, and must not need more resources at the end
 than at the start. Needs root.
 
-python3 Tests/System/soak.py HOURS [--seed NUMBER] [--pause SECONDS]
+    python3 Tests/System/soak.py HOURS [--seed NUMBER] [--pause SECONDS]
 
 They hand over payloads and files, lose the network, change addresses, sleep (SIGSTOP, SIGCONT) and
 have their clocks set, all at random. After each of these two of them must hand over again. Between
