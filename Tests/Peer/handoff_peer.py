@@ -64,9 +64,11 @@ class Peer:
         else:
             raise SystemExit("no state yet: give --account FILE")
         self.boot, self.seq, self.offers = max(self.boot + 1, int(time.time())), 0, {}
-        self.list_seq, self.announced = 0, []  # The announcement since which the activities are unchanged, and the activities.
+        # The announcement since which the activities are unchanged, and the activities.
+        self.list_seq, self.announced = 0, []
         self.label = self.previous = self.keys = None
-        self.streams, self.pairs, self.seen, self.latest, self.calls = None, {}, set(), {}, 0  # A StreamServer issues tickets for streams and serves them.
+        # A StreamServer issues tickets for streams and serves them.
+        self.streams, self.pairs, self.seen, self.latest, self.calls = None, {}, set(), {}, 0
         self.context = l.make_context(self.key)
         self.store()
         self._derive()
