@@ -162,7 +162,7 @@ def fill(peer, link):
         statements.append(r.sign_statement(signers[number // ADDED_BY_ONE], peer.roster.account, r.ADD, body))
     peer.roster.merge(statements)
     assert len(peer.roster.live) == DEVICES
-    peer.say(link, (l.STATEMENTS, peer.roster.encoded()), (l.HELLO, peer.hello()))
+    peer.send_frames(link, (l.STATEMENTS, peer.roster.encoded()), (l.HELLO, peer.hello()))
     peer.request(link, "activities", {})  # Statements are stored before anything else is read.
 
 

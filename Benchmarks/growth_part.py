@@ -36,7 +36,7 @@ SETTLING = 270
 PAUSE = 0.05
 STREAMS = 1000
 # How many devices are admitted at the same time, and by one device in total, up to the limits of the protocol.
-AT_ONCE, GUESTS = 4, 40
+AT_ONCE, MAX_ADMISSIONS = 4, 40
 
 
 def numbers(quick):
@@ -112,9 +112,9 @@ class Device:
 class Account:
     """Devices of one account on simulated hosts, whose number grows."""
 
-    def __init__(self, stage, most):
+    def __init__(self, stage, maximum):
         streaming.allow_descriptors()
-        self.stage, self.lab = stage, harness.Lab(stage, most, "--no-avahi", "--ipv4-only")
+        self.stage, self.lab = stage, harness.Lab(stage, maximum, "--no-avahi", "--ipv4-only")
         self.devices = []
 
     def grow(self, count):
@@ -124,25 +124,25 @@ class Account:
         if not self.devices:
             new[0].daemon.ctl("account", "create")
             self.devices.append(new.pop(0))
-        guests = {device: 0 for device in self.devices}
+        admissions = {device: 0 for device in self.devices}
         while new:
-            hosting = sorted(guests, key=guests.get)[:AT_ONCE]
+            hosting = sorted(admissions, key=admissions.get)[:AT_ONCE]
             pairs = list(zip(hosting, new))
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
                 for future in [pool.submit(self._join, *pair) for pair in pairs]:
                     future.result()
-            for inviter, guest in pairs:
-                guests[inviter] += 1
-                guests[guest] = 0
+            for inviter, joiner in pairs:
+                admissions[inviter] += 1
+                admissions[joiner] = 0
             del new[:len(pairs)]
-        self.devices += [device for device in guests if device not in self.devices]
+        self.devices += [device for device in admissions if device not in self.devices]
         settled(*(device.daemon for device in self.devices))
 
     @staticmethod
-    def _join(inviter, guest):
+    def _join(inviter, joiner):
         window = inviter.daemon.follow("pair", "--yes")
         link = window.wait("opened")["link"]
-        guest.daemon.ctl("join", input=(link + "\n").encode(), within=60)
+        joiner.daemon.ctl("join", input=(link + "\n").encode(), within=60)
         window.wait("joined")
         window.process.wait(20)
 
@@ -169,7 +169,7 @@ class Account:
         return sum(processor(device.pid) for device in self.devices)
 
 
-def heard(account, sender, title):
+def received(account, sender, title):
     """Changes a title. Returns the milliseconds until each other device has notified its watcher."""
     waiting = {device.watching.stream.fileno(): device.watching for device in account.devices if device is not sender}
     poll = select.epoll()
@@ -193,7 +193,7 @@ def measure_changes(account, quick):
     """Measures how soon a change is received by each and by all, and its cost for all daemons together."""
     count = len(account.devices)
     sender = account.devices[count // 2]
-    heard(account, sender, "The first one")
+    received(account, sender, "The first one")
     account.settle(quick)
     begin, before = time.monotonic(), account.processor()
     time.sleep(10 if quick else 20)
@@ -203,7 +203,7 @@ def measure_changes(account, quick):
     wire = account.lab.traffic()
     for number in range(repeats):
         next = time.monotonic() + PACE
-        moments = heard(account, sender, f"Title {number}")
+        moments = received(account, sender, f"Title {number}")
         each += moments
         last.append(max(moments))
         time.sleep(max(0, next - time.monotonic()))
@@ -361,12 +361,12 @@ def measure(stage, quick):
             figures |= measure_changes(account, quick)
         if "idle" in parts():
             figures |= measure_idle(account, quick)
-    most = max(sizes)
+    maximum = max(sizes)
     for name in [name for name in figures if name.startswith("memory of a device")]:
         count = int(name.split()[-2])
-        if count < most:
-            further = figures[f"memory of a device, {most} devices"]["median"] - figures[name]["median"]
-            figures[f"memory for each further device, from {count} to {most}"] = one(further / (most - count))
+        if count < maximum:
+            further = figures[f"memory of a device, {maximum} devices"]["median"] - figures[name]["median"]
+            figures[f"memory for each further device, from {count} to {maximum}"] = one(further / (maximum - count))
     return figures, f"{ACTIVITIES} activities each"
 
 

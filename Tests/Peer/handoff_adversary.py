@@ -117,7 +117,7 @@ class Adversary:
                  ("below 128", wrapped(b"\x7f" + self.peer.roster.account + bytes(32 + 64))))
         for case, data in cases:
             self._session(f"reserved: a statement {case}", "closed", self.peer.context, [(l.STATEMENTS, data), hello])
-        self._tell(sign(b"one"), sign(b"another"))
+        self._send_statements(sign(b"one"), sign(b"another"))
         self.peer._settle(self.link)
         self.report("reserved: statements are kept", self.peer._is_settled(self.link), True)
         for kind, length in ((l.ACCOUNT_KEY, 34), (l.HELLO, 4098), (l.NOTICE, 2**20 + 2), (99, 65538)):
@@ -141,7 +141,7 @@ class Adversary:
         by_id, flip = {"epoch": (peer.device, peer.keys.gate)}, lambda data, at: data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
         static = lambda serial, **caller: token(self.gate_key, c.STATIC_LABEL, serial=serial, **caller) + captured
         period = lambda offset: b"handoff/" + struct.pack(">Q", int(time.time()) // 1024 + offset)
-        stranger, raw = Ed25519PrivateKey.generate(), peer.roster.keys[self.server]
+        unknown, raw = Ed25519PrivateKey.generate(), peer.roster.keys[self.server]
         account, own = peer.roster.account, c.raw_public(peer.key)
         former = c.hmac_sha256(self.gate_key, b"handoff/1 gate" + self.server + self.label + c.sha256(captured))
         cases = {
@@ -164,17 +164,17 @@ class Adversary:
             "token by the epoch's gate key with our hint": token(peer.keys.gate, self.label, **by_id) + captured,
             "token by the account key": token(peer.account_key, self.label) + captured,
             "token by the pairwise secret": token(peer.pair(self.server).secret, self.label) + captured,
-            "token of a stranger": token(c.PairKeys(stranger, raw, account).gate, self.label) + captured,
-            "token of another pair": token(c.PairKeys(stranger, own, account).gate, self.label) + captured,
+            "token of an unknown device": token(c.PairKeys(unknown, raw, account).gate, self.label) + captured,
+            "token of another pair": token(c.PairKeys(unknown, own, account).gate, self.label) + captured,
             "token of another account": token(c.PairKeys(peer.key, raw, os.urandom(16)).gate, self.label) + captured,
             "token of one's own key as a ticket": token(self._as_ticket(peer.key), self.label) + captured,
-            "token of a ticket that nobody issued": token(self._as_ticket(stranger), self.label) + captured,
+            "token of a ticket that was not issued": token(self._as_ticket(unknown), self.label) + captured,
             "label of a period of time": token(self.gate_key, period(0), serial=peer.serial()) + captured,
             "static label, boot 0": static((0, 1)),
             "static label, boot 2^63": static((2**63, 1)),
             "static label, an earlier boot": static((peer.boot - 1, 2**32 - 1)),
             "static label, an earlier call": static((peer.boot, 0)),
-            "static label of a stranger": token(c.PairKeys(stranger, raw, account).gate, c.STATIC_LABEL) + captured,
+            "static label of an unknown device": token(c.PairKeys(unknown, raw, account).gate, c.STATIC_LABEL) + captured,
             "HTTP": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40),
             "long record": genuine + b"\x16\x03\x01\x10\x01" + bytes(4097),
             "empty record": token(self.gate_key, self.label) + b"\x16\x03\x01\0\0",
@@ -202,18 +202,18 @@ class Adversary:
         """The gate identifies the caller: a device's key admits only its own certificate, and a
         ticket's key one that proves itself."""
         mine = self.peer.context
-        other, stranger = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
-        self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(other)))
+        other, unknown = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+        self._send_statements(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(other)))
         others = self._pair(other)
         hello = [(l.HELLO, self.peer.hello())]
         self._session("caller: another member", "open", l.make_context(other), hello, others)
         self._session("caller: another member by our key", "closed", l.make_context(other), hello)
         self._session("caller: we by another member's key", "closed", mine, hello, others)
-        self._session("caller: a stranger by our key", "closed", l.make_context(stranger), hello)
+        self._session("caller: an unknown device by our key", "closed", l.make_context(unknown), hello)
         self._session("caller: a member by a ticket", "open", mine, hello, self._pair_of(self._ticket()))
-        twin = l.make_context(other)
+        other_context = l.make_context(other)
         ours = [(l.STATEMENTS, self.peer.roster.encoded()), *hello]
-        self._session("caller: a member's statements behind our key", "closed", twin, ours)
+        self._session("caller: a member's statements behind our key", "closed", other_context, ours)
 
     def introductions(self):
         """Tests what the epoch's gate key opens: a device that another member has admitted enters
@@ -223,7 +223,7 @@ class Adversary:
         added, context, hello = sign(r.ADD, c.raw_public(key)), l.make_context(key), (l.HELLO, self._hello_without_key())
         list_of = lambda *statements: (l.STATEMENTS, r.encode_list([*peer.roster.statements.values(), *statements]))
         removed = Ed25519PrivateKey.generate()
-        self._tell(sign(r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
+        self._send_statements(sign(r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
         for case, frames, made in (
                 ("hello first", [hello, list_of(added)], context),
                 ("the roster alone", [list_of(), hello], context),
@@ -232,7 +232,7 @@ class Adversary:
                 ("a removed device", [list_of(sign(r.ADD, c.raw_public(removed))), hello], l.make_context(removed)),
         ):
             self._session(f"introduction: {case}", "closed", made, frames, gate)
-        self._session("introduction: by its own key it is a stranger", "closed", context, [hello], self._pair(key))
+        self._session("introduction: by its own key it is unknown", "closed", context, [hello], self._pair(key))
         self._session("introduction: of a member", "open", peer.context, [hello], gate)
         self._session("introduction: lets in", "open", context, [list_of(added), hello], gate, l.ACCOUNT_KEY)
         self._session("introduction: then by its own key", "open", context, [hello], self._pair(key))
@@ -253,7 +253,7 @@ class Adversary:
         forged = bytearray(list_of(use))
         forged[-1] ^= 1
         removed = Ed25519PrivateKey.generate()
-        self._tell(r.sign_statement(self.peer.key, account, r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
+        self._send_statements(r.sign_statement(self.peer.key, account, r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
         of_removed = r.sign_statement(ticket, account, r.USE, c.raw_public(removed))
         hello, many = (l.HELLO, self.peer.hello()), r.encode_list([use] * 4000)
         by_other = r.sign_statement(other, account, r.USE, c.raw_public(Ed25519PrivateKey.generate()))
@@ -271,7 +271,7 @@ class Adversary:
         frames = [(l.STATEMENTS, list_of(use, named)), (l.HELLO, self._hello_without_key())]
         self._session("ticket: a use lets in", "open", context, frames, gate, l.ACCOUNT_KEY)
         self.peer._settle(self.link)
-        self._ask()
+        self._answers()
         self.report("ticket: and is closed", r.ticket_id(c.raw_public(ticket)) in self.peer.roster.tickets, False)
         self.report("ticket: no new epoch", self.peer.is_current, True)
         self._session("ticket: the same again", "closed", context, frames, gate)
@@ -280,14 +280,14 @@ class Adversary:
         self._session("ticket: a second device", "closed", l.make_context(second), [(l.STATEMENTS, list_of(again))], gate)
         self._session("ticket: the device by its own key", "open", context, [hello], self._pair(key))
         revoked = r.remove_body(r.ticket_id(c.raw_public(other)))
-        self._tell(r.sign_statement(self.peer.key, account, r.REMOVE, revoked))
+        self._send_statements(r.sign_statement(self.peer.key, account, r.REMOVE, revoked))
         frames = [(l.STATEMENTS, list_of(r.sign_statement(other, account, r.USE, c.raw_public(second))))]
         self._session("ticket: revoked", "closed", l.make_context(second), frames, self._pair_of(other))
 
     def _ticket(self):
         """Creates a ticket that the daemon knows. Returns its key."""
         ticket = Ed25519PrivateKey.generate()
-        self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.TICKET, c.raw_public(ticket)))
+        self._send_statements(r.sign_statement(self.peer.key, self.peer.roster.account, r.TICKET, c.raw_public(ticket)))
         return ticket
 
     def _pair(self, key):
@@ -312,22 +312,22 @@ class Adversary:
             except ConnectionError:
                 return b""
 
-    def strangers(self):
+    def unknown_devices(self):
         """A caller that has a ticket's key and nothing else."""
         statements, hello, gate = self.peer.roster.encoded(), self.peer.hello(), self._pair_of(self._ticket())
         cases = [
-            ("stranger: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
-            ("stranger: no statements", [(l.STATEMENTS, b""), (l.HELLO, hello)]),
-            ("stranger: hello", [(l.HELLO, hello)]),
-            ("stranger: request", [(l.REQUEST, b'{"id":1,"method":"activities"}')]),
-            ("stranger: unknown kind", [(99, b"")]),
+            ("unknown device: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
+            ("unknown device: no statements", [(l.STATEMENTS, b""), (l.HELLO, hello)]),
+            ("unknown device: hello", [(l.HELLO, hello)]),
+            ("unknown device: request", [(l.REQUEST, b'{"id":1,"method":"activities"}')]),
+            ("unknown device: unknown kind", [(99, b"")]),
         ]
         for case, frames in cases:
             self._session(case, "closed", l.make_context(Ed25519PrivateKey.generate()), frames, gate)
 
     def members(self):
         hello = (l.HELLO, self.peer.hello())
-        said = lambda **changes: (l.HELLO, json.dumps(json.loads(self.peer.hello()) | changes).encode())
+        hello_with = lambda **changes: (l.HELLO, json.dumps(json.loads(self.peer.hello()) | changes).encode())
         ask = b'{"id":1,"method":"activities"}'
         again = b'{"id":2,"method":"activities"}'
         many = [(l.REQUEST, b'{"id":%d,"method":"nothing"}' % number) for number in range(1, 41)]
@@ -344,9 +344,9 @@ class Adversary:
             ("member: request before hello", [(l.REQUEST, ask)], "closed"),
             ("member: hello of 5 KiB", [(l.HELLO, b" " * 5000)], "closed"),
             ("member: hello again", [hello, hello, (l.REQUEST, ask)], "open"),
-            ("member: hello again with another device", [hello, said(device="00" * 32)], "closed"),
+            ("member: hello again with another device", [hello, hello_with(device="00" * 32)], "closed"),
             ("member: hello again that is none", [hello, (l.HELLO, b"{}")], "closed"),
-            ("member: hello with what nobody knows", [said(capabilities=["x" * 32] * 16, future={"a": [1]})], "open"),
+            ("member: hello with unknown values", [hello_with(capabilities=["x" * 32] * 16, future={"a": [1]})], "open"),
             ("member: one request id twice", [hello, (l.REQUEST, ask), (l.REQUEST, ask)], "closed"),
             ("member: response to nothing", [hello, (l.RESPONSE, b'{"id":9,"result":{}}')], "closed"),
             ("member: a statement of an unknown kind", [(l.STATEMENTS, b"\0\x71" + b"\x09" + bytes(112))], "closed"),
@@ -363,7 +363,7 @@ class Adversary:
             ("member: what is above its budget is not read", [hello] + many + [(l.REQUEST, b"{")], "open"),
             ("member: notices without end", [hello] + [(l.NOTICE, b'{"method":"a"}')] * 300, "closed"),
         ]
-        cases += [(f"member: hello with {name} {value!r:.20}", [said(**{name: value}), (l.REQUEST, again)], "closed")
+        cases += [(f"member: hello with {name} {value!r:.20}", [hello_with(**{name: value}), (l.REQUEST, again)], "closed")
                   for name, values in wrong.items() for value in values]
         for case, frames, expected in cases:
             self._session(case, expected, self.peer.context, frames)
@@ -383,25 +383,25 @@ class Adversary:
                 links.append(self._call(context, gate))
             except (ConnectionError, l.SSL.Error):
                 pass
-        self.report("crowd: a member is answered", self._ask(), True)
+        self.report("crowd: a member is answered", self._answers(), True)
         for link in links:
             link.sock.close()
 
     def hoard(self):
         """A member and two more of its identities start frames of 8 MiB and do not complete them.
         All together they may occupy 64 MiB."""
-        most, links, closed = 8 * 2**20, [], 0
+        maximum, links, closed = 8 * 2**20, [], 0
         callers = [(self.peer.context, self.gate_key)] * 3  # It already has one connection.
         for _ in range(2):
             key = Ed25519PrivateKey.generate()
-            self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
+            self._send_statements(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
             callers += [(l.make_context(key), self._pair(key))] * 4
         for context, gate in callers:
             link = self._call(context, gate)
             links.append(link)
             link.send((l.HELLO, self.peer.hello()))
             try:
-                link.send_raw(c.frame(l.STATEMENTS, bytes(most))[:-1])
+                link.send_raw(c.frame(l.STATEMENTS, bytes(maximum))[:-1])
             except OSError:
                 pass
         for link in links:
@@ -412,18 +412,18 @@ class Adversary:
                 closed += 1
             link.sock.close()
         self.report("hoard: what is too much is closed", 3 <= closed < len(links), True)
-        self.report("hoard: a member is answered", self._ask(), True)
+        self.report("hoard: a member is answered", self._answers(), True)
 
     def removed(self):
         """A device that is removed between its proof and its hello is not served. Secrets that it
         shares with members open nothing."""
         key, peer = Ed25519PrivateKey.generate(), self.peer
         context, account, raw = l.make_context(key), peer.roster.account, c.raw_public(key)
-        self._tell(r.sign_statement(peer.key, account, r.ADD, raw))
+        self._send_statements(r.sign_statement(peer.key, account, r.ADD, raw))
         gate, hello = self._pair(key), c.frame(l.HELLO, peer.hello())
         self.report("removed: a member before", self._late(context, gate, hello, lambda: None), "hello")
         removal, former = r.sign_statement(peer.key, account, r.REMOVE, r.remove_body(c.device_id(raw))), peer.keys.gate
-        self.report("removed: late hello", self._late(context, gate, hello, lambda: self._tell(removal)), "closed")
+        self.report("removed: late hello", self._late(context, gate, hello, lambda: self._send_statements(removal)), "closed")
         self.report("removed: new connection", self._late(context, gate, hello, lambda: None), "closed")
         captured = self._client_hello()
         for case, label in (("label", self.label), ("static label", c.STATIC_LABEL)):
@@ -441,7 +441,7 @@ class Adversary:
     def flood(self):
         """A member that sends too many statements is read later, and none of them is dropped. Excess hellos are."""
         hello = l.HELLO, self.peer.hello()
-        for case, frame, count, answered, least, most in (
+        for case, frame, count, answered, minimum, maximum in (
                 ("statements", (l.STATEMENTS, b""), 40, True, 4, 15),
                 ("hello", hello, 80, True, 1, 10),
                 ("hello without end", hello, 300, False, 0, 10)):
@@ -458,21 +458,21 @@ class Adversary:
                 found = None
             took = time.monotonic() - begin
             self.report(f"flood: what comes behind {case} is answered", found is not None, answered)
-            self.report(f"flood: {case}, in its time", least <= took <= most or f"{took:.1f} s", True)
+            self.report(f"flood: {case}, in its time", minimum <= took <= maximum or f"{took:.1f} s", True)
             link.close()
             time.sleep(1.1)
-        self.report("the daemon still answers", self._ask(), True)
+        self.report("the daemon still answers", self._answers(), True)
 
     def _call(self, context, gate):
         return l.Link.call(*self.target, context, gate, self.server, self.label)
 
-    def _tell(self, *statements):
+    def _send_statements(self, *statements):
         """Sends the daemon statements, and waits until it has stored them."""
         self.peer.roster.merge(list(statements))
-        self.peer.say(self.link, (l.STATEMENTS, self.peer.roster.encoded()), (l.HELLO, self.peer.hello()))
-        self._ask()  # Nothing is read before the statements are stored.
+        self.peer.send_frames(self.link, (l.STATEMENTS, self.peer.roster.encoded()), (l.HELLO, self.peer.hello()))
+        self._answers()  # Nothing is read before the statements are stored.
 
-    def _ask(self):
+    def _answers(self):
         """Returns whether the daemon answers. The part of this device's request budget that floods
         have used up is available again within a second."""
         for _ in range(3):
@@ -524,7 +524,7 @@ def main():
     adversary.callers()
     adversary.introductions()
     adversary.tickets()
-    adversary.strangers()
+    adversary.unknown_devices()
     adversary.members()
     adversary.reserved()
     adversary.crowd()

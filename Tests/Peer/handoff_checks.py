@@ -77,7 +77,7 @@ def _roster_rules():
     refuses = refused(lambda: before.merge([add(0, 2), forged])) and len(before.statements) == 1
     other = [sign(0, kind, bytes(size)) for kind, size in ((128, 0), (255, 512), *((200, k) for k in range(20)))]
     kept = r.Roster([found, *other])
-    greatest = sorted(s.id for s in other)[-r.MOST_RESERVED:]
+    greatest = sorted(s.id for s in other)[-r.MAX_RESERVED:]
     in_halves = r.Roster([found, *other[10:]])
     in_halves.merge(other[:10])
     invalid = [lambda: sign(0, 8, bytes(32)), lambda: sign(0, 127, b""), lambda: sign(0, 128, bytes(513))]

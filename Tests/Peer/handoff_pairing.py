@@ -30,7 +30,7 @@ import handoff_roster as r
 import handoff_spake2 as spake2
 
 PURPOSE = b"handoff/1 pair\0"
-MOST_TRIES = 40  # Of one join. A busy or interrupted attempt is retried.
+MAX_TRIES = 40  # Of one join. A busy or interrupted attempt is retried.
 
 
 class Account:
@@ -181,10 +181,10 @@ class Inviter:
         self.hand_over()
 
 
-def join(places, secret, key=None, name="Python", source=None, tell=lambda *_: None):
+def join(places, secret, key=None, name="Python", source=None, on_attempt=lambda *_: None):
     """Joins as a device does: a busy or interrupted attempt is retried, and the first wrong confirmation ends it."""
     key, problem = key or Ed25519PrivateKey.generate(), None
-    for number in range(MOST_TRIES):
+    for number in range(MAX_TRIES):
         host, port = places[number % len(places)]
         session = None
         try:
@@ -201,7 +201,7 @@ def join(places, secret, key=None, name="Python", source=None, tell=lambda *_: N
             problem = error
             time.sleep(0.05)
         finally:
-            tell(number, problem)
+            on_attempt(number, problem)
             if session:
                 session.close()
     raise problem
@@ -231,7 +231,7 @@ class Window:
         self.listener.close()
 
 
-def say(value):
+def report(value):
     print(json.dumps(value), flush=True)
 
 
@@ -247,7 +247,7 @@ def run_join(given):
     joiner = join(places, secret, name=given.name)
     joiner.account.write(given.state, joiner.key)
     device = c.device_id(joiner.inviter).hex()
-    say({"event": "joined", "account": joiner.account.roster.account.hex(), "device": device, "name": joiner.inviter_name})
+    report({"event": "joined", "account": joiner.account.roster.account.hex(), "device": device, "name": joiner.inviter_name})
 
 
 def run_invite(given):
@@ -261,19 +261,19 @@ def run_invite(given):
         key = Ed25519PrivateKey.generate()
         account = Account.founded(key, given.name)
     window = Window(key, account)
-    say({"event": "opened", "code": window.digits.text, "link": window.link, "addresses": [window.place]})
+    report({"event": "opened", "code": window.digits.text, "link": window.link, "addresses": [window.place]})
     inviter = window.accept()
     inviter.exchange()
     inviter.check()
     inviter.confirm()
     inviter.identify()
-    say({"event": "confirm", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
+    report({"event": "confirm", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
     if given.decline:
         return inviter.session.refuse(5)
     inviter.admit()
     account.write(given.state, key)
     inviter.hand_over()
-    say({"event": "joined", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
+    report({"event": "joined", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
 
 
 def main():

@@ -32,8 +32,8 @@ class Recorder:
                 caller = self.listener.accept()[0]
             except OSError:
                 return
-            heard = []
-            self.connections.append(heard)
+            recorded = []
+            self.connections.append(recorded)
             try:
                 called = socket.create_connection(self.target, 10)
             except OSError:
@@ -41,13 +41,13 @@ class Recorder:
                 continue
             for source, sink, by_caller in ((caller, called, True), (called, caller, False)):
                 source.settimeout(None)
-                threading.Thread(target=self._pass, args=(source, sink, by_caller, heard), daemon=True).start()
+                threading.Thread(target=self._pass, args=(source, sink, by_caller, recorded), daemon=True).start()
 
     @staticmethod
-    def _pass(source, sink, by_caller, heard):
+    def _pass(source, sink, by_caller, recorded):
         try:
             while data := source.recv(65536):
-                heard.append((by_caller, data))
+                recorded.append((by_caller, data))
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
@@ -55,7 +55,7 @@ class Recorder:
 
     @property
     def everything(self):
-        return b"".join(data for heard in self.connections for _, data in heard)
+        return b"".join(data for recorded in self.connections for _, data in recorded)
 
     def close(self):
         self.listener.close()

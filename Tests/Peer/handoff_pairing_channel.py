@@ -25,7 +25,7 @@ from handoff_link import Link
 PROTOCOL = b"handoff-pair/1"
 JOINER, INVITER = b"handoff/1 joiner", b"handoff/1 inviter"
 SALT, SHARE_A, SHARE_B, CONFIRM_A, CONFIRM_B, IDENTITY, ACCOUNT, STORED, REFUSAL = range(1, 10)
-MOST_IDENTITY, MOST_ACCOUNT = 512, 8 * 1024 * 1024 + 64 * 1024
+MAX_IDENTITY, MAX_ACCOUNT = 512, 8 * 1024 * 1024 + 64 * 1024
 # The minimum and the maximum number of bytes of a body. The account is sealed, and has at least epoch, key and tag.
 LENGTHS = {
     SALT: (16, 16),
@@ -33,8 +33,8 @@ LENGTHS = {
     SHARE_B: (65, 65),
     CONFIRM_A: (32, 32),
     CONFIRM_B: (32, 32),
-    IDENTITY: (44 + 1 + 1 + 64 + 16, MOST_IDENTITY),
-    ACCOUNT: (8 + 32 + 16, MOST_ACCOUNT),
+    IDENTITY: (44 + 1 + 1 + 64 + 16, MAX_IDENTITY),
+    ACCOUNT: (8 + 32 + 16, MAX_ACCOUNT),
     STORED: (16, 16),
     REFUSAL: (1, 3),
 }
@@ -214,8 +214,8 @@ class Session(Link):
         while len(self.buffer) < 5:
             self._read()
         size, kind = struct.unpack(">IB", self.buffer[:5])
-        least, most = LENGTHS.get(kind, (1, 0))
-        if not least <= size - 1 <= most:
+        minimum, maximum = LENGTHS.get(kind, (1, 0))
+        if not minimum <= size - 1 <= maximum:
             raise Refused(f"frame of kind {kind} with {size} bytes")
         while len(self.buffer) < 4 + size:
             self._read()

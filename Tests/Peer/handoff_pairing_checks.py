@@ -138,9 +138,9 @@ def passing_tcp_on_is_harmless():
     host, _, port = recorder.place.rpartition(":")
     joiner = pairing.join([(host, int(port))], inviting.window.digits, name="Zaphod Beeblebrox")
     inviting.thread.join(10)
-    heard = recorder.everything
+    recorded = recorder.everything
     secrets = [joiner.name.encode(), inviting.window.digits.text.encode(), c.raw_public(joiner.key), joiner.account.account_key]
-    return len(heard) > 1000 and not any(secret in heard for secret in secrets) and bool(inviting.joined)
+    return len(recorded) > 1000 and not any(secret in recorded for secret in secrets) and bool(inviting.joined)
 
 
 def one_between_fails():
@@ -167,11 +167,11 @@ def a_joiner_tells_one_guess():
         salt, side, share_a, confirm_a = adversary.false_inviter(session, p.Digits(guess))
         candidates = [p.Digits(f"{number:08}") for number in range(10)]
         fit = adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding)
-        heard = adversary.codes_that_fit_a_listener(
+        recorded = adversary.codes_that_fit_a_listener(
             candidates, salt, share_a, side.share, confirm_a, [session.binding])
         session.refuse(1)
         caller.join(10)
-        results.append(([code.text for code in fit], heard))
+        results.append(([code.text for code in fit], recorded))
     return results == [([], []), (["00000007"], [])]
 
 

@@ -35,9 +35,9 @@ import handoff_link as l
 import handoff_messages as m
 import handoff_roster as r
 
-IP_PKTINFO, MOST_SALTS = 8, 64
+IP_PKTINFO, MAX_SALTS = 8, 64
 REPEATS = (0.03, 0.1, 0.3, 1, 2)
-FIRST_RETRY, MOST_LISTS = 4, 8
+FIRST_RETRY, MAX_LISTS = 4, 8
 SPACING = {l.STATEMENTS: 0.25, l.HELLO: 0.1}  # Between two of them on one connection.
 
 
@@ -213,10 +213,10 @@ class Peer:
         link = self._call(host, port)
         link.next_id, link.last_id = 1, 0
         statements = [(l.STATEMENTS, self.roster.encoded())] if self.ticket else []
-        self.say(link, *statements, (l.HELLO, self.hello()))
+        self.send_frames(link, *statements, (l.HELLO, self.hello()))
         kind, body = link.receive(5) or (None, b"")
         if kind != l.HELLO:
-            raise c.Refused("the server did not say hello")
+            raise c.Refused("the server sent no hello")
         self.greeted(link, body)
         seen = link.hello.get("seenBoot") or 0
         if self.boot < seen < 2**62:
@@ -251,7 +251,7 @@ class Peer:
             self.roster.merge(r.decode_list(body))
             self.store()
             if self.roster.digest != before:
-                self.say(link, (l.HELLO, self.hello()))
+                self.send_frames(link, (l.HELLO, self.hello()))
         elif kind == l.HELLO:
             link.hello = m.read_hello(body, link.peer)
             self._compare(link)
@@ -262,7 +262,7 @@ class Peer:
                 self.n, self.account_key, self.ticket = self.roster.epoch.fields[0], body, None
                 self.store()
                 self._derive()
-                self.say(link, (l.HELLO, self.hello()))
+                self.send_frames(link, (l.HELLO, self.hello()))
         elif kind == l.REQUEST:
             request = m.read_request(body, link.last_id)
             link.last_id = request["id"]
@@ -278,7 +278,7 @@ class Peer:
         """Handles the first hello of the other side: the statements that it lacks are sent immediately."""
         link.hello, link.tries = m.read_hello(body, link.peer), 0
         if self._differs(link):
-            self.say(link, (l.STATEMENTS, self.roster.encoded()))
+            self.send_frames(link, (l.STATEMENTS, self.roster.encoded()))
         self._compare(link)
 
     def _differs(self, link):
@@ -293,10 +293,10 @@ class Peer:
         self.hand_over(link)
 
     def _retry(self, link):
-        if link.due and time.monotonic() >= link.due and link.tries < MOST_LISTS:
+        if link.due and time.monotonic() >= link.due and link.tries < MAX_LISTS:
             link.tries += 1
             link.due = time.monotonic() + min(FIRST_RETRY * 2**link.tries, 60)
-            self.say(link, (l.STATEMENTS, self.roster.encoded()))
+            self.send_frames(link, (l.STATEMENTS, self.roster.encoded()))
             self.hand_over(link)
 
     def hand_over(self, link):
@@ -306,12 +306,12 @@ class Peer:
                 link.send((l.ACCOUNT_KEY, self.account_key))
 
     @staticmethod
-    def say(link, *frames):
+    def send_frames(link, *frames):
         """Sends statements and hello, not faster than a device may."""
-        said = link.__dict__.setdefault("said", {})
+        last_sent = link.__dict__.setdefault("said", {})
         for kind, body in frames:
-            time.sleep(max(0, said.get(kind, 0) + SPACING.get(kind, 0) - time.monotonic()))
-            said[kind] = time.monotonic()
+            time.sleep(max(0, last_sent.get(kind, 0) + SPACING.get(kind, 0) - time.monotonic()))
+            last_sent[kind] = time.monotonic()
         link.send(*frames)
 
     def _answer(self, link, request):
@@ -367,19 +367,19 @@ class Peer:
         if listed != self.announced:
             self.announced, self.list_seq = listed, self.seq
         plain = c.sign_advert(self.announcement(goodbye, asleep), self.label, self.key)
-        heard = {"acknowledged": False, "adverts": 0}
+        received = {"acknowledged": False, "adverts": 0}
         for wait in REPEATS:
             datagram = c.seal_datagram(c.ADVERT, plain, self.label, receiver, self.keys.advert)
-            self.salts = [*self.salts, datagram[17:33]][-MOST_SALTS:]
+            self.salts = [*self.salts, datagram[17:33]][-MAX_SALTS:]
             self.udp.sendto(datagram, (host, port))
             end = time.monotonic() + wait
-            while not heard["acknowledged"] and (left := end - time.monotonic()) > 0:
-                self.listen(left, heard)
-            if heard["acknowledged"]:
+            while not received["acknowledged"] and (left := end - time.monotonic()) > 0:
+                self.listen(left, received)
+            if received["acknowledged"]:
                 break
-        return heard
+        return received
 
-    def listen(self, timeout, heard):
+    def listen(self, timeout, received):
         """Receives one datagram, if there is one. Adverts are acknowledged."""
         self.udp.settimeout(max(timeout, 0.001))
         labels = [label for label in (self.label, self.previous) if label]
@@ -389,9 +389,9 @@ class Peer:
         except (TimeoutError, c.Refused):
             return
         if kind == "acknowledgement":
-            heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq) and self._is_genuine(value)
+            received["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq) and self._is_genuine(value)
             return
-        heard["adverts"] += 1
+        received["adverts"] += 1
         host = socket.inet_ntoa(extra[0][2][8:12])  # The third member of in_pktinfo: the destination address of the datagram.
         plain = c.acknowledgement(self.pair(value["device"]), self.device, value["boot"], value["seq"], host, data[17:33])
         self.udp.sendto(c.seal_datagram(c.ACKNOWLEDGEMENT, plain, self.label, sender, self.keys.advert), source)
@@ -410,20 +410,20 @@ def offer(peer, link, host, port, given):
         "payload": {"type": given.lie or given.type, "title": given.title, "userInfo": json.loads(given.user_info), "app": "peer"},
     }
     receiver = bytes.fromhex(link.hello["label"])
-    say({"event": "offered", "activity": activity, **peer.advertise(host, port, receiver)})
-    heard = {"acknowledged": False, "adverts": 0}
+    report({"event": "offered", "activity": activity, **peer.advertise(host, port, receiver)})
+    received = {"acknowledged": False, "adverts": 0}
     while True:
         if select.select([sys.stdin], [], [], 0)[0] and not sys.stdin.buffer.read(1):
             break
-        peer.listen(0.02, heard)
+        peer.listen(0.02, received)
         if found := link.receive(0.02):
             message = peer.take(link, *found)
             if message:
-                say({"event": message["method"], "parameters": message.get("parameters")})
-    say({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True, asleep=given.sleep)})
+                report({"event": message["method"], "parameters": message.get("parameters")})
+    report({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True, asleep=given.sleep)})
 
 
-def say(value):
+def report(value):
     print(json.dumps(value), flush=True)
 
 
@@ -453,23 +453,23 @@ def main():
     peer = Peer(given.state, given.account)
     if given.command == "show":
         live = sorted(device.hex() for device in peer.roster.live)
-        say({"device": peer.device.hex(), "account": peer.roster.account.hex(), "epoch": peer.n, "live": live})
+        report({"device": peer.device.hex(), "account": peer.roster.account.hex(), "epoch": peer.n, "live": live})
         return 0
     host, _, port = (given.target or parser.error("HOST:PORT is missing")).rpartition(":")
     host, port = host.strip("[]"), int(port)
     link = peer.open_connection(host, port)
     if given.command == "hello":
         names = {device.hex(): name for device, name in peer.roster.names.items()}
-        say({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names, "joined": peer.ticket is None})
+        report({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names, "joined": peer.ticket is None})
     elif given.command == "activities":
-        say(peer.request(link, "activities", {}))
+        report(peer.request(link, "activities", {}))
     elif given.command == "continue":
-        say(peer.request(link, "continue", {"activity": given.activity}))
+        report(peer.request(link, "continue", {"activity": given.activity}))
         link.send((l.NOTICE, json.dumps({"method": "wasContinued", "parameters": {"activity": given.activity}}).encode()))
     elif given.command == "decline":
         link.send((l.NOTICE, json.dumps({"method": "wasDeclined", "parameters": {"activity": given.activity}}).encode()))
         # Handled in order, so the notice has been handled by the time of the reply.
-        say(peer.request(link, "activities", {}))
+        report(peer.request(link, "activities", {}))
     elif given.command == "offer":
         offer(peer, link, host, port, given)
     link.close()

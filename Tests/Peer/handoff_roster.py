@@ -12,9 +12,9 @@ FOUND, ADD, TICKET, USE, REMOVE, NAME, EPOCH = range(1, 8)
 RESERVED = 128  # The first of the reserved kinds.
 
 # Limits of the roster. Those of admissions and removed subjects are per signer.
-MOST_KNOWN, MOST_ADMISSIONS, MOST_SUBJECTS = 256, 64, 64
-MOST_RESERVED, MOST_RESERVED_BYTES = 16, 512
-MOST_REMOVALS_OF_SUBJECT, MOST_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
+MAX_KNOWN, MAX_ADMISSIONS, MAX_SUBJECTS = 256, 64, 64
+MAX_RESERVED, MAX_RESERVED_BYTES = 16, 512
+MAX_REMOVALS_OF_SUBJECT, MAX_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
 LAST_NUMBER = 2**32 - 1  # Of epochs and of names. The signer must be removed.
 
 
@@ -77,7 +77,7 @@ class Statement:
             if len(body) != 37 + count or not 1 <= count <= 64:
                 raise Refused("name of a wrong form")
             return body[:32], counter, body[37:].decode("utf-8")
-        if self.kind >= RESERVED and len(body) <= MOST_RESERVED_BYTES:
+        if self.kind >= RESERVED and len(body) <= MAX_RESERVED_BYTES:
             return (body,)
         raise Refused("statement of an unknown kind")
 
@@ -178,13 +178,13 @@ class Roster:
         mine = [other for other in self.statements.values() if other.by == s.by]
         subjects = {other.fields[0] for other in mine if other.kind == REMOVE}
         if s.admitted:
-            if sum(1 for other in mine if other.admitted) >= MOST_ADMISSIONS:
+            if sum(1 for other in mine if other.admitted) >= MAX_ADMISSIONS:
                 return False
-            if s.admitted not in known and len(known - {None}) >= MOST_KNOWN:
+            if s.admitted not in known and len(known - {None}) >= MAX_KNOWN:
                 return False
-        if s.kind == REMOVE and s.fields[0] not in subjects and len(subjects) >= MOST_SUBJECTS:
+        if s.kind == REMOVE and s.fields[0] not in subjects and len(subjects) >= MAX_SUBJECTS:
             return False
-        if sum(len(other.data) for other in self.statements.values()) + len(s.data) <= MOST_BYTES:
+        if sum(len(other.data) for other in self.statements.values()) + len(s.data) <= MAX_BYTES:
             return True
         return s.kind == REMOVE and len(subjects | {s.fields[0]}) <= SUBJECTS_WHEN_FULL
 
@@ -195,11 +195,11 @@ class Roster:
             if s.kind == NAME:
                 groups.setdefault((1, s.by, s.fields[0]), []).append(((s.fields[1], s.id), s))
             elif s.kind == REMOVE:
-                groups.setdefault((MOST_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
+                groups.setdefault((MAX_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
             elif s.kind >= RESERVED:
-                groups.setdefault((MOST_RESERVED, s.by, RESERVED), []).append((s.id, s))
-        for (most, *_), members in groups.items():
-            for _, s in sorted(members, key=lambda member: member[0])[:-most]:
+                groups.setdefault((MAX_RESERVED, s.by, RESERVED), []).append((s.id, s))
+        for (maximum, *_), members in groups.items():
+            for _, s in sorted(members, key=lambda member: member[0])[:-maximum]:
                 del self.statements[s.id]
 
     @property

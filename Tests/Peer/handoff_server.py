@@ -18,7 +18,7 @@ import handoff_link as l
 import handoff_messages as m
 import handoff_roster as r
 
-MOST_INTRODUCTION = 512 * 1024
+MAX_INTRODUCTION = 512 * 1024
 
 
 class Server:
@@ -67,12 +67,12 @@ class Server:
             self.peer.roster.merge([made])
             self._changed(r.encode_list([made]))
 
-    def _changed(self, news):
+    def _changed(self, changes):
         """Sends a change of the roster to all other members. Connections of removed members are closed immediately."""
         self.peer.store()
         for link in list(self.links):
             if link.peer in self.peer.roster.live:
-                self.peer.say(link, (l.STATEMENTS, news), (l.HELLO, self.peer.hello()))
+                self.peer.send_frames(link, (l.STATEMENTS, changes), (l.HELLO, self.peer.hello()))
                 self.peer.hand_over(link)
             else:
                 link.close()
@@ -129,14 +129,14 @@ class Server:
             if link.peer not in peer.roster.live:
                 raise c.Refused("no member any more")
             m.read_hello(body, link.peer)  # Nothing is answered before.
-            peer.say(link, (l.HELLO, peer.hello()))
+            peer.send_frames(link, (l.HELLO, peer.hello()))
             peer.greeted(link, body)
 
     def _introduce(self, link, kind, body):
         """Accepts the statements that make a device live, and closes the ticket in the same write.
         Otherwise keeps nothing."""
         peer = self.peer
-        if kind != l.STATEMENTS or len(body) > MOST_INTRODUCTION:
+        if kind != l.STATEMENTS or len(body) > MAX_INTRODUCTION:
             raise c.Refused("no statements")
         with self.lock:
             union = r.Roster(list(peer.roster.statements.values()))
@@ -151,9 +151,9 @@ class Server:
             self._changed(union.encoded())
 
     def _listen(self):
-        heard = {"acknowledged": False, "adverts": 0}
+        received = {"acknowledged": False, "adverts": 0}
         while self.peer.tcp.fileno() >= 0:
             try:
-                self.peer.listen(1, heard)
+                self.peer.listen(1, received)
             except OSError:
                 time.sleep(0.1)

@@ -12,7 +12,7 @@ from OpenSSL import SSL
 import handoff_crypto as c
 import handoff_link as l
 
-MOST = 1_048_576
+MAX_DATA = 1_048_576
 END, RESET = 0, 0xFFFFFF00
 CANCELLED, REFUSED, NOT_MEMBER, IDLE, STOPPING, FAILED = range(1, 7)
 TICKET_LIFE, TICKET_WAIT = 30, 5
@@ -32,10 +32,10 @@ class Stream:
     def __init__(self, link):
         self.link, self.buffer, self.left, self.has_ended, self.is_over = link, bytearray(), 0, False, False
 
-    def send(self, data, most=MOST):
-        """Sends data, in frames of at most `most` bytes."""
-        for at in range(0, len(data), most):
-            piece = data[at : at + most]
+    def send(self, data, limit=MAX_DATA):
+        """Sends data, in frames of at most `limit` bytes."""
+        for at in range(0, len(data), limit):
+            piece = data[at : at + limit]
             self.link.send_raw(struct.pack(">I", len(piece)) + piece)
 
     def end(self):
@@ -73,7 +73,7 @@ class Stream:
                     if word >= RESET:
                         code = word - RESET  # 0 and unknown codes are resets for an unknown reason.
                         raise Reset(code if CANCELLED <= code <= FAILED else 0)
-                    if word > MOST:
+                    if word > MAX_DATA:
                         raise c.Refused("a frame of a wrong length")
                     self.left = word
                 if self.left and self.buffer:

@@ -30,7 +30,7 @@ ALL = os.environ.get("HANDOFF_CRASH") == "all"
 PLAYS = int(os.environ.get("HANDOFF_CRASH_PLAYS", "8"))
 # The maximum number of steps of one victim and way.
 WIDTH = 3
-MOST_STEPS = 400
+MAX_STEPS = 400
 
 # The ways to inject a fault, the calls of each, and the number of them in the gate.
 LASTING = faults.FILES | faults.KINDS["reply"]
@@ -160,8 +160,8 @@ class Scene:
             views = self.views(*daemons)
             for name, view in views.items():
                 if view["account"] is not None:
-                    strangers = {id for id, _ in view["devices"]} - allowed
-                    expect(not strangers, f"{name} has devices that were not admitted: {strangers}; {views}")
+                    unknown = {id for id, _ in view["devices"]} - allowed
+                    expect(not unknown, f"{name} has devices that were not admitted: {unknown}; {views}")
             expect(time.monotonic() < limit, f"no agreement within {within} s: {views}")
             time.sleep(0.02)
 
@@ -215,7 +215,7 @@ class Play:
             # A command that timed out, or was refused, is excused only by a fault.
             if not fault.struck:
                 raise
-        fault.hold()
+        fault.suspend()
         self.struck, self.steps = fault.struck, fault.count
         seen = fault.steps()
         self.what = next((line for line in seen if line.startswith(f"{step} ")), "not struck")
@@ -261,7 +261,7 @@ def one_way(pool, scene_class, victim, way):
     # Plays beyond the last step show nothing, so several steps are tried at a time only if there are many.
     width = WIDTH if stride == 1 else 1
     begin, struck, step, is_over = time.monotonic(), 0, random.randint(1, stride), False
-    while not is_over and step < MOST_STEPS:
+    while not is_over and step < MAX_STEPS:
         numbers = range(step, step + width * stride, stride)
         done = [future.result() for future in
                 [pool.submit(Play, scene_class, victim, way, number) for number in numbers]]

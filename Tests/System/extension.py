@@ -39,12 +39,12 @@ class Host:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         stage.processes.append(self.process)
 
-    def say(self, message):
+    def send(self, message):
         text = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.process.stdin.write(struct.pack("=I", len(text)) + text)
         self.process.stdin.flush()
 
-    def hear(self, kind):
+    def receive(self, kind):
         while True:
             header = self.process.stdout.read(4)
             if len(header) < 4:
@@ -57,7 +57,7 @@ class Host:
         """Returns the kinds of all messages up to one of this kind."""
         kinds = []
         while kind not in kinds:
-            kinds.append(self.hear(None)["kind"])
+            kinds.append(self.receive(None)["kind"])
         return kinds
 
     def switches(self):

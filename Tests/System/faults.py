@@ -70,7 +70,7 @@ class Faults:
         self.disarm()
         struct.pack_into("<QIII", self.page, 8, step, kinds, HOW[how], error)
 
-    def hold(self):
+    def suspend(self):
         """Injects no more faults. A process that is being hit at this moment is dead when this returns."""
         struct.pack_into("<Q", self.page, 8, 0)
         time.sleep(0.02)

@@ -381,12 +381,12 @@ class Lab:
             raise Skip("simulated hosts need root")
         self.name = os.path.basename(stage.folder) + name
         stage.closers.append(self.down)
-        self.patience = 60 + 2 * count
+        self.timeout = 60 + 2 * count
         self.command("up", str(count), *options)
         self.hosts = [Host(self, f"h{number}") for number in range(1, count + 1)]
 
     def command(self, *words):
-        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, self.patience)
+        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, self.timeout)
         expect(result.code == 0, str(result))
         return result
 
@@ -402,7 +402,7 @@ class Lab:
         return sent, packets, reached
 
     def down(self):
-        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.patience)
+        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.timeout)
 
 
 TESTS = []
@@ -459,7 +459,7 @@ def run_test(name, limit, function):
     return verdict, reason
 
 
-def run_and_say(name, limit, function):
+def run_and_report(name, limit, function):
     """Runs one test and prints its result. Returns its verdict."""
     begin = time.monotonic()
     verdict, reason = run_test(name, limit, function)
@@ -474,7 +474,7 @@ def leave_network():
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
-def beside_each_other(tests, count):
+def in_parallel(tests, count):
     """Runs tests in their own processes and networks, `count` at a time. Yields the verdict of each."""
     verdicts = ("ok", "FAILED", "skipped")
     running = {}
@@ -496,7 +496,7 @@ def beside_each_other(tests, count):
             code = -1
             try:
                 leave_network()
-                code = verdicts.index(run_and_say(name, limit, function))
+                code = verdicts.index(run_and_report(name, limit, function))
             finally:
                 sys.stdout.flush()
                 os._exit(code & 255)
@@ -515,10 +515,10 @@ def main():
             sys.exit(1)
     tests = [test for test in TESTS if not words or any(word in test[0] for word in words)]
     if AT_ONCE > 1:
-        verdicts = beside_each_other(tests, AT_ONCE)
+        verdicts = in_parallel(tests, AT_ONCE)
     else:
         leave_network()
-        verdicts = (run_and_say(*test) for test in tests)
+        verdicts = (run_and_report(*test) for test in tests)
     for verdict in verdicts:
         counts[verdict] += 1
     if counts["skipped"]:

@@ -37,7 +37,7 @@ from kills_world import START_GOAL, World
 ACTS = kills_account.ACTS + kills_transfers.ACTS
 # An account keeps a statement of each device that was in it, so a new one is created after this many rounds.
 ROUNDS = 150
-MOST_FAILURES = 20
+MAX_FAILURES = 20
 
 
 def isolate():
@@ -63,10 +63,10 @@ def play(number, seed, only, reports, ended, parent):
                 begin = time.monotonic()
                 act, blow, killed = world.play(kinds)
                 took = time.monotonic() - begin
-                reports.put(("round", act, blow.victim, blow.way, killed, world.starts, took, world.said[-1]))
+                reports.put(("round", act, blow.victim, blow.way, killed, world.starts, took, world.notes[-1]))
                 world.starts = []
         except Exception as error:
-            failure = f"world {number}, account {turn}, {world.said[-1] if world and world.said else 'preparing'}:\n"
+            failure = f"world {number}, account {turn}, {world.notes[-1] if world and world.notes else 'preparing'}:\n"
             failure += str(error) if isinstance(error, Failure) else traceback.format_exc()
             failure += "".join(f"\n    at {os.path.basename(item.filename)}:{item.lineno}"
                                for item in traceback.extract_tb(error.__traceback__)[-4:])
@@ -141,7 +141,7 @@ def endure(count, seed, worlds, only="", say=10):
                 pass
             except KeyboardInterrupt:
                 ended.set()
-            if summary.kills >= count or len(summary.failures) >= MOST_FAILURES:
+            if summary.kills >= count or len(summary.failures) >= MAX_FAILURES:
                 ended.set()
             if time.monotonic() - said >= say:
                 said = time.monotonic()

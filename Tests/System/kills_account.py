@@ -81,18 +81,18 @@ class Joining(Act):
 
     @classmethod
     def fits(cls, world):
-        return world.guest not in world.members
+        return world.third not in world.members
 
     def joined(self):
         """Checks that the third device is in the account, according to all."""
         w = self.world
-        expect(w.account(w.guest) == w.account(w.one), "wrong account")
-        w.members = [w.one, w.two, w.guest]
+        expect(w.account(w.third) == w.account(w.one), "wrong account")
+        w.members = [w.one, w.two, w.third]
         # The file that admitted the device is closed by the members. Revoking it before that removes the device.
         w.agree(*w.members, stale=self.stale)
         w.close_tickets()
         w.settled()
-        w.hand_over(w.guest, w.two)
+        w.hand_over(w.third, w.two)
 
 
 class Import(Joining):
@@ -105,13 +105,13 @@ class Import(Joining):
 
     def act(self):
         w = self.world
-        self.acknowledged = w.excused(w.command(w.guest, "account", "import", self.file))
+        self.acknowledged = w.excused(w.command(w.third, "account", "import", self.file))
 
     def check(self):
         w = self.world
-        if w.account(w.guest) is None:
+        if w.account(w.third) is None:
             expect(not self.acknowledged, "it reported that it has joined, and has no account")
-            again = w.guest.ctl("account", "import", self.file, code=None)
+            again = w.third.ctl("account", "import", self.file, code=None)
             # The call of the killed command may be executed in the meantime.
             expect(again.code == 0 or any(name in again.errors for name in ('"NotJoined"', '"AccountExists"')),
                    f"the file does not admit it: {again}")
@@ -137,7 +137,7 @@ class Export(Joining):
         if not os.path.exists(self.file):
             self.stale = [ticket["id"] for ticket in call(w.one, "GetStatus")["tickets"]]
             w.one.ctl("account", "export", self.file)
-        w.guest.ctl("account", "import", self.file)
+        w.third.ctl("account", "import", self.file)
         for name in os.listdir(w.output):
             os.unlink(os.path.join(w.output, name))
         self.joined()
@@ -159,7 +159,7 @@ class Pairing(Joining):
             opened = window.wait("opened")
             by_link = w.round % 2 == 0
             words = [] if by_link else ["--peer", f"127.0.0.1:{opened['addresses'][0].rsplit(':', 1)[1]}"]
-            done = command(w.guest, "join", *words, input=(opened["link" if by_link else "code"] + "\n").encode())
+            done = command(w.third, "join", *words, input=(opened["link" if by_link else "code"] + "\n").encode())
             self.acknowledged = w.excused(done) if command == w.command else done.code == 0
             if self.acknowledged and not w.struck:
                 window.process.wait(20)
@@ -171,7 +171,7 @@ class Pairing(Joining):
 
     def check(self):
         w = self.world
-        if w.account(w.guest) is None:
+        if w.account(w.third) is None:
             expect(not self.acknowledged, "it was notified that it has joined, and has no account")
             self.pair(self.join_again)
         self.joined()
@@ -189,7 +189,7 @@ class Going(Act):
 
     @classmethod
     def fits(cls, world):
-        return world.guest in world.members
+        return world.third in world.members
 
     def prepare(self):
         w = self.world
@@ -206,8 +206,8 @@ class Going(Act):
         w.agree(w.one, w.two, leaving=[self.former])
         w.settled()
         limit = time.monotonic() + CONVERGE
-        while (status := call(w.guest, "GetStatus"))["account"] is not None or status["device"] == self.former:
-            w.guest.ctl("account", "leave", "--yes", code=None)
+        while (status := call(w.third, "GetStatus"))["account"] is not None or status["device"] == self.former:
+            w.third.ctl("account", "leave", "--yes", code=None)
             expect(time.monotonic() < limit, f"it does not leave: {status}")
             time.sleep(0.02)
         w.ids["guest"] = status["device"]
@@ -237,11 +237,11 @@ class Leaving(Going):
 
     def act(self):
         w = self.world
-        self.acknowledged = w.excused(w.command(w.guest, "account", "leave", "--yes"))
+        self.acknowledged = w.excused(w.command(w.third, "account", "leave", "--yes"))
 
     def check(self):
         w = self.world
-        status = call(w.guest, "GetStatus")
+        status = call(w.third, "GetStatus")
         has_left = status["account"] is None
         expect((status["device"] != self.former) == has_left, f"it left only partially: {status}")
         expect(has_left or not self.acknowledged, f"it was notified that it has left, and has not: {status}")

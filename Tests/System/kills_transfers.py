@@ -35,7 +35,7 @@ class Handover(Act):
         w.running["other command"] = self.publisher.process
         limit = time.monotonic() + CONVERGE
         while not any(item["type"] == self.type for item in call(w.two, "ListActivities")["activities"]):
-            expect(time.monotonic() < limit, f"nothing was offered within {CONVERGE} s; {w.said[-3:]}")
+            expect(time.monotonic() < limit, f"nothing was offered within {CONVERGE} s; {w.notes[-3:]}")
             time.sleep(0.005)
 
     def excused(self, done):
@@ -102,8 +102,8 @@ class Content(Handover):
 
     def words(self):
         # Waiting for a killed program that is not restarted cannot succeed.
-        patience = "1" if self.world.blow.victim == "other command" else "20"
-        return ["continue", "--type", self.type, "--output", self.target, "--force", "--timeout", patience]
+        timeout = "1" if self.world.blow.victim == "other command" else "20"
+        return ["continue", "--type", self.type, "--output", self.target, "--force", "--timeout", timeout]
 
     def act(self):
         w = self.world

@@ -56,7 +56,7 @@ class Keeper:
     def __init__(self, world, daemon, blow):
         self.world, self.daemon, self.blow = world, daemon, blow
         self.ends, self.error = [], None
-        self.hear, self.tell = os.pipe()
+        self.wake_reader, self.wake_writer = os.pipe()
         self.thread = threading.Thread(target=self._keep, daemon=True)
         self.thread.start()
 
@@ -65,7 +65,7 @@ class Keeper:
             while True:
                 ended = os.pidfd_open(self.daemon.process.pid)
                 try:
-                    ready, _, _ = select.select([ended, self.hear], [], [])
+                    ready, _, _ = select.select([ended, self.wake_reader], [], [])
                 finally:
                     os.close(ended)
                 if ended not in ready:
@@ -93,7 +93,7 @@ class Keeper:
                 expect(self.daemon.process.returncode == -9, f"{self.daemon.name} exited with {self.daemon.process.returncode}")
             if timer:
                 timer.join()
-            fault.hold()
+            fault.suspend()
             # A daemon that is already ready is hit now.
             self.daemon.kill()
             fault.disarm()
@@ -103,14 +103,14 @@ class Keeper:
 
     def stop(self):
         """Returns how the daemon exited, once per exit. It runs again when this returns."""
-        os.write(self.tell, b"!")
+        os.write(self.wake_writer, b"!")
         self.thread.join()
         # An exit at this very moment.
         if self.error is None and self.daemon.process.poll() is not None:
             self.ends.append(self.daemon.process.returncode)
             self._start()
-        os.close(self.hear)
-        os.close(self.tell)
+        os.close(self.wake_reader)
+        os.close(self.wake_writer)
         if self.error:
             raise self.error
         return self.ends
@@ -122,10 +122,10 @@ class World(Scene):
     def __init__(self, stage, chance):
         super().__init__(stage)
         self.chance = chance
-        self.starts, self.steps, self.took, self.round, self.said = [], {}, {}, 0, []
+        self.starts, self.steps, self.took, self.round, self.notes = [], {}, {}, 0, []
         self.one = self.member("one")
         self.two = self.member("two", self.one)
-        self.guest = self.daemon("guest")
+        self.third = self.daemon("guest")
         self.members = [self.one, self.two]
         self.epoch = call(self.one, "GetStatus")["epoch"]
         self.output = os.path.join(stage.folder, "output")
@@ -146,7 +146,7 @@ class World(Scene):
         act = kind(self)
         act.prepare()
         self.blow = self._blow(act)
-        self.said = [*self.said[-30:], f"{self.round}: {act}; {self.blow}"]
+        self.notes = [*self.notes[-30:], f"{self.round}: {act}; {self.blow}"]
         killed = self._strike(act)
         act.check()
         for name, id in self.ids.items():
@@ -165,8 +165,8 @@ class World(Scene):
         if victim not in COMMANDS and way in KILLS and self.chance.random() < AGAIN:
             again = self.chance.choice((-self.chance.uniform(0, 0.03), self.chance.randint(1, 6),
                                         self.chance.randint(1, 6) + 0.5))
-        most = self.steps.get((type(act).__name__, victim, way), 8)
-        return Blow(victim, way, self.chance.randint(1, most + 1),
+        last = self.steps.get((type(act).__name__, victim, way), 8)
+        return Blow(victim, way, self.chance.randint(1, last + 1),
                     self.chance.uniform(0, 1.1 * self.took.get(type(act).__name__, 0.1)), again)
 
     def _strike(self, act):
@@ -195,7 +195,7 @@ class World(Scene):
         if blow.is_timed and not self.hit and not is_command:
             self._kill()
         if not blow.is_timed and not (keeper and keeper.ends):
-            fault.hold()
+            fault.suspend()
         self.hit = self.struck or bool(keeper and keeper.ends)
         # Only a fault excuses a failure.
         if refused and not self.hit:

@@ -15,7 +15,7 @@ from harness import ROOT, Lab, expect, main, test
 TYPE = "com.example.editing"
 RATE = os.environ.get("HANDOFF_FLOOD_RATE", "2000")
 # The maximum share of a processor for the daemon, and the maximum time until a restarted member is found.
-MOST_WORK = 0.25
+MAX_WORK = 0.25
 FOUND = 10
 
 
@@ -64,7 +64,7 @@ for kind in ("ours", "others", "queries", "mixed"):
             publish.interrupt()
             watch.wait("removed", id=publish.id, within=60)
         print(f"    {kind}: {work:.0%} of a processor; found after {', '.join(f'{seconds:.1f}' for seconds in times)} s")
-        expect(work <= MOST_WORK, f"{work:.0%} of a processor")
+        expect(work <= MAX_WORK, f"{work:.0%} of a processor")
         expect(max(times) <= FOUND, f"found after {times} s")
 
 

@@ -123,11 +123,11 @@ class Storm:
 
     def __init__(self, stage, daemons, seed):
         self.stage, self.daemons, self.random = stage, daemons, random.Random(seed)
-        self.members, self.guests, self.files = [daemons[0]], list(daemons[1:]), []
-        self.number, self.seed, self.said = 0, seed, []
+        self.members, self.outsiders, self.files = [daemons[0]], list(daemons[1:]), []
+        self.number, self.seed, self.notes = 0, seed, []
 
     def note(self, *words):
-        self.said.append(" ".join(str(word) for word in words))
+        self.notes.append(" ".join(str(word) for word in words))
 
     def play(self, steps):
         self.members[0].ctl("account", "create")
@@ -139,7 +139,7 @@ class Storm:
             if self.random.random() < 0.3:
                 time.sleep(self.random.random())
         # A device with a valid file joins in the end.
-        while self.files and self.guests:
+        while self.files and self.outsiders:
             self.take()
 
     def export(self):
@@ -153,25 +153,25 @@ class Storm:
         self.files.append((path, member))
 
     def take(self):
-        if not self.files or not self.guests:
+        if not self.files or not self.outsiders:
             return
         path, _ = self.files.pop(self.random.randrange(len(self.files)))
-        guest = self.guests.pop(self.random.randrange(len(self.guests)))
-        self.note("import", guest.name, path[-3:])
-        line = guest.ctl("account", "import", path).line
-        expect(line["joined"], f"seed {self.seed}: {guest.name} did not join: {line}; {self.said}")
-        self.members.append(guest)
+        outsider = self.outsiders.pop(self.random.randrange(len(self.outsiders)))
+        self.note("import", outsider.name, path[-3:])
+        line = outsider.ctl("account", "import", path).line
+        expect(line["joined"], f"seed {self.seed}: {outsider.name} did not join: {line}; {self.notes}")
+        self.members.append(outsider)
 
     def pair(self):
-        if not self.guests:
+        if not self.outsiders:
             return
-        inviter, guest = self.random.choice(self.members), self.guests.pop(self.random.randrange(len(self.guests)))
-        self.note("pair", inviter.name, guest.name)
+        inviter, outsider = self.random.choice(self.members), self.outsiders.pop(self.random.randrange(len(self.outsiders)))
+        self.note("pair", inviter.name, outsider.name)
         window = inviter.follow("pair", "--yes")
         link = window.wait("opened")["link"]
-        guest.ctl("join", input=(link + "\n").encode(), within=60)
+        outsider.ctl("join", input=(link + "\n").encode(), within=60)
         window.wait("joined")
-        self.members.append(guest)
+        self.members.append(outsider)
 
     def remove(self):
         remover, removed = self.random.sample(self.members, 2)
@@ -182,14 +182,14 @@ class Storm:
         ids = {call(member, "GetStatus")["device"] for member in self.members}
         end = time.monotonic() + 10
         while not ids <= {device["id"] for device in call(remover, "ListDevices")["devices"]}:
-            expect(time.monotonic() < end, f"seed {self.seed}: {remover.name} never learned of all members; {self.said}")
+            expect(time.monotonic() < end, f"seed {self.seed}: {remover.name} never learned of all members; {self.notes}")
             time.sleep(0.02)
         remover.ctl("device", "remove", id, "--yes", "--no-wait")
         self.members.remove(removed)
         # A file is valid while the device that exported it is a member. The removed device may rejoin as a new device.
         self.files = [file for file in self.files if file[1] is not removed]
         reset(removed)
-        self.guests.append(removed)
+        self.outsiders.append(removed)
 
     def rotate(self):
         member = self.random.choice(self.members)
@@ -211,11 +211,11 @@ class Storm:
             if account and epoch and len(set(states)) == 1 and len(devices) == len(self.members) and not warnings:
                 break
             if time.monotonic() - begin > 30:
-                raise Failure(f"seed {self.seed}: no agreement: {states}; {self.said}")
+                raise Failure(f"seed {self.seed}: no agreement: {states}; {self.notes}")
             time.sleep(0.02)
         took = time.monotonic() - begin
-        for guest in self.guests:
-            expect(call(guest, "GetStatus")["account"] is None, f"seed {self.seed}: {guest.name} reports that it has joined")
+        for outsider in self.outsiders:
+            expect(call(outsider, "GetStatus")["account"] is None, f"seed {self.seed}: {outsider.name} reports that it has joined")
         return took
 
 
@@ -229,12 +229,12 @@ def storms(stage, *options, discovery="embedded"):
         took = storm.check()
         times.append(took)
         if took > AGREEMENT:
-            print(f"   seed {storm.seed}: agreement after {took:.2f} s: {storm.said}", flush=True)
+            print(f"   seed {storm.seed}: agreement after {took:.2f} s: {storm.notes}", flush=True)
         for daemon in storm.members[1:] + storm.members[:1]:
             reset(daemon)
     times.sort()
     print(f"   {STORMS} runs with {discovery}: agreement after the last change {times[0]:.2f}, {times[len(times) // 2]:.2f}, "
-          f"{times[-1]:.2f} s (least, median, most)", flush=True)
+          f"{times[-1]:.2f} s (min, median, max)", flush=True)
     agree_in_time(times)
 
 

@@ -114,8 +114,8 @@ def by_link(stage):
     opened.wait("joined")
 
 
-@pairing_test("a joining device says that it is on no network, and that nobody invites", limit=120)
-def nobody(stage):
+@pairing_test("a joining device says that it is on no network, and that timed_out invites", limit=120)
+def timed_out(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin, taker = two(stage, lab, "embedded")
     lab.hosts[1].link("down")

@@ -13,7 +13,7 @@ from harness import Lab, expect, main, test
 
 COUNT = int(os.environ.get("HANDOFF_SCALE", "50"))
 QUIET = float(os.environ.get("HANDOFF_SCALE_QUIET", "0"))
-PATIENCE = 120
+TIMEOUT = 120
 
 
 def view(daemon):
@@ -52,7 +52,7 @@ class Meter:
         while late:
             late = [daemon for daemon in late if not condition(daemon)]
             first = first or (time.monotonic() if len(late) <= len(self.daemons) / 2 else None)
-            expect(time.monotonic() - begin < PATIENCE,
+            expect(time.monotonic() - begin < TIMEOUT,
                    f"{what}: {len(late)} do not agree: {[(daemon.name, view(daemon)) for daemon in late][:3]}")
             time.sleep(0.02)
         done = time.monotonic()

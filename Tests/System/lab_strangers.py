@@ -12,7 +12,7 @@ TITLE = "Divorce papers for Zaphod"
 PAYLOAD = "swordfish-payload"
 
 
-def ask(host, address, port, data):
+def send(host, address, port, data):
     """Sends these bytes as an unknown device on a host. Returns the data received until the other
     side closes, or 5 s pass."""
     program = (
@@ -60,17 +60,17 @@ def not_one_byte(stage):
     address = server.host.addresses[0]
     fresh = bytearray(opening)
     fresh[40 + 5 + 6 + 10] ^= 1  # Another random value in the ClientHello.
-    strangers = lab.hosts[2:]
+    outsiders = lab.hosts[2:]
     for name, data in (
             ("a replayed token and ClientHello", opening), ("a replayed connection", whole),
             ("a copied token with another ClientHello", bytes(fresh)),
             ("another token with the ClientHello", os.urandom(40) + opening[40:]),
             ("the ClientHello alone", opening[40:]), ("the token alone", opening[:40])):
-        for host in strangers:
-            got = ask(host, address, port, data)
+        for host in outsiders:
+            got = send(host, address, port, data)
             expect(got == 0, f"{name} from {host.name} received {got} bytes")
     for words in ([], ["-tls1_3"], ["-tls1_3", "-groups", "X25519", "-alpn", "handoff/1"]):
-        for host in strangers:
+        for host in outsiders:
             result = host.run("openssl", "s_client", "-connect", f"{address}:{port}", *words)
             expect("SSL handshake has read 0 bytes" in result.output, f"openssl s_client received data: {result}")
 

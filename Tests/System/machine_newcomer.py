@@ -58,7 +58,7 @@ class Times:
         yield
         self.lines.append((step, time.monotonic() - began))
 
-    def tell(self):
+    def report(self):
         for step, seconds in self.lines:
             print(f"  {seconds:6.2f} s  {step}")
 
@@ -258,7 +258,7 @@ def first_hour(stage):
     expect(len(desk.machine.ctl("devices").lines) == 1, "it is still listed")
     for window in stage.windows:
         window.faultless()
-    times.tell()
+    times.report()
 
 
 if __name__ == "__main__":

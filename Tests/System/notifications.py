@@ -170,16 +170,16 @@ class NotificationServer(BusClient):
     """Shows nothing, and records everything. `seen` has each Notify, and each CloseNotification as the id only."""
 
     def __init__(self, bus, capabilities=ALL, first=1):
-        self.capabilities, self.last, self.standing, self.asked, self.refused = capabilities, first - 1, {}, 0, 0
-        self.seen, self.news, self.deaf, self.refuses, self.client = [], threading.Condition(), False, False, None
+        self.capabilities, self.last, self.standing, self.queries, self.refused = capabilities, first - 1, {}, 0, 0
+        self.seen, self.changed, self.deaf, self.refuses, self.client = [], threading.Condition(), False, False, None
         super().__init__(bus)
         expect(Reader(self.call("RequestName", "su", Writer().text(NAME).number(4).data)).number() == 1, "the name is in use")
 
     def called(self, call):
         reader = Reader(call["body"])
-        with self.news:
+        with self.changed:
             if call["member"] == "GetCapabilities":
-                self.asked += 1
+                self.queries += 1
                 self.client = call["sender"]
                 self.reply(call, "as", Writer().texts(self.capabilities).data)
             elif call["member"] == "Notify" and not self.refuses:
@@ -206,15 +206,15 @@ class NotificationServer(BusClient):
             else:
                 self.refused += call["member"] == "Notify"
                 self.refuse(call, "org.freedesktop.DBus.Error.UnknownMethod")
-            self.news.notify_all()
+            self.changed.notify_all()
 
     def _closed(self, id, reason):
         self.signal("NotificationClosed", "uu", Writer().number(id).number(reason).data)
 
     def wait(self, condition, what, within=20):
         """Waits until a condition of the notifications on the screen holds."""
-        with self.news:
-            if not self.news.wait_for(lambda: condition(self), within):
+        with self.changed:
+            if not self.changed.wait_for(lambda: condition(self), within):
                 raise Failure(f"{what} did not happen; shown: {self.standing}, seen: {self.seen}")
 
     def one(self, within=20, **fields):
@@ -223,7 +223,7 @@ class NotificationServer(BusClient):
             return len(self.standing) == 1 and all(
                 next(iter(self.standing.values())).get(key) == value for key, value in fields.items())
         self.wait(fits, f"one notification with {fields}", within)
-        with self.news:
+        with self.changed:
             return next(iter(self.standing.values()))
 
     def none(self, within=20):
@@ -231,7 +231,7 @@ class NotificationServer(BusClient):
         self.wait(lambda _: not self.standing, "an empty screen", within)
 
     def notified(self):
-        with self.news:
+        with self.changed:
             return [entry for entry in self.seen if isinstance(entry, dict)]
 
     # The user's actions.
@@ -244,7 +244,7 @@ class NotificationServer(BusClient):
         self.end(id, DISMISSED)
 
     def end(self, id, reason):
-        with self.news:
+        with self.changed:
             self.standing.pop(id, None)
         self._closed(id, reason)
 

@@ -21,7 +21,7 @@ def main():
     written = threading.Lock()
 
     def write():
-        with written, server.news:
+        with written, server.changed:
             with open(record + ".new", "w") as file:
                 for line in [len(server.notified()), *server.standing.values()]:
                     file.write(json.dumps(line) + "\n")
@@ -30,8 +30,8 @@ def main():
     def follow():
         count = 0
         while True:
-            with server.news:
-                server.news.wait_for(lambda: len(server.seen) > count)
+            with server.changed:
+                server.changed.wait_for(lambda: len(server.seen) > count)
                 count = len(server.seen)
             write()
 

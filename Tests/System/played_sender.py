@@ -158,19 +158,19 @@ class PlayedSender:
 
     def _read(self, stream):
         """Returns the next message of the other side."""
-        while len(self.heard) < 4 or len(self.heard) < 4 + struct.unpack(">I", self.heard[:4])[0]:
+        while len(self.received) < 4 or len(self.received) < 4 + struct.unpack(">I", self.received[:4])[0]:
             piece = stream.recv(65536)
             if not piece:
                 raise Cut
-            self.heard += piece
-        end = 4 + struct.unpack(">I", self.heard[:4])[0]
-        message, self.heard = json.loads(self.heard[4:end]), self.heard[end:]
+            self.received += piece
+        end = 4 + struct.unpack(">I", self.received[:4])[0]
+        message, self.received = json.loads(self.received[4:end]), self.received[end:]
         if "error" in message:
             raise Cut
         return message
 
-    def _send(self, stream, heard):
-        self.heard, self.started, self.written = heard, threading.Event(), threading.Event()
+    def _send(self, stream, received):
+        self.received, self.started, self.written = received, threading.Event(), threading.Event()
         has_size = self.kind == "file"
         header = {"version": 1, "kind": self.kind, "name": "sent"}
         if has_size:

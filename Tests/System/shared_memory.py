@@ -83,12 +83,12 @@ class SharedStream:
     def _room(self):
         return self.size - (self.sent - self._get(READ))
 
-    def push(self, most):
-        """Writes as much of `most` bytes as there is space for while the other side reads nothing.
+    def push(self, limit):
+        """Writes as much of `limit` bytes as there is space for while the other side reads nothing.
         Returns the number."""
         before = self.sent
         try:
-            self.send(bytes(most), within=1)
+            self.send(bytes(limit), within=1)
         except Failure:
             pass
         return self.sent - before
@@ -98,12 +98,12 @@ class SharedStream:
         self._ring(READER_WAITS)
         return self
 
-    def piece(self, most, within=30):
+    def piece(self, limit, within=30):
         """Returns the next bytes, or none at the end, of either kind."""
         header = PAGE
         there = self._wait(header + READER_WAITS, self.stream.socket,
                            lambda: self._get(header + WRITTEN) > self.taken or self._get(header + ENDED, "<I"), within)
-        count = min(most, self._get(header + WRITTEN) - self.taken)
+        count = min(limit, self._get(header + WRITTEN) - self.taken)
         if count == 0 or not there and count == 0:
             return b""
         start = self.taken % self.size

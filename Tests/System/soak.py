@@ -36,7 +36,7 @@ FIGURES = {"own memory, KiB": (0.10, 1024), "PSS, KiB": None, "descriptors": (0,
 # During the first, offers are withdrawn and unused connections are closed.
 QUIET, COUNTED = 10, 15
 # After a long outage of the network, attempts are less frequent, up to one per minute.
-PATIENCE = 90
+TIMEOUT = 90
 
 
 def figures(daemon):
@@ -80,8 +80,8 @@ class Soak:
         self.number += 1
         kind, begin = f"com.example.soak-{self.number}", time.monotonic()
         publish = origin.publish(kind, *options)
-        while (done := taker.ctl("continue", "--type", kind, *(output or ["--print"]), code=None, within=PATIENCE)).code != 0:
-            expect(time.monotonic() - begin < PATIENCE, f"{taker.name} could not continue from {origin.name}: {done}")
+        while (done := taker.ctl("continue", "--type", kind, *(output or ["--print"]), code=None, within=TIMEOUT)).code != 0:
+            expect(time.monotonic() - begin < TIMEOUT, f"{taker.name} could not continue from {origin.name}: {done}")
             time.sleep(0.2)
         self.slowest = max(self.slowest, time.monotonic() - begin)
         expect(publish.interrupt() == 0, "Ctrl-C is reported as a failure")
@@ -139,9 +139,9 @@ class Soak:
         daemon, name = self.chance.choice(self.daemons), f"name {self.number}"
         id = call(daemon, "GetStatus")["device"]
         daemon.ctl("device", "rename", id, name)
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + TIMEOUT
         while not all(name in [device["name"] for device in call(other, "ListDevices")["devices"]] for other in self.daemons):
-            expect(time.monotonic() < limit, f"the name has not reached all within {PATIENCE} s")
+            expect(time.monotonic() < limit, f"the name has not reached all within {TIMEOUT} s")
             time.sleep(0.1)
 
     # ---- Measurements --------------------------------------------------------------------------------------------

@@ -115,13 +115,13 @@ class Stream:
         self.socket.shutdown(socket.SHUT_WR)
         return self
 
-    def piece(self, most, within=30):
+    def piece(self, limit, within=30):
         """Returns the next bytes, or none at the end. A thread may send at the same time, so the
         socket must stay blocking, which a timeout of the socket would change."""
         waiting = select.poll()  # select(2) does not support descriptors above 1,023, and there are tests with more.
         waiting.register(self.socket, select.POLLIN)
         expect(waiting.poll(1000 * within), f"no bytes arrived within {within} s")
-        return self.socket.recv(most)
+        return self.socket.recv(limit)
 
     def receive(self, count, within=30):
         """Returns exactly this many bytes."""
@@ -142,14 +142,14 @@ class Stream:
             pass
         return b"".join(pieces)
 
-    def push(self, most):
-        """Sends as much of `most` bytes as is accepted while the other side reads nothing. Returns
+    def push(self, limit):
+        """Sends as much of `limit` bytes as is accepted while the other side reads nothing. Returns
         the number of bytes."""
         self.socket.setblocking(False)
         sent, piece = 0, bytes(PIECE)
-        while sent < most and select.select([], [self.socket], [], 1.0)[1]:
+        while sent < limit and select.select([], [self.socket], [], 1.0)[1]:
             with contextlib.suppress(BlockingIOError):
-                sent += self.socket.send(piece[:most - sent])
+                sent += self.socket.send(piece[:limit - sent])
         self.socket.setblocking(True)
         return sent
 
@@ -271,10 +271,10 @@ def descriptors(daemon):
     return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
 
 
-def stays_flat(before, daemon, most=16 * 1024):
+def stays_flat(before, daemon, limit=16 * 1024):
     """A sanitizer keeps memory of its own, which makes the figures useless."""
     now = memory(daemon)
-    expect(now - before < most or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
+    expect(now - before < limit or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
            f"{daemon.name} grew from {before} to {now} KiB")
 
 

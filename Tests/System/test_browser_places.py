@@ -95,8 +95,7 @@ def signs_in(stage):
         until("the place", lambda: here.tabs(url) and abs(here.run(target, TOP.format(150)) - goal) <= 2)
 
 
-# ---- Finding the place
-# ----------------------------------------------------------------------------------------------------
+# ---- Finding the place ----------------------------------------------------------------------------------------------------
 
 SCRIPTS = [os.path.join(EXTENSION, name) for name in ("readable.js", "boxes.js", "page.js", "going.js")]
 

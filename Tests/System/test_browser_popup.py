@@ -127,13 +127,12 @@ def page(stage):
     says(shown, "Your other devices can go on with it.")
 
 
-# ---- The popup alone, with a host simulated by the test
-# --------------------------------------------------------------------
+# ---- The popup alone, with a host simulated by the test -------------------------------------------------------------------
 
 PLAYED = """(() => {
     const listeners = [];
     globalThis.asked = [];
-    globalThis.say = (...messages) => messages.forEach((message) => listeners.forEach((each) => each(message)));
+    globalThis.deliver = (...messages) => messages.forEach((message) => listeners.forEach((each) => each(message)));
     chrome.tabs.query = async () => [{ id: 7, url: "https://site.example/", title: "Here", incognito: false, status: "complete" }];
     chrome.runtime.connect = () => ({
         postMessage: (message) => asked.push(message), onMessage: { addListener: (each) => listeners.push(each) } });
@@ -171,11 +170,11 @@ class Played:
     def run(self, script):
         return self.browser.run(self.tab, script)
 
-    def say(self, *messages):
-        self.run(f"(say(...{json.dumps(messages)}), 1)")
+    def deliver(self, *messages):
+        self.run(f"(deliver(...{json.dumps(messages)}), 1)")
 
     def offers(self, *offers):
-        self.say({"kind": "offers", "offers": offers})
+        self.deliver({"kind": "offers", "offers": offers})
 
     def text(self, selector):
         return text((self.browser, self.tab), selector)
@@ -192,7 +191,7 @@ class Played:
 
 def opened(stage, *offers, **more):
     popup = Played(stage, **more)
-    popup.say({"kind": "daemon", "missing": None}, {"kind": "page", "isOffered": True}, status())
+    popup.deliver({"kind": "daemon", "missing": None}, {"kind": "page", "isOffered": True}, status())
     popup.offers(*offers)
     return popup
 
@@ -205,7 +204,7 @@ def focus(stage):
     popup.offers(offer(3), offer(1, "Page one"), offer(2))
     expect(popup.run(FOCUSED) == "Continue Page one from laptop", f"the focus moved: {popup.run(FOCUSED)}")
     popup.offers(offer(2), offer(1), offer(3))
-    popup.say(status(devices=("laptop", "phone")))
+    popup.deliver(status(devices=("laptop", "phone")))
     expect(popup.run(FOCUSED) == "Continue Page 1 from laptop", f"the focus moved: {popup.run(FOCUSED)}")
     popup.offers(offer(3), offer(2))
     popup.key("Enter", 13, "\r")
@@ -216,7 +215,7 @@ def focus(stage):
     popup.key("Enter", 13, "\r")
     expect(popup.gone() == [], f"Enter continued {popup.gone()}")
     popup.run("(document.querySelector('#recipients button').focus(), 1)")
-    popup.say(status(devices=("laptop", "phone", "tablet")))
+    popup.deliver(status(devices=("laptop", "phone", "tablet")))
     expect(popup.run(FOCUSED) == "Send this page to laptop", f"the focus moved: {popup.run(FOCUSED)}")
 
 
@@ -227,7 +226,7 @@ def live_region(stage):
     popup.run("""(globalThis.read = [], document.querySelectorAll('[aria-live], [role=status]').forEach((each) =>
         new MutationObserver(() => read.push(each.textContent)).observe(each, { childList: true, characterData: true, subtree: true })), 1)""")
     popup.offers(offer(1, "Another title"), offer(2))
-    popup.say(status(), {"kind": "page", "isOffered": True})
+    popup.deliver(status(), {"kind": "page", "isOffered": True})
     popup.offers(offer(3), offer(1), offer(2))
     popup.run("new Promise((done) => setTimeout(done, 50))")
     expect(popup.run("read") == ["New: Page 3 from laptop"], f"read out: {popup.run('read')}")
@@ -236,9 +235,9 @@ def live_region(stage):
 @test("two hundred offers and thousands of tabs are a few rows, and the others are searched or shown on demand")
 def many(stage):
     popup = opened(stage, *(offer(number) for number in range(200)))
-    popup.say(status(devices=[f"device {number}" for number in range(30)]))
+    popup.deliver(status(devices=[f"device {number}" for number in range(30)]))
     for device in range(5):
-        popup.say({"kind": "tabs", "device": f"{device:064x}", "deviceName": f"device {device}",
+        popup.deliver({"kind": "tabs", "device": f"{device:064x}", "deviceName": f"device {device}",
                    "tabs": [{"title": f"Tab {device}x{number}", "url": f"https://site.example/{number}"} for number in range(500)]})
     stops = popup.run(STOPS)
     expect(stops <= 60, f"tab stops: {stops}")
@@ -265,7 +264,7 @@ def small(stage):
 def hostile_titles(stage):
     title = "safe\u202egnp.exe\u2066\x1b[31m\r\nsecond\u2028third \u200b\ufeff\u0085end"
     popup = opened(stage, offer(1, title, device="lap\u202etop\n"), offer(2, "\u202e\u200b\n"), offer(3, "\u05e9\u05dc\u05d5\u05dd"))
-    popup.say({"kind": "tabs", "device": "cd" * 32, "deviceName": "lap\u202etop", "tabs": [{"title": title, "url": "https://site.example/"}]})
+    popup.deliver({"kind": "tabs", "device": "cd" * 32, "deviceName": "lap\u202etop", "tabs": [{"title": title, "url": "https://site.example/"}]})
     words = popup.run("[document.body.textContent, ...[...document.querySelectorAll('*')].flatMap((each) => [...each.attributes])"
                       ".map((each) => each.value)].join(' ')")
     wrong = [hex(ord(each)) for each in words if each in "\u202e\u2066\x1b\r\u2028\u200b\ufeff\u0085"]
@@ -278,16 +277,16 @@ def hostile_titles(stage):
 @test("without a daemon none of its data is shown, and without an account the popup reports that")
 def stale(stage):
     popup = opened(stage, offer(1))
-    popup.say({"kind": "tabs", "device": "ab" * 32, "deviceName": "laptop", "tabs": [{"title": "A tab", "url": "https://site.example/"}]})
-    popup.say({"kind": "daemon", "missing": "handoffd is not running"})
+    popup.deliver({"kind": "tabs", "device": "ab" * 32, "deviceName": "laptop", "tabs": [{"title": "A tab", "url": "https://site.example/"}]})
+    popup.deliver({"kind": "daemon", "missing": "handoffd is not running"})
     expect(popup.text("#offers .title") == [] and popup.text("#tabs .title") == [], "a stale list is shown")
     expect(popup.run("!document.querySelector('#send').checkVisibility()"), "a page can be sent")
     expect(popup.text("#trouble") == ["handoffd is not running"], "it is not reported")
     asked = len([each for each in popup.run("asked") if each["kind"] == "tabs"])
-    popup.say({"kind": "daemon", "missing": None}, status())
+    popup.deliver({"kind": "daemon", "missing": None}, status())
     popup.offers(offer(1))
     expect(len([each for each in popup.run("asked") if each["kind"] == "tabs"]) == asked + 1, "tabs are not requested again")
-    popup.say(status(account=False, devices=()))
+    popup.deliver(status(account=False, devices=()))
     popup.offers()
     expect("no account" in popup.text("#no-offers")[0], f"it shows {popup.text('#no-offers')}")
 

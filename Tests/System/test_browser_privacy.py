@@ -93,11 +93,11 @@ def own_tabs(stage, daemon):
     """Returns the open tabs of the other device, as a browser on this one receives them."""
     until("the offer of tabs", lambda: any(one["type"] == TABS for one in daemon.ctl("list").lines))
     host = Host(stage, {**daemon.environment, "HANDOFF_SOCKET": daemon.socket})
-    host.hear("ready")
-    host.say({"kind": "popupOpen"})
-    host.hear("offers")
-    host.say({"kind": "tabs"})
-    answer = host.hear("tabs")
+    host.receive("ready")
+    host.send({"kind": "popupOpen"})
+    host.receive("offers")
+    host.send({"kind": "tabs"})
+    answer = host.receive("tabs")
     host.process.stdin.close()
     host.process.wait(10)
     return answer["tabs"]

@@ -225,7 +225,7 @@ def first_start(stage):
 # ---- The host ------------------------------------------------------------------------------------------------------------
 
 @test("a caller other than the extension receives no data")
-def strangers(stage):
+def other_callers(stage):
     for words in (["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"], ["/usr/lib/mozilla/x.json", "other@example.org"],
                   [""], ["/x.json"], [f"chrome-extension://{CHROMIUM_ID}.example/"]):
         host = Host(stage, {}, *words)
@@ -245,8 +245,8 @@ def no_account(stage):
     listener.listen()
     listener.settimeout(1.5)
     host = Host(stage, {"HOME": home, "XDG_RUNTIME_DIR": runtime})
-    expect("no account" in host.hear("lost")["message"], "it does not report the missing account")
-    host.say({"kind": "noPage"})
+    expect("no account" in host.receive("lost")["message"], "it does not report the missing account")
+    host.send({"kind": "noPage"})
     before = None
     try:
         listener.accept()
@@ -267,16 +267,16 @@ def no_account(stage):
 def away(stage):
     daemon = stage.daemon("desk", start=False)
     host = Host(stage, daemon.environment)
-    host.hear("lost")
+    host.receive("lost")
     daemon.start()
     daemon.ctl("account", "create")
-    host.hear("ready")
+    host.receive("ready")
     daemon.kill()
-    host.hear("lost")
+    host.receive("lost")
     # After some attempts it stops trying, and waits for a change of the socket's file.
     until("quiet", lambda: quiet(host), within=45)
     daemon.start()
-    host.hear("ready")
+    host.receive("ready")
 
 
 def quiet(host):
@@ -290,25 +290,25 @@ def hostile(stage):
     daemon = stage.daemon("desk")
     daemon.ctl("account", "create")
     host = Host(stage, daemon.environment)
-    host.hear("ready")
+    host.receive("ready")
     for number, text in enumerate((
             b"[1]", b"nonsense", b"[" * 5000, b'{"kind":' * 100, b"{" + b'"a":1,' * 100 + b"}", b" " * (1 << 20) + b" ",
             b'{"kind":"page","url":"https://site.example/","title":"' + b"x" * (2 << 20) + b'"}', b'{"kind":"\xed\xa0\xbd"}')):
-        host.say(text)
-        host.say({"kind": "page", "url": f"https://site.example/{number}", "title": f"title {number}"})
+        host.send(text)
+        host.send({"kind": "page", "url": f"https://site.example/{number}", "title": f"title {number}"})
         until("the page behind it", lambda: any(
             one["title"] == f"title {number}" for one in daemon.ctl("list", "--mine").lines))
-    host.say({"kind": "page", "url": "https://site.example/", "title": "half \ud83d"})
-    host.hear("offered")
+    host.send({"kind": "page", "url": "https://site.example/", "title": "half \ud83d"})
+    host.receive("offered")
     for message in ({}, {"kind": 7}, {"kind": "page"}, {"kind": "page", "url": 7}, {"kind": "place", "request": 1e300},
                     {"kind": "opened", "continuation": "x", "handled": 1}, {"kind": "moved"}, {"kind": "page", "url": "x" * 900_000},
                     {"kind": "page", "url": "javascript:alert(1)"}, {"kind": "place", "request": 1, "place": {"words": ["a"]}}):
-        host.say(message)
+        host.send(message)
     # A page that is renamed continuously.
     begin = time.monotonic()
     for number in range(2000):
-        host.say({"kind": "page", "url": "https://site.example/", "title": f"title {number} " + "ü" * 2000})
-    host.hear("offered")
+        host.send({"kind": "page", "url": "https://site.example/", "title": f"title {number} " + "ü" * 2000})
+    host.receive("offered")
     until("the last title", lambda: daemon.ctl("status").line["published"] == 2)
     print(f"  2000 titles in {(time.monotonic() - begin) * 1000:.0f} ms")
     daemon.is_well()
@@ -318,21 +318,21 @@ def hostile(stage):
 def asked_late(stage):
     origin, taker = stage.pair()
     host = Host(stage, {**origin.environment, "HANDOFF_SOCKET": origin.socket})
-    host.hear("ready")
-    host.say({"kind": "page", "url": "https://site.example/", "title": "late"})
+    host.receive("ready")
+    host.send({"kind": "page", "url": "https://site.example/", "title": "late"})
     one = until("the offer", lambda: next(iter(pages_of(taker)), None))
-    host.say({"kind": "moved"})
+    host.send({"kind": "moved"})
     # A save request would be sent immediately, and so arrive before the reply to this.
-    host.say({"kind": "popupOpen"})
+    host.send({"kind": "popupOpen"})
     expect("save" not in host.kinds_until("offers"), "it was queried before a device continued the page")
     for words in ("first words", "second words"):
         continued = taker.follow("continue", "--print", one["id"])
-        request = host.hear("save")["request"]
-        host.say({"kind": "place", "request": request, "place": {"words": words, "offset": 1}})
+        request = host.receive("save")["request"]
+        host.send({"kind": "place", "request": request, "place": {"words": words, "offset": 1}})
         place = continued.next()["userInfo"]["place"]
         expect(place["words"] == words, f"wrong: {place}")
-        host.say({"kind": "moved"})
-        host.say({"kind": "popupOpen"})
+        host.send({"kind": "moved"})
+        host.send({"kind": "popupOpen"})
         expect("save" not in host.kinds_until("offers"), "it was queried again before a device continued the page")
 
 

@@ -36,7 +36,7 @@ SETUP = {
 PROMPT = r"ready> (?:\x1b\[[0-9?]*[a-zA-Z])*$"
 
 
-def strangers(stage, name):
+def device_named(stage, name):
     """A device whose account has another one with this name."""
     first, second = stage.pair(("Living room", name))
     watch = first.follow("watch")
@@ -120,7 +120,7 @@ def words_and_files(stage, name):
 
 def names_from_others(stage, name):
     other = "$(touch pwned) `touch pwned`;'\"!x"
-    shell = Shell(stage, name, strangers(stage, other))
+    shell = Shell(stage, name, device_named(stage, other))
     expect(shell.got("device rename Liv\t--js\t") == ["device", "rename", "Living room", "--json"], "a name with a space")
     found = shell.got("device rename \\$\tz")
     expect(found == ["device", "rename", other, "z"], f"a name with all characters that shells interpret: {found}")
@@ -173,7 +173,7 @@ def fish_all(stage):
     expect(found == ["--output=Draft one.txt"], f"a file after =: {found}")
     expect(fish.offers("continue ") == [], "output without a daemon")
     shutil.rmtree(fish.folder)
-    fish = Fish(stage, strangers(stage, "$(touch pwned)"))
+    fish = Fish(stage, device_named(stage, "$(touch pwned)"))
     expect(set(fish.offers("device rename ")) == {"Living room", "$(touch pwned)"}, f"{fish.offers('device rename ')}")
     expect(fish.offers("send ") == ["$(touch pwned)"], f"this device: {fish.offers('send ')}")
     expect(not os.path.exists(os.path.join(fish.folder, "pwned")), "the shell executed a device's name")

@@ -6,13 +6,13 @@ import time
 from harness import Failure, expect, main, tail, test
 
 # Fewer are not enough for a start. With more, every part has its descriptors.
-FEWEST, MOST = 12, 60
+MIN, MAX = 12, 60
 
 
 @test("with any number of descriptors the daemon exits with a reason, or runs and reports discovery", limit=300)
 def few(stage):
     short = 0
-    for count in range(FEWEST, MOST):
+    for count in range(MIN, MAX):
         daemon = stage.daemon(f"d{count}", start=False)
         words = daemon.words
         daemon.words = lambda *more: ["prlimit", f"--nofile={count}:4096", *words(*more)]

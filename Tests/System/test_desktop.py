@@ -121,8 +121,8 @@ def bounded(stage):
             expect(kind in (None, error), f"wrong: {error}")
             served += 1
         # 64 immediately, and one more each 160 ms.
-        most = 64 + (time.monotonic() - begin) / 0.16 + 1
-        expect(64 <= served <= most, f"{served} calls were served, {most:.0f} at most")
+        limit = 64 + (time.monotonic() - begin) / 0.16 + 1
+        expect(64 <= served <= limit, f"{served} calls were served, at most {limit:.0f} expected")
     followers = [desktop.connect() for _ in range(64)]
     for follower in followers:
         expect("error" not in desktop.call("FollowApps", follower, more=True), "the connection is not served")

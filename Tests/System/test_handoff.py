@@ -529,7 +529,7 @@ def many_things(stage):
 
 
 @test("nothing is offered to a device of another account or without an account")
-def strangers(stage):
+def other_accounts(stage):
     origin, taker = stage.pair()
     other, none = stage.daemon("other"), stage.daemon("none")
     other.ctl("account", "create")

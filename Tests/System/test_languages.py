@@ -19,7 +19,7 @@ PAGE = os.path.join(ROOT, "docs", "other-languages.md")
 TYPE = "com.example.counting"
 LANGUAGES = ("py", "js", "c")
 FENCES = {"py": "python", "js": "js", "c": "c"}
-MOST_LINES = 100
+MAX_LINES = 100
 
 
 class Program:
@@ -184,7 +184,7 @@ def page(stage):
             source = file.read()
         shown = re.findall(rf"^```{fence}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         expect(shown == [source], f"docs/other-languages.md does not show counter.{language} as it is")
-        expect(len(source.splitlines()) <= MOST_LINES, f"counter.{language} has more than {MOST_LINES} lines")
+        expect(len(source.splitlines()) <= MAX_LINES, f"counter.{language} has more than {MAX_LINES} lines")
 
 
 if __name__ == "__main__":

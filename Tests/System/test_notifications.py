@@ -426,7 +426,7 @@ def locked(stage):
 
     desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
-    expect(desk.server.asked == 0, "the server was called while the screen was locked")
+    expect(desk.server.queries == 0, "the server was called while the screen was locked")
     logind.session("2", LockedHint=False)
     desk.server.end(desk.shown("Draft")["id"], EXPIRED)
     lock()
@@ -454,7 +454,7 @@ def deserted(stage):
     desk = Desk(stage, extra=logind.environment)
     desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
-    expect(desk.server.asked == 0, "the server was called without a session")
+    expect(desk.server.queries == 0, "the server was called without a session")
     logind.session("2", Type="wayland")
     desk.shown("Draft")
     logind.end("2")
@@ -480,8 +480,8 @@ def flood(stage):
     desk.shown("1000", within=50)
     seconds = time.monotonic() - begin
     shown = [entry for entry in desk.server.notified()]
-    most = 6 + seconds / 10
-    expect(len(shown) <= most, f"{len(shown)} changes of the screen in {seconds:.1f} s")
+    limit = 6 + seconds / 10
+    expect(len(shown) <= limit, f"{len(shown)} changes of the screen in {seconds:.1f} s")
     print(f"  1,000 changes: {len(shown)} calls of Notify, {len(desk.server.seen) - len(shown)} withdrawals, {seconds:.1f} s")
 
 
@@ -545,7 +545,7 @@ def off(stage):
     desk = Desk(stage, configuration="notifications = off\n")
     draft = desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
-    expect(desk.server.asked == 0, "the server was called")
+    expect(desk.server.queries == 0, "the server was called")
     desk.why(draft.id, "notifications = off", "systemctl --user reload handoffd")
     for value in ("on", "off", "on"):
         with open(desk.daemon.configuration, "w") as file:

@@ -85,7 +85,7 @@ def local(stage):
     expect(version.startswith("handoff-settings "), version)
 
 
-# ---- Units, firewalls, completions -----------------------------------------------------------------------------------------
+# ---- Units, firewalls, completions -------------------------------------------------------------------------------------
 
 @test(f"the installed units are verified, and their exposure is at most {SCORE_LIMIT}")
 def units(stage):
@@ -153,7 +153,7 @@ def completions(stage):
         call(shell, *check, path)
 
 
-# ---- Manual pages --------------------------------------------------------------------------------------------------------
+# ---- Manual pages ------------------------------------------------------------------------------------------------------
 
 def page(name):
     """Returns the text of a page, without its markup."""
@@ -234,7 +234,7 @@ def settings_pages(stage):
         expect(said == known and known, f"{name}: {said - known} too many, {known - said} missing")
 
 
-# ---- The Debian package -----------------------------------------------------------------------------------------------------
+# ---- The Debian package ------------------------------------------------------------------------------------------------
 
 @test("the package passes lintian, depends on the libraries it links and loads, and keeps settings as conffiles", limit=240)
 def package(stage):

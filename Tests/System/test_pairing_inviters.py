@@ -135,8 +135,8 @@ def false_accounts(stage):
         # Then the calls are not answered.
         ends = []
         try:
-            for patience in (20, 1.5):
-                window.listener.settimeout(patience)
+            for timeout in (20, 1.5):
+                window.listener.settimeout(timeout)
                 inviter = window.accept()
                 try:
                     act(inviter)

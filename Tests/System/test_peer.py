@@ -172,7 +172,7 @@ def key_missing(stage):
     expect(ask()["result"]["title"] == "Draft", "it hands nothing over with the key either")
     peer.n = peer.roster.next_epoch(peer.n)
     peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.EPOCH, r.epoch_body(peer.n, [], key))])
-    peer.say(link, (l.STATEMENTS, peer.roster.encoded()))
+    peer.send_frames(link, (l.STATEMENTS, peer.roster.encoded()))
     # The roster is merged and stored before it takes effect. Further requests would not be answered.
     limit = time.monotonic() + 10
     while "result" in (answer := ask()):
@@ -182,7 +182,7 @@ def key_missing(stage):
     expect((error["code"], error["reason"]) == (4608, "accountKeyMissing"), f"wrong error: {error}")
     expect("paused" not in error["message"] and "account key" in error["message"], f"wrong words: {error}")
     peer.account_key = key
-    peer.say(link, (l.ACCOUNT_KEY, key))
+    peer.send_frames(link, (l.ACCOUNT_KEY, key))
     while "error" in (answer := ask()):
         expect(answer["error"]["reason"] == "accountKeyMissing", f"wrong error: {answer}")
         time.sleep(0.25)
@@ -298,7 +298,7 @@ def impostor(stage):
     link = peer.open_connection(host, int(port))
     added = r.sign_statement(peer.key, peer.roster.account, r.ADD, c.raw_public(other))
     peer.roster.merge([added])
-    peer.say(link, (l.STATEMENTS, r.encode_list([added])))
+    peer.send_frames(link, (l.STATEMENTS, r.encode_list([added])))
     until(lambda: len(daemon.ctl("devices").lines) == 3, "the other member is not known")
     expect(peer.advertise(host, int(port), bytes.fromhex(link.hello["label"]))["acknowledged"], "no acknowledgement")
     link.close()
@@ -385,7 +385,7 @@ def reserved(stage):
     peer = Peer(python.state)
     host, _, port = python.target.rpartition(":")
     link = peer.open_connection(host, int(port))
-    peer.say(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
+    peer.send_frames(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
     for method in ("keep", "kept", "fetchKept"):
         answer = peer.request(link, method, {"copy": "AAAA"})
         expect(answer.get("error", {}).get("reason") == "unknownMethod", f"{method}: {answer}")
@@ -434,7 +434,7 @@ def mutual_removal(stage):
     everything = r.encode_list(
         list({s.id: s for peer, _ in links for s in r.decode_list(peer.roster.encoded()) if s.kind != r.EPOCH}.values()))
     for peer, link in links:
-        peer.say(link, (l.STATEMENTS, everything))
+        peer.send_frames(link, (l.STATEMENTS, everything))
     for daemon in (desk, laptop):
         while daemon.ctl("status").line["standing"] == "member":
             time.sleep(0.05)
@@ -490,7 +490,7 @@ def numbers_used_up(stage):
     peer.n, peer.account_key = r.LAST_NUMBER, key
     peer.store()
     peer._derive()
-    peer.say(link, (l.STATEMENTS, peer.roster.encoded()), (l.ACCOUNT_KEY, key), (l.HELLO, peer.hello()))
+    peer.send_frames(link, (l.STATEMENTS, peer.roster.encoded()), (l.ACCOUNT_KEY, key), (l.HELLO, peer.hello()))
     named = lambda: [device["name"] for device in daemon.ctl("devices").lines if device["self"]]
     # A roster is merged and stored before it takes effect, and requests are answered in the meantime.
     while daemon.ctl("account", "show").line["epoch"] != r.LAST_NUMBER:

@@ -67,10 +67,10 @@ class Place:
         environment = {
             "PATH": os.environ["PATH"], "LD_PRELOAD": faults.library(), "FAULTS_PAGE": self.page_path,
             "FAULTS_FOLDER": os.path.realpath(self.folder)}
-        patience = ["--timeout", "1"] if how.get("ending") == "silence" else []
+        timeout = ["--timeout", "1"] if how.get("ending") == "silence" else []
         try:
             result = run([os.path.join(BIN, "handoffctl"), "--socket", sender.path, "continue", "--latest", "--output",
-                          self.output, "--force", *patience], environment, within)
+                          self.output, "--force", *timeout], environment, within)
         finally:
             sender.close()
         self.sender = sender

@@ -27,7 +27,7 @@ def folders(top):
     return sorted(os.path.relpath(os.path.join(place, name), top) for place, names, _ in os.walk(top) for name in names)
 
 
-# ---- Building ------------------------------------------------------------------------------------------------------------
+# ---- Building ----------------------------------------------------------------------------------------------------------------
 
 @test("make without a Swift toolchain names the missing part, and its source")
 def no_swift(stage):
@@ -39,7 +39,7 @@ def no_swift(stage):
             expect("not found" not in done.errors, str(done))
 
 
-# ---- scripts/setup ---------------------------------------------------------------------------------------------------------
+# ---- scripts/setup -----------------------------------------------------------------------------------------------------------
 
 APT = 'echo "$*" >>"$PLAYED/calls"; case $* in *update*) n=$(grep -c update "$PLAYED/calls"); %s;; esac'
 

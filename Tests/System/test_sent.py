@@ -33,7 +33,7 @@ class Receiver(Desk):
         def found(_):
             return [each for each in self.server.standing.values() if each["summary"] == summary]
         self.server.wait(found, f"'{summary}'")
-        with self.server.news:
+        with self.server.changed:
             return found(self.server)[0]
 
 

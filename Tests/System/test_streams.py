@@ -133,7 +133,7 @@ def thousand(stage):
     print(f"    {count} streams opened in {time.monotonic() - begin:.1f} s; memory "
           f"{memory(origin)} and {memory(taker)} KiB")
     for daemon in (origin, taker):
-        stays_flat(used[daemon], daemon, most=100 * count)
+        stays_flat(used[daemon], daemon, limit=100 * count)
     for number, (asked, taken) in enumerate(streams):
         asked.send(b"to %d" % number)
         taken.send(b"from %d" % number)
@@ -262,8 +262,7 @@ def later(stage):
     refusal(lambda: ended(asked.daemon, "00" * 16), "NoSuchStream")
 
 
-# ---- Who may open a stream
-# --------------------------------------------------------------------------------------------
+# ---- Who may open a stream -------------------------------------------------------------------------------------------
 
 
 @test("withdrawing an activity ends its streams on both sides, unless the app keeps them", limit=90)
@@ -701,12 +700,12 @@ def cut_meanwhile(stage):
 
 @test("the number of files passed at once is limited per device, and the next starts when one completes", limit=90)
 def places_for_files(stage):
-    most = 32
+    maximum = 32
     route = Route(*stage.pair())
-    streams = [route.open() for _ in range(most + 1)]
+    streams = [route.open() for _ in range(maximum + 1)]
     source, sink = os.pipe()
-    calls = [passed(taken, "send", 0, MIB, source) for _, taken in streams[:most]]
-    words = refusal(lambda: pass_file(streams[most][1], "send", 0, MIB, source).next(), "FileFailed")
+    calls = [passed(taken, "send", 0, MIB, source) for _, taken in streams[:maximum]]
+    words = refusal(lambda: pass_file(streams[maximum][1], "send", 0, MIB, source).next(), "FileFailed")
     expect("too many files" in str(words), str(words))
     asked, taken = streams[0]
     calls[0].close()
@@ -715,7 +714,7 @@ def places_for_files(stage):
     limit = time.monotonic() + 20
     while True:
         try:
-            passed(streams[most][1], "send", 0, MIB, source)
+            passed(streams[maximum][1], "send", 0, MIB, source)
             break
         except Refused as error:
             expect(error.name == "FileFailed" and time.monotonic() < limit, f"its slot is not free: {error}")
@@ -748,8 +747,7 @@ def caller_leaves(stage):
         daemon.is_well()
 
 
-# ---- Sleep inhibition
-# -------------------------------------------------------------------------------------------------
+# ---- Sleep inhibition ------------------------------------------------------------------------------------------------
 
 
 @test("the computer is kept awake while bytes move, and released some seconds after the last one")
@@ -834,8 +832,7 @@ def at_rest(stage):
         expect(used < 0.3, f"{daemon.name} used {used:.2f} s of 3 s although nothing moves")
 
 
-# ---- Third-party clients
-# ----------------------------------------------------------------------------------------------
+# ---- Third-party clients ---------------------------------------------------------------------------------------------
 
 
 @test("a stock Varlink client can continue an activity, learns of streams and their outcomes, and receives clear errors")
@@ -917,8 +914,7 @@ def plain_socat(stage):
         expect(content(path + ".out") == data[other], f"{path}: the bytes differ")
 
 
-# ---- Blocking descriptors
-# ---------------------------------------------------------------------------------------------
+# ---- Blocking descriptors --------------------------------------------------------------------------------------------
 
 
 @test("descriptors that block when closed delay only the app that passed them, which receives the reason", limit=120)

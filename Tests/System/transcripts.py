@@ -28,7 +28,7 @@ VARIABLE = (
     (r"(?<= )(?:\d+(?:\.\d+){3}|\[[0-9a-f:.]+\]):\d+\b", "ADDRESS"),
 )
 # A waiting message names its reason. Its duration depends on the machine.
-PATIENCE = re.compile(r"handoffctl: waiting for \w+…$")
+WAITING = re.compile(r"handoffctl: waiting for \w+…$")
 # The speed of a transfer is shown if it takes more than a second.
 SPEED = re.compile(r" in \d+\.\d s, \S+ \S+/s$")
 # Commands that run until they are interrupted, or until another device has done its part.
@@ -89,7 +89,7 @@ def table_sorted(found):
 def differences(page, shown):
     """Returns the differences between a page and the output, as lines. None if they are equal."""
     page = table_sorted([compared(line) for line in page])
-    shown = table_sorted([compared(line) for line in shown if not PATIENCE.match(line)])
+    shown = table_sorted([compared(line) for line in shown if not WAITING.match(line)])
     if "…" in page:
         text, wanted = "\n".join(shown) + "\n", "\n".join(page) + "\n"
         expression = re.escape(wanted).replace(re.escape("…\n"), r"(?:.*\n)*")
