@@ -88,7 +88,7 @@ def until(what, condition, within=30, pause=0.001):
     limit = time.monotonic() + within
     while not condition():
         if time.monotonic() > limit:
-            raise harness.Failure(f"{what} did not happen within {within} s")
+            raise harness.Failure(f"timed out after {within} s waiting for {what}")
         time.sleep(pause)
 
 

@@ -83,12 +83,12 @@ class KDEConnect:
             host.run("ip", "route", "add", "255.255.255.255", "dev", "eth0")
         self.taker, self.origin = (Node(stage, host) for host in reversed(lab.hosts))
         nodes = [self.origin, self.taker]
-        until("that KDE Connect finds the other", lambda: all(node.devices(False) for node in nodes), 40)
+        until("the discovery by KDE Connect", lambda: all(node.devices(False) for node in nodes), 40)
         self.other = self.origin.devices(False)[0]
         self.origin.call("requestPair", path=f"/devices/{self.other}", interface="device")
         own = self.taker.devices(False)[0]
         place = {"path": f"/devices/{own}", "interface": "device"}
-        until("the question", lambda: self.taker.call("acceptPairing", **place) is not None, 10)
+        until("the request", lambda: self.taker.call("acceptPairing", **place) is not None, 10)
         until("the pairing of KDE Connect", lambda: all(node.devices(True) for node in nodes), 20)
         until("sharing by KDE Connect", lambda: self._share("shareText", "hello") and self._received(1), 20)
 

@@ -58,7 +58,7 @@ def until(what, condition, within=15):
         if value:
             return value
         if time.monotonic() > limit:
-            expect(False, f"{what} did not happen within {within} s; last: {value!r}")
+            expect(False, f"timed out after {within} s waiting for {what}; last: {value!r}")
         time.sleep(0.05)
 
 

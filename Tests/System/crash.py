@@ -120,7 +120,7 @@ class Scene:
         limit = time.monotonic() + within
         while not self.struck and not condition():
             if time.monotonic() > limit:
-                raise Failure(f"not within {within} s: {what}; {self.views()}")
+                raise Failure(f"timed out after {within} s waiting for {what}; {self.views()}")
             time.sleep(0.02)
 
     # ---- For check

@@ -133,7 +133,7 @@ def hand_over(stage):
     taker.until("the offer", lambda: taker.ctl("list").output.strip() != "")
     taken = json.loads(taker.ctl("continue", "--print").output)
     expect(taken["userInfo"] == {"page": 3} and taken["title"] == "Draft", f"wrong activity: {taken}")
-    origin.until("the news at the origin", lambda: "continued" in
+    origin.until("the change at the origin", lambda: "continued" in
                  origin.user("journalctl", "--user", "--no-pager", "-u", "writer").output)
 
 

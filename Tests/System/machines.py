@@ -99,7 +99,7 @@ class Machine:
         while not condition():
             if time.monotonic() > limit:
                 journal = self.user("journalctl", "--user", "--no-pager", "-n", "30", code=None).output
-                raise Failure(f"{what} did not happen within {within} s {seen()}\n{journal}")
+                raise Failure(f"timed out after {within} s waiting for {what} {seen()}\n{journal}")
             time.sleep(0.1)
 
     def put(self, folder, *paths):

@@ -215,7 +215,7 @@ class NotificationServer(BusClient):
         """Waits until a condition of the notifications on the screen holds."""
         with self.changed:
             if not self.changed.wait_for(lambda: condition(self), within):
-                raise Failure(f"{what} did not happen; shown: {self.standing}, seen: {self.seen}")
+                raise Failure(f"timed out waiting for {what}; shown: {self.standing}, seen: {self.seen}")
 
     def one(self, within=20, **fields):
         """Waits until there is exactly one notification, with these fields. Returns it."""

@@ -100,14 +100,14 @@ def send(stage):
     def received(daemon):
         return [one for one in daemon.ctl("list").lines if one["sent"]]
 
-    until("what was sent", lambda: [one["title"] for one in received(taker)] == ["small 7"])
-    until("that it is sent", lambda: "taker is told of it" in "".join(text(shown, "#sent")))
+    until("the sent page", lambda: [one["title"] for one in received(taker)] == ["small 7"])
+    until("the note that it is sent", lambda: "taker is told of it" in "".join(text(shown, "#sent")))
     expect(received(third) == [], f"another device learned of it: {received(third)}")
     refused = third.ctl("continue", received(taker)[0]["id"], code=4)
     expect("NothingToContinue" in refused.errors, f"another device received it: {refused}")
     taker.ctl("continue", received(taker)[0]["id"])
     until("the page", lambda: here.tabs(site.url("/small/7")))
-    until("that it was taken", lambda: text(shown, "#sent") == ["taker has opened it."])
+    until("the note that it was opened", lambda: text(shown, "#sent") == ["taker has opened it."])
     until("its end", lambda: received(taker) == [])
 
 
@@ -121,9 +121,9 @@ def page(stage):
     here.run(shown[1], "(document.querySelector('#code-button').click(), 1)")
     until("the code", lambda: here.run(shown[1], "!!document.querySelector('#code svg path')"))
     taker.kill()
-    until("what is wrong", lambda: text(shown, "#trouble")[0].startswith("handoffd "))
+    until("the problem", lambda: text(shown, "#trouble")[0].startswith("handoffd "))
     taker.start()
-    until("that it is well again", lambda: text(shown, "#trouble") == [""])
+    until("the recovery", lambda: text(shown, "#trouble") == [""])
     says(shown, "Your other devices can go on with it.")
 
 
@@ -317,7 +317,7 @@ def send_loading(stage):
             port.postMessage({{ kind: "send", device: {json.dumps(taker.ctl("status").line["device"])}, tab: tab.id, url: tab.url }});
         }})(), 1"""
         there.run(shown[1], send)
-        until("that it is sent", lambda: there.run(shown[1], "document.body.dataset.sent") == "sent", within=4)
+        until("the confirmation", lambda: there.run(shown[1], "document.body.dataset.sent") == "sent", within=4)
         print(f"  {there.program}: sent after {(time.monotonic() - begin) * 1000:.0f} ms")
         there.kill()
 

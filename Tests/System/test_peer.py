@@ -276,7 +276,7 @@ def calling(stage):
     server = Server(peer)
     daemon.ctl("device", "rename", "Python", "Zaphod")
     until(lambda: peer.roster.names[peer.device] == "Zaphod", "the peer was not called with its name")
-    until(lambda: server.links, "the daemon did not say hello")
+    until(lambda: server.links, "the daemon sent no hello")
     caller = server.links[0]
     expect(caller.peer.hex() == python.joined["device"], "another device has called")
     until(lambda: caller.hello["roster"] == peer.roster.digest[:8].hex(), "the rosters differ")
