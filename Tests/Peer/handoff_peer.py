@@ -80,7 +80,7 @@ class Peer:
     @staticmethod
     def _sockets():
         """Opens sockets of TCP and UDP at one port. Nothing listens at the first before there are
-        streams, which only reserves its number."""
+        streams. Until then it keeps other processes from using its number."""
         for _ in range(100):
             tcp, udp = socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             tcp.bind(("0.0.0.0", 0))

@@ -28,11 +28,11 @@ CONVERGE = 75
 ROUNDS = int(os.environ.get("HANDOFF_CRASH_ROUNDS", "0"))
 ALL = os.environ.get("HANDOFF_CRASH") == "all"
 PLAYS = int(os.environ.get("HANDOFF_CRASH_PLAYS", "8"))
-# The maximum number of steps of one victim and way.
+# The number of these plays that may belong to one victim and way.
 WIDTH = 3
 MAX_STEPS = 400
 
-# The ways to inject a fault, the calls of each, and the number of them in the gate.
+# The ways to inject a fault: the kind of fault, the calls to hit, and every how many of them in the gate.
 LASTING = faults.FILES | faults.KINDS["reply"]
 WAYS = {
     "kill": dict(how="kill", kinds=LASTING, stride=2),

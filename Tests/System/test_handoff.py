@@ -135,7 +135,7 @@ def incomplete(stage):
     for name in names:
         with open(os.path.join(os.fsencode(got), name), "rb") as file:
             expect(file.read() == name, f"{name} differs")
-    expect(sorted(os.listdir(got + "/.git")) == ["config.set-aside", "hooks.set-aside"], "not quarantined")
+    expect(sorted(os.listdir(got + "/.git")) == ["config.set-aside", "hooks.set-aside"], "not set aside")
 
 
 @test("the receiver of files drops its privileges before any data arrives, and can still open the received file")
