@@ -1,11 +1,11 @@
-/* The two apps of a measurement, as thin as an app can be, so that what is measured is the daemons.
+/* The two apps of a measurement. They are as small as possible, so that the daemons are measured.
  *
- * usage: app owner SOCKET BYTES   publishes an activity with about BYTES of payload, saves when asked; says its id
- *                                 first, then 'changed NANOSECONDS' for each line on standard input: the moment
+ * usage: app owner SOCKET BYTES   publishes an activity with about BYTES of payload, and saves on request; prints its id
+ *                                 first, then 'changed NANOSECONDS' for each line on standard input: the time just
  *                                 before a new title is sent
- *        app taker SOCKET         continues the activity whose id a line on standard input names, as its handler;
- *                                 says microseconds from the call until the payload was there
- *        app watcher SOCKET       says 'EVENT ID NANOSECONDS' for each event of the offers
+ *        app taker SOCKET         continues the activity whose id it reads as a line from standard input, as its handler;
+ *                                 prints the microseconds from the call until the payload arrived
+ *        app watcher SOCKET       prints 'EVENT ID NANOSECONDS' for each event of the offers
  *
  * Nanoseconds are of CLOCK_MONOTONIC, so that processes of one machine can be compared. The daemon's compact JSON is
  * searched as text, which a real app should not do.
@@ -65,7 +65,7 @@ __attribute__((format(printf, 2, 3))) static void send_message(struct stream *s,
     free(text);
 }
 
-/* Reads a whole message into `message`; 0 at the end of the connection. */
+/* Reads a whole message into `message`. Returns 0 at the end of the connection. */
 static int next_message(struct stream *s, char *message, size_t size)
 {
     for (;;) {
@@ -94,7 +94,7 @@ static void must(struct stream *s, char *message, size_t size)
         fail("refused", message);
 }
 
-/* Copies the text behind "key":" into `value`. */
+/* Copies the text after "key":" into `value`. */
 static int field(const char *message, const char *key, char *value, size_t size)
 {
     char pattern[64];

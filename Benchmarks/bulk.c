@@ -1,15 +1,15 @@
 /* Many bytes: the floor for streams, and the two apps of a measurement.
  *
  * usage: bulk floor [ADDRESS NETWORK]
- *                            reads lines 'BYTES WRITE [SOURCE TARGET]', moves so many bytes over TLS 1.3 (AES-128-GCM) on
- *                            loopback by OpenSSL's socket BIO, in writes of so many bytes: from memory to nowhere, or
- *                            from the file SOURCE over the file TARGET, each of which may be a pipe; answers
- *                            'SECONDS CPU-SECONDS-SENDER CPU-SECONDS-RECEIVER'. The bytes come from ADDRESS of another
- *                            network namespace, which the file NETWORK is
- *        bulk write BYTES    writes so many bytes from memory to standard input, which is a socket, ends its direction
+ *                            reads lines 'BYTES WRITE [SOURCE TARGET]', moves BYTES over TLS 1.3 (AES-128-GCM) on
+ *                            loopback by OpenSSL's socket BIO, in writes of WRITE bytes: from memory, and discards them,
+ *                            or from the file SOURCE over the file TARGET, each of which may be a pipe; prints
+ *                            'SECONDS CPU-SECONDS-SENDER CPU-SECONDS-RECEIVER'. With ADDRESS, the bytes are sent from
+ *                            there, in another network namespace, which is the file NETWORK
+ *        bulk write BYTES    writes BYTES from memory to standard input, which is a socket, ends its direction
  *                            and reads to the end of the other
- *        bulk read           reads standard input to its end and discards it; says 'BYTES NANOSECONDS', when the last
- *                            byte came, by CLOCK_MONOTONIC; then ends its own direction
+ *        bulk read           reads standard input to its end and discards it; prints 'BYTES NANOSECONDS', the time at
+ *                            which the last byte arrived, by CLOCK_MONOTONIC; then ends its own direction
  *        bulk shared-write BYTES MEMORY BELL
  *        bulk shared-read MEMORY BELL
  *                            the same through memory that is shared with the daemon (docs/control-protocol.md): the
@@ -42,7 +42,7 @@ static double cpu(void)
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-/* Reads so many bytes, of a pipe too. */
+/* Reads exactly `count` bytes, also from a pipe. */
 static void fill(int source, int count, const char *name)
 {
     for (int done = 0; done < count;) {
@@ -52,7 +52,7 @@ static void fill(int source, int count, const char *name)
     }
 }
 
-/* The server: sends what it is asked for, and what that cost it. */
+/* The server: sends the ordered bytes, and their cost in processor time. */
 static void pour(SSL *s)
 {
     struct order order;
@@ -75,7 +75,7 @@ static void pour(SSL *s)
     whole(s, (unsigned char *)&cost, sizeof cost, 1);
 }
 
-/* Starts the server, in another network namespace when one is given. */
+/* Starts the server, in another network namespace if one is given. */
 static pid_t start_there(struct sockaddr_in *address, SSL_CTX *c, const char *host, const char *network)
 {
     if (host == NULL)
@@ -151,7 +151,7 @@ static void read_all(void)
     shutdown(0, SHUT_WR);
 }
 
-/* A direction in shared memory, as docs/control-protocol.md has it. */
+/* A direction in shared memory, as defined in docs/control-protocol.md. */
 struct ring {
     _Atomic unsigned long long written;
     _Atomic unsigned ended;
@@ -212,7 +212,7 @@ static void write_shared(struct shared s, unsigned long long left)
     }
     s.out->ended = 1;
     ring_bell(&s.out->reader_waits);
-    char rings[64]; /* What the other app reads by then is for it to say; here the stream only stays open for it. */
+    char rings[64]; /* The other app reports what it has read by then. Here the stream only stays open for it. */
     while (read(0, rings, sizeof rings) > 0)
         ;
 }

@@ -1,4 +1,4 @@
-"""What the measuring programs share: the plain C programs, connections to a control socket, and figures."""
+"""The common parts of the benchmarks: the plain C programs, connections to a control socket, and figures."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import harness  # noqa: E402
 
 
 def build():
-    """Compiles the C programs; answers their folder."""
+    """Compiles the C programs. Returns their folder."""
     folder = os.path.join(harness.ROOT, ".build", "benchmarks")
     os.makedirs(folder, exist_ok=True)
     shared = os.path.getmtime(os.path.join(FOLDER, "tls.h"))
@@ -27,7 +27,7 @@ def build():
 
 
 class Program:
-    """A helper that answers lines by lines."""
+    """A helper program that answers each line with a line."""
 
     def __init__(self, stage, *words):
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
@@ -36,7 +36,7 @@ class Program:
     def line(self):
         text = self.process.stdout.readline()
         if not text:
-            raise harness.Failure(f"{self.process.args} ended")
+            raise harness.Failure(f"{self.process.args} exited")
         return text.strip()
 
     def ask(self, text):
@@ -45,7 +45,7 @@ class Program:
 
 
 class Control:
-    """A connection to a control socket that stays open, so that asking costs the daemon little."""
+    """A connection to a control socket that stays open, so that requests cost the daemon little."""
 
     def __init__(self, daemon):
         self.stream = socket.socket(socket.AF_UNIX)
@@ -54,12 +54,12 @@ class Control:
         self.bytes = b""
 
     def call(self, method, **parameters):
-        """Begins a call with several answers; they are read by `answer`."""
+        """Starts a call with several replies, which `answer` reads."""
         message = {"method": f"dev.handoff1.Control.{method}", "more": True, "parameters": parameters}
         self.stream.sendall(json.dumps(message).encode() + b"\0")
 
     def message(self):
-        """The next answer as it came."""
+        """Returns the next reply unparsed."""
         while b"\0" not in self.bytes:
             piece = self.stream.recv(65536)
             harness.expect(piece, "the daemon closed the connection")
@@ -68,13 +68,13 @@ class Control:
         return message
 
     def answer(self):
-        """The next answer."""
+        """Returns the next reply."""
         reply = json.loads(self.message())
         harness.expect("error" not in reply, f"the daemon refused: {reply}")
         return reply["parameters"]
 
     def until(self, event):
-        """The next answer with this event."""
+        """Returns the next reply with this event."""
         while (answer := self.answer())["event"] != event:
             pass
         return answer
@@ -88,12 +88,12 @@ def until(what, condition, within=30, pause=0.001):
     limit = time.monotonic() + within
     while not condition():
         if time.monotonic() > limit:
-            raise harness.Failure(f"{what} did not happen within {within} s")
+            raise harness.Failure(f"timed out after {within} s waiting for {what}")
         time.sleep(pause)
 
 
 def settled(*daemons):
-    """Waits until the account's ticket is closed, which the daemons do by themselves, and all agree on the epoch."""
+    """Waits until the account's ticket is closed, which the daemons do on their own, and all agree on the epoch."""
     controls = [Control(daemon) for daemon in daemons]
 
     def agree():

@@ -1,9 +1,10 @@
 """Files and folders as people send them: the part 'files' of Benchmarks/run.
 
-Times are those of 'handoffctl continue --output' from its start to its end, so with the start of a process, the continuation,
-the stream, what is written to the disk, and the name. The floor is the bare program that reads a file, sends it and writes it
-to a new file, as a receiver does; of a folder, with tar before and behind it. Of a file with holes it is one process that copies
-the data, and rsync does the same over ssh.
+Times are those of 'handoffctl continue --output' from its start to its exit. They include the start
+of a process, the continuation, the stream, the writes to the disk, and the rename. The floor is the
+bare program that reads a file, sends it and writes it to a new file, as a receiver does, and for a
+folder with tar at both ends. For a file with holes the floor is one process that copies the data,
+and rsync does the same over ssh.
 """
 
 import hashlib
@@ -23,7 +24,8 @@ SCP = "scp, file to a new file"
 
 
 def make_sparse(path, quick):
-    """A file of 20 GiB with 200 MiB of data in 25 places, as a disk of a virtual machine is; a quick one is of 2 GiB."""
+    """Creates a sparse file of 20 GiB with 200 MiB of data in 25 places, like a disk of a virtual
+    machine. With --quick it has 2 GiB."""
     size, count = (2 if quick else 20) << 30, 25
     block = os.urandom(MIB)
     with open(path, "wb") as file:
@@ -35,7 +37,7 @@ def make_sparse(path, quick):
 
 
 def digest(path):
-    """The data of a file and where it is; what is elsewhere is zero."""
+    """Returns the data of a file and its position. Everything else is zero."""
     found, block = hashlib.sha256(), bytes(MIB)
     with open(path, "rb") as file:
         for place, piece in enumerate(iter(lambda: file.read(MIB), b"")):
@@ -45,7 +47,8 @@ def digest(path):
 
 
 def measure(stage, harness, ask_floor, others, spread, quick, folder):
-    """All figures in MiB of content a second, but for files with holes, which are seconds; `ask_floor` answers seconds."""
+    """Returns all figures in MiB of content a second, except for sparse files, which are in
+    seconds. `ask_floor` returns seconds."""
     size = (256 if quick else 1024) * MIB
     source, target = os.path.join(folder, "file.bin"), os.path.join(folder, "received")
     block = os.urandom(MIB)
@@ -131,7 +134,7 @@ def measure(stage, harness, ask_floor, others, spread, quick, folder):
     ways = {FLOOR: rate(size, floor), FILE: rate(size, lambda: receive(source)), SCP: rate(size, others.scp),
             TAR: rate(4096 * count, tar), BARE_TAR: rate(4096 * count, bare_tar), FOLDER: rate(4096 * count, lambda: receive(tree)),
             SPARSE_CP: seconds(copy_holes), SPARSE: seconds(lambda: receive(holes))}
-    if others.rsync and quick:  # It reads and sends all zeros: 20 GiB take longer than everything else.
+    if others.rsync and quick:  # It reads and sends all zeros. 20 GiB take longer than everything else.
         ways[SPARSE_RSYNC] = seconds(rsync_holes)
     figures = {}
     for number in range(4 if quick else 8):
@@ -143,15 +146,15 @@ def measure(stage, harness, ask_floor, others, spread, quick, folder):
     if others.rsync and not quick:
         figures[SPARSE_RSYNC] = [rsync_holes()]
     receive(holes)
-    harness.expect(digest(target) == digest(holes), "the file with holes arrived otherwise")
+    harness.expect(digest(target) == digest(holes), "the sparse file arrived with other content")
     room, limit = (os.stat(path).st_blocks for path in (target, holes))
-    harness.expect(room <= limit + 2048, f"of {limit} blocks {room} became")
+    harness.expect(room <= limit + 2048, f"{limit} blocks became {room}")
     clear()
     return {name: spread(values) for name, values in figures.items()}, ""
 
 
 def goals(figures):
-    """Rows for the table: name, unit, limit, and words for it."""
+    """Returns the rows of the table: name, unit, limit, and a description."""
     floor, tar = (figures.get(name, {}).get("median") for name in (FLOOR, BARE_TAR))
     return [
         (FLOOR, FAST, None, "the bare C program"), (FILE, FAST, 0.9 * floor if floor else None, "0.9 x the floor, or more"),

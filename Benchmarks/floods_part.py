@@ -1,9 +1,11 @@
-"""How long the control socket takes to answer while somebody floods the daemon: the part 'floods' of Benchmarks/run.
+"""The response time of the control socket while clients flood the daemon: the part 'floods' of
+Benchmarks/run.
 
-The floods come from this machine, from processes that give way to the daemon: an attacker's processor is not ours. Each is
-measured in rounds of a second, and a round's figure is its 99th percentile. That of false tokens is repeated in an account of 253 devices,
-together with the time until such a connection is closed, and in which a member is connected meanwhile; this needs the packages of
-Tests/Peer.
+The floods are sent from this machine, by processes with a lower priority than the daemon, because
+an attacker uses another machine's processor. Each is measured in rounds of a second, and a round's
+figure is its 99th percentile. That of invalid tokens is repeated in an account of 253 devices,
+together with the time until such a connection is closed, and the time in which a member is
+connected during it. This needs the packages of Tests/Peer.
 """
 
 import os
@@ -13,16 +15,16 @@ import sys
 import time
 
 ROUNDS = 5
-# The largest account, all of whose members but three are only in its roster.
+# The largest account, in which all members except three exist only in its roster.
 DEVICES, ADDED_BY_ONE = 253, 60
 TOKENS = "connections with a false token"
 CLOSING = "until a false token is closed, {} devices"
 CALL = "call of a member under false tokens, {} devices"
-# Milliseconds in which the control socket answers 99 of 100 calls under each flood.
+# The limit in milliseconds for 99 of 100 calls to the control socket under each flood.
 GOAL = 10
 QUIET = "control socket p99, quiet"
 
-# What each flood does, again and again: `port` is the daemon's, `app` the path of its app socket.
+# The repeated action of each flood. `port` is the daemon's, `app` the path of its app socket.
 FLOODS = {
     "datagrams of noise": """
 sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -103,7 +105,7 @@ while True:
 
 
 def measure(stage, harness, control, spread, quick):
-    """The figures of all floods."""
+    """Returns the figures of all floods."""
     origin = stage.daemon("origin", options=["--app-socket", os.path.join(stage.folder, "app.socket")])
     taker = stage.daemon("taker")
     stage.join(origin, taker)
@@ -118,10 +120,10 @@ def measure(stage, harness, control, spread, quick):
                                       stdout=subprocess.PIPE) for _ in range(2)]
         stage.processes += processes
         for process in processes:
-            harness.expect(process.stdout.readline() == b"ready\n", f"the flood of {name} did not begin")
+            harness.expect(process.stdout.readline() == b"ready\n", f"the flood of {name} did not start")
         found = measured()
         for process in processes:
-            harness.expect(process.poll() is None, f"the flood of {name} ended")
+            harness.expect(process.poll() is None, f"the flood of {name} has ended")
             process.kill()
             process.wait()
         origin.is_well()
@@ -160,12 +162,12 @@ def fill(peer, link):
         statements.append(r.sign_statement(signers[number // ADDED_BY_ONE], peer.roster.account, r.ADD, body))
     peer.roster.merge(statements)
     assert len(peer.roster.live) == DEVICES
-    peer.say(link, (l.STATEMENTS, peer.roster.encoded()), (l.HELLO, peer.hello()))
+    peer.send_frames(link, (l.STATEMENTS, peer.roster.encoded()), (l.HELLO, peer.hello()))
     peer.request(link, "activities", {})  # Statements are stored before anything else is read.
 
 
 def closing(port):
-    """Milliseconds until a connection with a false token is closed."""
+    """Returns the milliseconds until a connection with an invalid token is closed."""
     with socket.create_connection(("127.0.0.1", port)) as stream:
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         data = os.urandom(40) + bytes([22, 3, 1, 1, 0, 1, 0, 0, 252]) + os.urandom(252)
@@ -179,7 +181,7 @@ def closing(port):
 
 
 def call(peer, link, port):
-    """Milliseconds until a member is connected, with the handshake in Python."""
+    """Returns the milliseconds until a member is connected, with the handshake in Python."""
     import handoff_link as l
     begin = time.monotonic()
     new = l.Link.call("127.0.0.1", port, peer.context, peer.pair(link.peer).gate, link.peer,
@@ -191,7 +193,7 @@ def call(peer, link, port):
 
 
 def rounds(asking, spread, quick):
-    """The 99th percentile of each of some seconds, in milliseconds."""
+    """Returns the 99th percentile of each of some seconds, in milliseconds."""
     found = []
     for _ in range(2 if quick else ROUNDS):
         times, end = [], time.monotonic() + 1

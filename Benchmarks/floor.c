@@ -1,12 +1,12 @@
-/* The floor that the daemon is measured against: what a plain C program over OpenSSL needs for the same bytes on the
+/* The floor to which the daemon is compared: the time of a plain C program over OpenSSL for the same bytes on the
  * same machine. A server process and a client; TCP on loopback, TLS 1.3 with Ed25519 certificates on both sides,
  * X25519, no tickets, TCP_NODELAY; then a request of 64 bytes and an answer of 3 KiB.
  *
- * usage: floor FOLDER   reads lines from standard input, and answers each with microseconds:
+ * usage: floor FOLDER   reads lines from standard input, and prints microseconds for each:
  *        cold           connect, handshake on both sides, request, answer
- *        warm           request and answer on a connection that is open
- *        pair           connect, handshake without a certificate of the client, then what docs/protocol.md asks of a
- *                       pairing in cryptography, turns and durable files (in FOLDER): scrypt, SPAKE2, a signature each
+ *        warm           request and answer on an open connection
+ *        pair           connect, handshake without a certificate of the client, then the cryptography, round trips and
+ *                       durable files (in FOLDER) of a pairing by docs/protocol.md: scrypt, SPAKE2, a signature each
  */
 #include <fcntl.h>
 #include <openssl/bn.h>
@@ -48,7 +48,7 @@ static void prepare_pairing(void)
     }
 }
 
-/* One side's part: makes a share, and later the shared point of it and of the other's share. */
+/* One side's part: computes a share, and later the shared point from it and the other's share. */
 struct spake {
     BIGNUM *secret;
     unsigned char share[POINT], shared[POINT];
@@ -112,7 +112,7 @@ static void verify(int role, const unsigned char *signature)
     EVP_MD_CTX_free(c);
 }
 
-/* Writes a file so that it is there after a loss of power: file, name and folder. */
+/* Writes a file so that it survives a loss of power: syncs file, name and folder. */
 static void store(const unsigned char *bytes, int role)
 {
     char name[2][4096];
@@ -180,7 +180,7 @@ int main(int count, char **words)
     }
     prepare_pairing();
 
-    /* A server for each kind of connection, since each does one thing at a time. */
+    /* A server for each kind of connection, because each serves one connection at a time. */
     enum { WARM, COLD, PAIR, KINDS };
     struct sockaddr_in addresses[KINDS];
     pid_t servers[KINDS];

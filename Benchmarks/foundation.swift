@@ -1,5 +1,5 @@
-// The floor of the memory that HandoffKit adds: what the system tests' app is, without Handoff. Reads lines of JSON, answers each
-// on the main queue, and runs the main run loop.
+// The floor of the memory that HandoffKit adds: the system tests' app without Handoff. Reads lines
+// of JSON, answers each on the main queue, and runs the main run loop.
 import Dispatch
 import Foundation
 

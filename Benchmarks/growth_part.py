@@ -1,14 +1,17 @@
-"""What an account of many devices costs: the part 'growth' of Benchmarks/run, and what
-its plot is drawn from. Needs root.
+"""The cost of an account of many devices: the part 'growth' of Benchmarks/run, and the data of its
+plot. Needs root.
 
-One account grows from two devices on simulated hosts to a hundred, with ten activities each. At each number all daemons are started
-anew, and one of them changes a title again and again; between the changes is so much time that none goes along with another, and the
-record in mDNS follows each. This process has a connection to each daemon that watches the offers: what it takes to read them is in
-the figures, as are all processors that there are for all devices.
+One account grows from two devices on simulated hosts to a hundred, with ten activities each. At
+each number all daemons are restarted, and one of them changes a title repeatedly. The pauses
+between the changes are long enough that no two are combined, and that the record in mDNS follows
+each. This process has a connection to each daemon that watches the offers. The cost of reading them
+is included in the figures, and all devices share this machine's processors.
 
-HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_PARTS: what is measured (default
-streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). All but
-streams begins four and a half minutes after the start, with --quick at once. All of it takes three quarters of an hour.
+HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10).
+HANDOFF_GROWTH_PARTS: the measured parts (default streams,answers,changes,idle).
+HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). All parts
+except streams start four and a half minutes after the start, with --quick immediately. The whole
+run takes three quarters of an hour.
 """
 
 import concurrent.futures
@@ -25,15 +28,15 @@ import streaming
 
 APPS = "dev.handoff1."
 ACTIVITIES = 10
-# A record in mDNS follows a change within two seconds, and one more at random.
+# A record in mDNS follows a change within two seconds, and another one at random.
 PACE = 3.2
-# Until the questions of a start are over, which come 1, 3, 7 ... 255 seconds after it.
+# Until the queries of a start are over, which are sent 1, 3, 7 ... 255 seconds after it.
 SETTLING = 270
-# Seconds between two looks: the daemons share the processors with who asks them.
+# Seconds between two polls. The daemons share the processors with this process.
 PAUSE = 0.05
 STREAMS = 1000
-# How many devices are let in at the same time, and by one device in all: no more than the protocol allows.
-AT_ONCE, GUESTS = 4, 40
+# How many devices are admitted at the same time, and by one device in total, up to the limits of the protocol.
+AT_ONCE, MAX_ADMISSIONS = 4, 40
 
 
 def numbers(quick):
@@ -45,7 +48,7 @@ def parts():
 
 
 def processor(pid):
-    """Seconds of processor of all threads of a process, by the scheduler's own clock."""
+    """Returns the processor seconds of all threads of a process, by the scheduler's own clock."""
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
@@ -54,13 +57,13 @@ def processor(pid):
 
 
 def own_memory(pid):
-    """KiB that a process has written, and shares with none."""
+    """Returns the private dirty memory of a process in KiB."""
     with open(f"/proc/{pid}/smaps_rollup") as file:
         return int(re.search(r"^Private_Dirty:\s+(\d+)", file.read(), re.M).group(1))
 
 
 class Device:
-    """A daemon with an app that has some activities on offer, and a watching connection."""
+    """A daemon with an app that offers some activities, and a watching connection."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -76,7 +79,7 @@ class Device:
         return connection
 
     def publish(self):
-        """Offers activities: all but one by connections of their own, as tools do."""
+        """Offers activities. All except one have connections of their own, as with tools."""
         for number in range(1, ACTIVITIES):
             connection = self.connect().send(APPS + "Publish", more=True, activity={
                 "type": "com.example.growth", "title": f"Document {number} of {self.daemon.name}"})
@@ -88,7 +91,7 @@ class Device:
         self.calls.call(APPS + "BecomeCurrent", session=self.session, activity=self.changing)
 
     def change(self, title):
-        """A new title; answers the moment before it was sent."""
+        """Sets a new title. Returns the time just before it was sent."""
         begin = time.monotonic()
         self.calls.call(APPS + "Update", session=self.session, activity=self.changing, change={"title": title})
         return begin
@@ -107,46 +110,47 @@ class Device:
 
 
 class Account:
-    """Devices of one account on simulated hosts; it grows."""
+    """Devices of one account on simulated hosts, whose number grows."""
 
-    def __init__(self, stage, most):
+    def __init__(self, stage, maximum):
         streaming.allow_descriptors()
-        self.stage, self.lab = stage, harness.Lab(stage, most, "--no-avahi", "--ipv4-only")
+        self.stage, self.lab = stage, harness.Lab(stage, maximum, "--no-avahi", "--ipv4-only")
         self.devices = []
 
     def grow(self, count):
-        """Further devices join, some at the same time, let in by those that are there."""
+        """Adds devices, some at the same time, admitted by the existing ones."""
         hosts = self.lab.hosts[len(self.devices):count]
         new = [Device(self.stage.daemon(host.name, host=host)) for host in hosts]
         if not self.devices:
             new[0].daemon.ctl("account", "create")
             self.devices.append(new.pop(0))
-        guests = {device: 0 for device in self.devices}
+        admissions = {device: 0 for device in self.devices}
         while new:
-            hosting = sorted(guests, key=guests.get)[:AT_ONCE]
+            hosting = sorted(admissions, key=admissions.get)[:AT_ONCE]
             pairs = list(zip(hosting, new))
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
                 for future in [pool.submit(self._join, *pair) for pair in pairs]:
                     future.result()
-            for inviter, guest in pairs:
-                guests[inviter] += 1
-                guests[guest] = 0
+            for inviter, joiner in pairs:
+                admissions[inviter] += 1
+                admissions[joiner] = 0
             del new[:len(pairs)]
-        self.devices += [device for device in guests if device not in self.devices]
+        self.devices += [device for device in admissions if device not in self.devices]
         settled(*(device.daemon for device in self.devices))
 
     @staticmethod
-    def _join(inviter, guest):
+    def _join(inviter, joiner):
         window = inviter.daemon.follow("pair", "--yes")
         link = window.wait("opened")["link"]
-        guest.daemon.ctl("join", input=(link + "\n").encode(), within=60)
+        joiner.daemon.ctl("join", input=(link + "\n").encode(), within=60)
         window.wait("joined")
         window.process.wait(20)
 
     def begin(self):
-        """Starts all anew, so that nothing is left of what came before, and has them offer their activities."""
+        """Restarts all daemons, so that nothing remains of earlier measurements, and makes them
+        offer their activities."""
         for device in self.devices:
-            device.stop()  # Without goodbyes, of which each would go to all that are still there.
+            device.stop()  # Without leave messages, each of which would be sent to all remaining devices.
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda device: device.daemon.start(within=60), self.devices))
         self.started = time.monotonic()
@@ -158,15 +162,15 @@ class Account:
             until(f"all offers at {device.daemon.name}", lambda: control.status()["offered"] == wanted, 120, PAUSE)
 
     def settle(self, quick):
-        """Waits until what follows a start, or a change, is over."""
+        """Waits until the activity that follows a start, or a change, is over."""
         time.sleep(5 if quick else max(10, self.started + SETTLING - time.monotonic()))
 
     def processor(self):
         return sum(processor(device.pid) for device in self.devices)
 
 
-def heard(account, sender, title):
-    """Changes a title; answers after how many milliseconds each other device has told whoever watches it."""
+def received(account, sender, title):
+    """Changes a title. Returns the milliseconds until each other device has notified its watcher."""
     waiting = {device.watching.stream.fileno(): device.watching for device in account.devices if device is not sender}
     poll = select.epoll()
     for descriptor in waiting:
@@ -174,7 +178,7 @@ def heard(account, sender, title):
     begin, moments, limit = sender.change(title), [], time.monotonic() + 30
     while len(moments) < len(account.devices) - 1:
         ready = poll.poll(1)
-        harness.expect(time.monotonic() < limit, f"{len(moments)} devices of {len(account.devices)} have heard of {title}")
+        harness.expect(time.monotonic() < limit, f"{len(moments)} devices of {len(account.devices)} have received {title}")
         for descriptor, _ in ready:
             moment, control = time.monotonic(), waiting[descriptor]
             event = control.until("changed")
@@ -186,10 +190,10 @@ def heard(account, sender, title):
 
 
 def measure_changes(account, quick):
-    """How soon a change is heard by each and by all, and what one costs all daemons together."""
+    """Measures how soon a change is received by each and by all, and its cost for all daemons together."""
     count = len(account.devices)
     sender = account.devices[count // 2]
-    heard(account, sender, "The first one")
+    received(account, sender, "The first one")
     account.settle(quick)
     begin, before = time.monotonic(), account.processor()
     time.sleep(10 if quick else 20)
@@ -199,7 +203,7 @@ def measure_changes(account, quick):
     wire = account.lab.traffic()
     for number in range(repeats):
         next = time.monotonic() + PACE
-        moments = heard(account, sender, f"Title {number}")
+        moments = received(account, sender, f"Title {number}")
         each += moments
         last.append(max(moments))
         time.sleep(max(0, next - time.monotonic()))
@@ -207,7 +211,8 @@ def measure_changes(account, quick):
     packets = account.lab.traffic()[1] - wire[1]
     figures = {f"change heard by each, {count} devices": spread(each), f"change heard by all, {count} devices": spread(last),
                f"packets for a change, {count} devices": one(packets / repeats, repeats)}
-    # What many devices do while idle may vary by more than the changes take: then nothing is known of these.
+    # The idle cost of many devices may vary by more than the cost of the changes. In that case
+    # there is no result for them.
     if used > quiet * repeats * PACE / 2:
         figures |= {f"CPU of all for a change, {count} devices": one(1000 * used / repeats, repeats),
                     f"CPU of a device for a change, {count} devices": one(1000 * used / repeats / count, repeats)}
@@ -220,7 +225,7 @@ def one(value, count=1):
 
 
 def measure_answers(account, quick):
-    """How long a device takes to list all activities, and its status."""
+    """Measures how long a device takes to list all activities, and its status."""
     device, count = account.devices[0], len(account.devices)
     figures = {}
     account.settle(quick)
@@ -234,9 +239,9 @@ def measure_answers(account, quick):
             times.append((time.monotonic() - begin) * 1000)
             time.sleep(0.005)
         if method == "ListActivities":
-            harness.expect(len(json.loads(answer)["parameters"]["activities"]) == ACTIVITIES * (count - 1), "not all are listed")
+            harness.expect(len(json.loads(answer)["parameters"]["activities"]) == ACTIVITIES * (count - 1), "not all activities are listed")
         figures[f"{name} by the socket, {count} devices"] = spread(times)
-    # Not by way of the host, which costs more than the command: its socket is a file.
+    # Not through the host, which costs more than the command. Its socket is a file.
     program = [os.path.join(device.daemon.programs, "handoffctl"), "--socket", device.daemon.socket, "--json"]
     for command in ("list", "status"):
         times = []
@@ -250,7 +255,7 @@ def measure_answers(account, quick):
 
 
 def measure_idle(account, quick):
-    """What goes over the wire while nobody does anything, and what that costs a device."""
+    """Measures the traffic while all devices are idle, and its cost for a device."""
     count = len(account.devices)
     seconds = float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "60"))
     account.settle(quick)
@@ -265,7 +270,7 @@ def measure_idle(account, quick):
     figures |= {
         f"idle, sent by all a minute, {count} devices": one(sent / 1024 / minutes),
         f"idle, sent by a device a minute, {count} devices": one(sent / 1024 / minutes / count),
-        # To all hosts, those of devices that come later among them.
+        # To all hosts, including those of devices that are added later.
         f"idle, delivered to a device a minute, {count} devices": one(reached / 1024 / minutes / len(account.lab.hosts)),
         f"idle, packets of all a minute, {count} devices": one(packets / minutes),
         f"idle, wake-ups of a device a minute, {count} devices": spread(woken),
@@ -275,7 +280,8 @@ def measure_idle(account, quick):
 
 
 def measure_streams(account, quick):
-    """Many streams between two devices that are open and idle: what each costs, and what a continuation takes meanwhile."""
+    """Measures many open and idle streams between two devices: the cost of each, and the time of a
+    continuation during them."""
     taker, origin = (device.daemon for device in account.devices[:2])
     count = 100 if quick else STREAMS
     route = streaming.Route(origin, taker)
@@ -285,7 +291,7 @@ def measure_streams(account, quick):
         times = []
         for number in range(16 if quick else 64):
             if number % 8 == 0:
-                time.sleep(1)  # A device takes 20 requests a second of another, and 2 are one continuation.
+                time.sleep(1)  # A device accepts 20 requests a second from another, and 2 are one continuation.
             connection = streaming.Connection(taker)
             begin = time.monotonic()
             connection.send("dev.handoff1.Control.Continue", activity=route.activity, take=True)
@@ -301,7 +307,7 @@ def measure_streams(account, quick):
         moment = time.monotonic()
         streams.append(route.open())
         times.append((time.monotonic() - moment) * 1000)
-        # A device takes a thousand openings at once from another, and a hundred a second.
+        # A device accepts a thousand openings at once from another, and a hundred a second.
         time.sleep(0.005 if number > 900 else 0)
     figures["stream opened"] = spread(times)
     figures["all streams opened"] = one(time.monotonic() - begin, count)
@@ -312,8 +318,8 @@ def measure_streams(account, quick):
         content = number.to_bytes(4, "big") * 256
         for sender, receiver in ((asked, taken), (taken, asked)):
             sender.send(content)
-            harness.expect(receiver.receive(len(content)) == content, f"wrong bytes by stream {number}")
-    time.sleep(3)  # A stream that has moved nothing for a second gives back what it needed for that.
+            harness.expect(receiver.receive(len(content)) == content, f"wrong bytes in stream {number}")
+    time.sleep(3)  # A stream that has moved nothing for a second releases the memory that it needed for that.
     for end, pid in ends.items():
         figures[f"memory of a used stream, {end}"] = one((own_memory(pid) - before[end]) / count, count)
     for pair in streams:
@@ -328,7 +334,7 @@ def measure_streams(account, quick):
 
 
 class Figures(dict):
-    """Says each figure as soon as it is there: the run is long."""
+    """Prints each figure as soon as it is known, because the run takes long."""
 
     def __ior__(self, more):
         for name, figure in more.items():
@@ -337,7 +343,7 @@ class Figures(dict):
 
 
 def measure(stage, quick):
-    """All figures."""
+    """Returns all figures."""
     sizes = numbers(quick)
     account = Account(stage, max(sizes))
     figures = Figures()
@@ -355,16 +361,16 @@ def measure(stage, quick):
             figures |= measure_changes(account, quick)
         if "idle" in parts():
             figures |= measure_idle(account, quick)
-    most = max(sizes)
+    maximum = max(sizes)
     for name in [name for name in figures if name.startswith("memory of a device")]:
         count = int(name.split()[-2])
-        if count < most:
-            further = figures[f"memory of a device, {most} devices"]["median"] - figures[name]["median"]
-            figures[f"memory for each further device, from {count} to {most}"] = one(further / (most - count))
+        if count < maximum:
+            further = figures[f"memory of a device, {maximum} devices"]["median"] - figures[name]["median"]
+            figures[f"memory for each further device, from {count} to {maximum}"] = one(further / (maximum - count))
     return figures, f"{ACTIVITIES} activities each"
 
 
-# How figures begin, their units, and what is allowed.
+# The prefixes of figures, their units, and their limits.
 UNITS = [
     ("change heard", "ms", None), ("CPU of", "ms", None), ("packets for", "", None), ("list by", "ms", 5), ("status by", "ms", 5),
     ("device list by", "ms", None), ("handoffctl", "ms", None), ("idle, sent", "KiB", None), ("idle, delivered", "KiB", None),
@@ -375,7 +381,7 @@ UNITS = [
 
 
 def goals(figures):
-    """Rows for the table: name, unit, limit, and words for it."""
+    """Returns the rows of the table: name, unit, limit, and a description."""
     return [(name, unit, limit, f"{limit} ms" if limit else "") for start, unit, limit in UNITS
             for name in figures if name.startswith(start)]
 

@@ -1,6 +1,8 @@
-"""The plot 'growth' of Benchmarks/plot: what a change costs in an account of many devices. The part 'growth' of Benchmarks/run measures it.
+"""The plot 'growth' of Benchmarks/plot: the cost of a change in an account of many devices. The
+part 'growth' of Benchmarks/run measures it.
 
-HANDOFF_GROWTH_FIGURES: files that 'Benchmarks/run --json FILE growth' has written, with commas between, for a picture without measuring.
+HANDOFF_GROWTH_FIGURES: files written by 'Benchmarks/run --json FILE growth', separated by commas,
+for a picture without measuring.
 """
 
 import json
@@ -13,14 +15,16 @@ import growth_part
 
 
 class Growth:
-    """What a change costs, by the number of devices in the account, each with ten activities. One device changes a title."""
+    """The cost of a change, by the number of devices in the account, each with ten activities. One
+    device changes a title."""
 
     CURVES = {"heard by half": "change heard by each", "heard by all": "change heard by all",
               "processor time of all together": "CPU of all for a change"}
 
     @classmethod
     def measure(cls, stage, programs, quick):
-        """The figures; or those that Benchmarks/run has written into the files that HANDOFF_GROWTH_FIGURES names."""
+        """Returns the figures, or those that Benchmarks/run has written into the files that
+        HANDOFF_GROWTH_FIGURES names."""
         figures = {}
         for path in filter(None, os.environ.get("HANDOFF_GROWTH_FIGURES", "").split(",")):
             with open(path) as file:
@@ -33,7 +37,7 @@ class Growth:
 
     @classmethod
     def draw(cls, name, plot, found):
-        """The curves as SVG, by gnuplot."""
+        """Draws the curves as SVG, by gnuplot."""
         figures, counts = found
         with tempfile.TemporaryDirectory() as folder:
             words = []
@@ -58,7 +62,7 @@ class Growth:
 
     @classmethod
     def table(cls, plot, found):
-        """The same as a table in Markdown, with what else there is."""
+        """Prints the same as a table in Markdown, with the remaining figures."""
         figures, counts = found
         kinds = list(cls.CURVES.values()) + [
             "CPU of a device for a change", "packets for a change", "list by the socket", "status by the socket",

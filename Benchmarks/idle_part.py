@@ -1,4 +1,4 @@
-"""What a daemon costs that nobody asks for anything: the part 'idle' of Benchmarks/run."""
+"""The cost of an idle daemon: the part 'idle' of Benchmarks/run."""
 
 import os
 import re
@@ -7,8 +7,8 @@ import time
 import harness
 from common import Control, until
 
-# What follows a start is no idling: announcements and questions of multicast DNS that are repeated at growing distances, and what
-# the daemon gives back of its memory.
+# Activity that follows a start is not idling: announcements and queries of multicast DNS are
+# repeated at growing intervals, and the daemon releases some of its memory.
 SETTLING, IDLING = 120, 300
 
 
@@ -22,7 +22,7 @@ def processes(pid):
 
 
 def switches(pid):
-    """Context switches of all threads of a process: each wake-up is one that it asked for."""
+    """Returns the context switches of all threads of a process. Each wake-up is a voluntary one."""
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{thread}/status") as file:
@@ -31,7 +31,7 @@ def switches(pid):
 
 
 def memory(pid):
-    """MiB of a process: resident; with shared pages divided by those who share them (PSS); written by itself."""
+    """Returns the memory of a process in MiB: resident, proportional (PSS), and private dirty."""
     with open(f"/proc/{pid}/smaps_rollup") as file:
         text = file.read()
     return [int(re.search(rf"^{name}:\s+(\d+)", text, re.M).group(1)) / 1024 for name in ("Rss", "Pss", "Private_Dirty")]
@@ -41,7 +41,7 @@ def measure(stage, quick, spread):
     settling, idling = (20, 20) if quick else (SETTLING, IDLING)
     figures, daemons = {}, {}
     if os.geteuid() == 0:
-        # Each by itself: what a neighbour says wakes it as well.
+        # Each alone, because messages of a neighbour also wake it.
         for name, options in (("avahi", ("--avahi",)), ("embedded", ())):
             host = harness.Lab(stage, 1, *options, name=f"-{name}").hosts[0]
             daemons[name] = stage.daemon(name, host=host, **({"discovery": "avahi"} if name == "avahi" else {}))

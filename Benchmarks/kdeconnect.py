@@ -1,4 +1,4 @@
-"""KDE Connect on two simulated hosts, each with a session bus and a home of its own, without a screen."""
+"""KDE Connect on two simulated hosts, each with its own session bus and home folder, without a screen."""
 
 import glob
 import os
@@ -18,13 +18,13 @@ BUS = """<busconfig><type>session</type><listen>unix:path={path}</listen><auth>E
 
 
 def program():
-    """The path of kdeconnectd, which stands in no folder of programs; None where it is not."""
+    """Returns the path of kdeconnectd, which is in no folder of PATH, or None if it is not installed."""
     found = glob.glob("/usr/lib/*/libexec/kdeconnectd") + glob.glob("/usr/libexec/kdeconnectd")
     return found[0] if found else None
 
 
 class SessionBus(BusClient):
-    """A client of a bus that is told of signals; `None` is the answer where an error came."""
+    """A client of a bus that receives signals. The result of a failed call is `None`."""
 
     def __init__(self, bus):
         self.signals = queue.Queue()
@@ -49,7 +49,7 @@ class Node:
             os.makedirs(os.path.join(home, folder), mode=0o700)
         os.mkdir(run, 0o700)
         path, configuration = os.path.join(run, "bus"), os.path.join(self.folder, "bus.conf")
-        with open(configuration, "w") as file:  # It starts no services: what answers is what was started here.
+        with open(configuration, "w") as file:  # It starts no services, so only programs started here answer.
             file.write(BUS.format(path=path))
         environment = {"PATH": os.environ["PATH"], "HOME": home, "XDG_RUNTIME_DIR": run, "QT_QPA_PLATFORM": "offscreen",
                        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={path}", "LANG": "C.UTF-8"}
@@ -69,7 +69,7 @@ class Node:
         return self.bus.call(member, signature, body, NAME, f"/modules/kdeconnect{path}", f"{NAME}.{interface}")
 
     def devices(self, paired):
-        """Ids of devices that can be reached now."""
+        """Returns the ids of reachable devices."""
         found = self.call("devices", "bb", Writer().number(1).number(paired).data)
         return Reader(found).texts() if found else []
 
@@ -79,16 +79,16 @@ class KDEConnect:
 
     def __init__(self, stage):
         lab = harness.Lab(stage, 2, "--no-avahi", "--ipv4-only")
-        for host in lab.hosts:  # By which it is found.
+        for host in lab.hosts:  # This is how it is found.
             host.run("ip", "route", "add", "255.255.255.255", "dev", "eth0")
         self.taker, self.origin = (Node(stage, host) for host in reversed(lab.hosts))
         nodes = [self.origin, self.taker]
-        until("that KDE Connect finds the other", lambda: all(node.devices(False) for node in nodes), 40)
+        until("the discovery by KDE Connect", lambda: all(node.devices(False) for node in nodes), 40)
         self.other = self.origin.devices(False)[0]
         self.origin.call("requestPair", path=f"/devices/{self.other}", interface="device")
         own = self.taker.devices(False)[0]
         place = {"path": f"/devices/{own}", "interface": "device"}
-        until("the question", lambda: self.taker.call("acceptPairing", **place) is not None, 10)
+        until("the request", lambda: self.taker.call("acceptPairing", **place) is not None, 10)
         until("the pairing of KDE Connect", lambda: all(node.devices(True) for node in nodes), 20)
         until("sharing by KDE Connect", lambda: self._share("shareText", "hello") and self._received(1), 20)
 
@@ -99,7 +99,7 @@ class KDEConnect:
         return self.origin.call(member, "s", Writer().text(text).data, f"/devices/{self.other}/share", "device.share") is not None
 
     def _received(self, within):
-        """Seconds until the taker said that it was there; nothing when it did not."""
+        """Returns the seconds until the taker reported the arrival, or None if it did not."""
         try:
             while True:
                 moment, signal = self.taker.bus.signals.get(timeout=within)
@@ -109,11 +109,11 @@ class KDEConnect:
             return None
 
     def text_time(self, size):
-        """Seconds from sharing a text until the taker has it."""
+        """Returns the seconds from sharing a text until the taker has it."""
         return self._timed("shareText", "x" * size)
 
     def copy_time(self, source):
-        """Seconds from sharing a file until the taker has it."""
+        """Returns the seconds from sharing a file until the taker has it."""
         target = os.path.join(self.taker.downloads, os.path.basename(source))
         if os.path.exists(target):
             os.unlink(target)
@@ -122,7 +122,7 @@ class KDEConnect:
         return seconds
 
     def _timed(self, member, text, within=20):
-        harness.expect(self._share(member, text), "KDE Connect refused")
+        harness.expect(self._share(member, text), "KDE Connect refused the call")
         seconds = self._received(within)
-        harness.expect(seconds, f"nothing came by KDE Connect: {harness.tail(self.taker.log)}")
+        harness.expect(seconds, f"nothing arrived by KDE Connect: {harness.tail(self.taker.log)}")
         return seconds

@@ -1,4 +1,4 @@
-"""What HandoffKit costs an app and its daemon: the part 'kit' of Benchmarks/run."""
+"""The cost of HandoffKit for an app and its daemon: the part 'kit' of Benchmarks/run."""
 
 import json
 import os
@@ -20,7 +20,7 @@ LINKING = ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z",
 
 
 class Relay:
-    """Stands between an app and its daemon, and counts the messages."""
+    """A proxy between an app and its daemon, which counts the messages."""
 
     def __init__(self, stage, daemon):
         self.target, self.path, self.messages = daemon.socket, os.path.join(stage.folder, "relay.socket"), 0
@@ -52,7 +52,7 @@ class Relay:
 
 
 class RawApp:
-    """An app without a library: two connections, as docs/control-protocol.md says."""
+    """An app without a library: two connections, following docs/control-protocol.md."""
 
     def __init__(self, stage, daemon):
         self.events, self.calls = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
@@ -78,7 +78,7 @@ class RawApp:
         return self.answer(self.calls)
 
     def publish(self, title):
-        """Publishes what becomes current at once; answers its id."""
+        """Publishes an activity that becomes current immediately. Returns its id."""
         activity = {"type": TYPE, "title": title, "userInfo": {"count": 0}, "needsSave": False}
         identifier = self.call("Publish", activity=activity)["activity"]
         self.call("BecomeCurrent", activity=identifier)
@@ -86,31 +86,32 @@ class RawApp:
 
 
 def processor(pid):
-    """Nanoseconds of processor time of all threads of a process."""
+    """Returns the processor time of all threads of a process, in nanoseconds."""
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         try:
             with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
                 total += int(file.read().split()[0])
         except OSError:
-            pass  # It has ended meanwhile.
+            pass  # It has exited in the meantime.
     return total
 
 
 def pss(pid):
-    """The memory of a process in MiB, shared pages divided by those who share them."""
+    """Returns the memory of a process in MiB, with shared pages divided by their number of users."""
     with open(f"/proc/{pid}/smaps_rollup") as file:
         return int(re.search(r"^Pss:\s+(\d+)", file.read(), re.M).group(1)) / 1024
 
 
 def work(app, daemon, relay, seconds):
-    """A thousand changes a second: processor time of the app and of the daemon in per cent, and messages a second."""
+    """Measures a thousand changes a second: processor time of the app and of the daemon in per
+    cent, and messages a second."""
     app.do("work", perSecond=1000)
     app.state()
     before = processor(app.process.pid), processor(daemon.process.pid), relay.messages, app.state()["count"]
     began = time.monotonic()
     time.sleep(seconds)
-    # The question of the state is no message to the daemon.
+    # The query of the state is not a message to the daemon.
     count = app.state()["count"] - before[3]
     took = time.monotonic() - began
     after = processor(app.process.pid), processor(daemon.process.pid), relay.messages
@@ -120,7 +121,7 @@ def work(app, daemon, relay, seconds):
 
 
 def shown(watcher, title, began):
-    """Milliseconds until the watcher on the other device is told of an activity with this title."""
+    """Returns the milliseconds until the watcher on the other device is notified of an activity with this title."""
     while True:
         line = watcher.next()
         if line["event"] == "added" and line["title"] == title:
@@ -128,7 +129,8 @@ def shown(watcher, title, began):
 
 
 def floor_program(programs):
-    """Compiles the program with Foundation alone, with the same settings as the other one; nil without a compiler."""
+    """Compiles the program with only Foundation, with the same settings as the other one. Returns
+    None without a compiler."""
     source, target = os.path.join(FOLDER, "foundation.swift"), os.path.join(programs, "foundation")
     if not shutil.which("swiftc"):
         return None
@@ -143,7 +145,7 @@ def measure(stage, programs, quick, spread):
     origin, taker = stage.pair()
     figures = {}
 
-    # Changes, in turn with the same program that changes a number a thousand times a second and has no activity.
+    # Changes, alternating with the same program that changes a number a thousand times a second and has no activity.
     relay = Relay(stage, origin)
     origin.environment["HANDOFF_SOCKET"] = relay.path
     idle, busy = kit.App(origin), kit.App(origin)
@@ -153,7 +155,7 @@ def measure(stage, programs, quick, spread):
         if app is busy:
             app.publish(TYPE, title="Busy")
         app.wait("connected")
-    harness.expect(taker.follow("watch").wait("added", title="Busy"), "it is not offered")
+    harness.expect(taker.follow("watch").wait("added", title="Busy"), "the activity is not offered")
     found = {"floor": [], "kit": []}
     # Longer than the 15 s between two requests to save.
     for _ in range(1 if quick else 3):
@@ -163,11 +165,11 @@ def measure(stage, programs, quick, spread):
         for index, what in enumerate(("CPU of the app", "CPU of the daemon", "messages a second", "changes a second")):
             figures[f"{words}: {what}"] = spread([values[index] for values in found[name]])
 
-    # By themselves from here on: what several processes of one program share would count for less.
+    # One at a time from here on. Memory shared by several processes of one program would count for less.
     idle.end()
     busy.end()
 
-    # What is seen on the other device, in turn with an app that does without the library.
+    # Visibility on the other device, alternating with an app that does not use the library.
     raw, app = RawApp(stage, origin), kit.App(origin)
     app.do("start")
     app.wait("connected")
@@ -183,7 +185,8 @@ def measure(stage, programs, quick, spread):
         time.sleep(0.1 + number % 7 * 0.01)
         title = f"kit {number}"
         app.do("publish", type=TYPE, title=title)
-        # When the app itself calls, as the other one is its own: not the way of the command to it, over a pipe and two threads.
+        # Measured when the app itself makes the call, as in the other app, without the command to
+        # it over a pipe and two threads.
         values["kit"].append(shown(watcher, title, app.wait("published")["moment"]))
         app.do("invalidate")
         watcher.wait("removed")

@@ -1,4 +1,4 @@
-"""What else moves a file from here to here."""
+"""Other programs that transfer a file on this machine."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ CIPHER = "aes128-gcm@openssh.com"
 
 
 def absent(name, *programs):
-    """Whether one of the programs that `name` needs is not there; says so."""
+    """Returns whether one of the programs that `name` needs is not installed, and prints this."""
     missing = [program for program in programs if not shutil.which(program)]
     if missing:
         print(f"no {name}: {', '.join(missing)} is not installed", file=sys.stderr)
@@ -21,8 +21,8 @@ def absent(name, *programs):
 
 
 class Others:
-    """What else moves a file from here to here: socat by TLS with the same cipher, scp, and rsync over ssh. They are None where they
-    are not.
+    """Other programs that transfer a file on this machine: socat by TLS with the same cipher, scp,
+    and rsync over ssh. They are None if not installed.
 
     With `hosts`, two simulated ones, scp copies from the first, at `address`, to the second.
     """
@@ -59,11 +59,11 @@ class Others:
         return {**os.environ, "OPENSSL_CONF": settings}, f"cert={pem},cafile={self._path('cert.pem')},commonname=floor"
 
     def _socat(self):
-        """From the file to nowhere."""
+        """From the file to /dev/null."""
         return self.socat_time(self.source, "OPEN:/dev/null")
 
     def socat_time(self, source, target=None):
-        """Seconds from the start of the sender until the receiver, which waited for it, has ended."""
+        """Returns the seconds from the start of the sender until the receiver, which waited for it, has exited."""
         environment, options = self._socat_setup()
         port, words = self._free_port(), ["socat", "-u", "-b", "262144"]
         receiver = subprocess.Popen(
@@ -75,7 +75,7 @@ class Others:
         begin = time.monotonic()
         sender = subprocess.Popen([*words, f"OPEN:{source},rdonly", f"OPENSSL:127.0.0.1:{port},{options}"], env=environment)
         self.stage.processes.append(sender)
-        receiver.stderr.read()  # To its end: with it the receiver has ended.
+        receiver.stderr.read()  # To its end, at which the receiver has exited.
         seconds = time.monotonic() - begin
         harness.expect([sender.wait(20), receiver.wait(20)] == [0, 0], "socat failed")
         return seconds
@@ -85,12 +85,12 @@ class Others:
         for name in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self._path(name)], check=True)
         with open(self._path("config"), "w") as file:
-            # A home of its own: what a shell reads there at its start would count for rsync, and is the user's matter.
+            # A home of its own, because the files that a shell reads there at its start would count for rsync.
             file.write(f"Port {self.port}\nListenAddress {self.address}\nHostKey {self._path('host')}\nUsePAM no\nStrictModes no\n"
                        f"AuthorizedKeysFile {self._path('user.pub')}\nPidFile none\nPermitRootLogin yes\n"
                        f"Subsystem sftp internal-sftp\nSetEnv HOME={self.folder}\n")
         words = [shutil.which("sshd"), "-D", "-e", "-f", self._path("config")]
-        if os.geteuid() == 0:  # sshd insists on a folder in /run; it gets a /run of its own.
+        if os.geteuid() == 0:  # sshd requires a folder in /run, so it gets its own /run.
             words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"', "sh", *words]
         with open(self._path("log"), "w") as log:
             words = [*self.prefixes[0], *words]
@@ -111,7 +111,7 @@ class Others:
         ) for word in ("-o", option))]
 
     def _copy(self, source, *options):
-        """Seconds of a copy; None when it failed."""
+        """Returns the seconds of a copy, or None if it failed."""
         begin = time.monotonic()
         done = subprocess.run(
             [*self.prefixes[1], "scp", "-q", "-P", str(self.port), *self._ssh_options, *options, f"{self.address}:{source}",
@@ -119,7 +119,7 @@ class Others:
         return time.monotonic() - begin if done.returncode == 0 else None
 
     def copy_time(self, source):
-        """Seconds of a copy by scp, from its start to its end, so with logging in."""
+        """Returns the seconds of a copy by scp, from its start to its exit, including the login."""
         return self._copy(source)
 
     def connect(self):
@@ -133,11 +133,11 @@ class Others:
             time.sleep(0.01)
 
     def connected_time(self, source):
-        """Seconds of a copy by scp over the connection of `connect`."""
+        """Returns the seconds of a copy by scp over the connection of `connect`."""
         return self._copy(source, "-o", f"ControlPath={self._path('master')}")
 
     def rsync_time(self, source, *options):
-        """Seconds of a copy by rsync over ssh, from its start to its end, of whole files."""
+        """Returns the seconds of a copy by rsync over ssh, from its start to its exit, of whole files."""
         begin = time.monotonic()
         done = subprocess.run(
             ["rsync", "-W", *options, "-e", " ".join(["ssh", "-p", str(self.port), *self._ssh_options]), f"{self.address}:{source}",
@@ -146,7 +146,7 @@ class Others:
         return time.monotonic() - begin
 
     def _scp(self):
-        """Without what it takes to log in."""
+        """Without the time of the login."""
         login, whole = self._copy(self._path("empty")), self._copy(self.source)
         harness.expect(login and whole, "scp failed")
         return whole - login

@@ -1,4 +1,4 @@
-"""Other programs that bring something from one device to another, as the pictures show them beside Handoff."""
+"""Other programs that transfer data from one device to another, as the pictures show them next to Handoff."""
 
 import os
 import sys
@@ -15,10 +15,12 @@ SYNCTHING, KDE_FILE, KDE_TEXT = "Syncthing", "KDE Connect, a file", "KDE Connect
 
 
 class Peers:
-    """What is installed of them. Those that are programs are timed from their start to their end, so with logging in; of Syncthing and
-    KDE Connect, which run and are connected, from asking one device until the other has it.
+    """The installed ones. Those that are commands are timed from their start to their exit,
+    including the login. Syncthing and KDE Connect, which run and are connected, are timed from the
+    request to one device until the other has the data.
 
-    Debian's packages: openssh-server openssh-client rsync socat openssl syncthing kdeconnect dbus-daemon.
+    Debian's packages: openssh-server openssh-client rsync socat openssl syncthing kdeconnect
+    dbus-daemon.
     """
 
     def __init__(self, stage, folder):
@@ -46,7 +48,7 @@ class Peers:
         self.target = others.target
 
     def times(self, source, size, count, without=None):
-        """By each way so many times in seconds, and once before for warming up; a few times where it takes long."""
+        """Times each program this many times in seconds, after one run for warming up. Fewer times if it takes long."""
         for name, way in self.ways.items():
             if name == without or name == KDE_FILE and size > 64 * MIB:  # It would take half a minute for a GiB.
                 continue

@@ -34,7 +34,7 @@ class Node:
                                  capture_output=True, text=True).stdout.split()[-1]
 
     def configure(self, nodes):
-        """Lets it know all nodes and nobody else: no discovery, relays or reports."""
+        """Configures all nodes and nothing else: no discovery, relays or reports."""
         path = os.path.join(self.home, "config.xml")
         tree = xml.parse(path)
         root = tree.getroot()
@@ -64,7 +64,7 @@ class Node:
         until(f"the start of Syncthing ({self.log})", lambda: self.ask("/rest/system/ping") is not None)
 
     def ask(self, path, method="GET"):
-        """What the node answers; None when it does not."""
+        """Returns the node's reply, or None without one."""
         try:
             connection = http.client.HTTPConnection("127.0.0.1", self.gui, timeout=300)
             connection.request(method, path, headers={"X-API-Key": KEY})
@@ -91,22 +91,22 @@ class Syncthing:
         self.count = 0
         for node in nodes:
             node.configure(nodes)
-        # The one that is called first: a call that finds nobody is repeated after long.
+        # The one that is called first, because a failed call is retried only after a long time.
         self.taker.start()
         self.origin.start()
         until("the connection of Syncthing", lambda: self.origin.is_connected(self.taker) and self.taker.is_connected(self.origin), 90)
-        self.copy_time(4096)  # The first file meets the first comparison of the folders.
+        self.copy_time(4096)  # The first file coincides with the first comparison of the folders.
 
     def copy_time(self, size):
-        """Seconds from asking one node to look at a new file until the other has it. Its bytes were never seen: known ones are
-        taken from other files."""
+        """Returns the seconds from the request to one node to scan a new file until the other has
+        it. Its bytes are new, because known ones are copied from other files."""
         self.count += 1
         name = f"file-{self.count}"
         source, target = (os.path.join(node.share, name) for node in (self.origin, self.taker))
         with open(source, "wb") as file:
             for start in range(0, size, 1 << 20):
                 file.write(os.urandom(min(size - start, 1 << 20)))
-        time.sleep(1)  # What a scan before has set off is over.
+        time.sleep(1)  # The effects of an earlier scan are over.
         begin = time.monotonic()
         self.origin.scan(name)
         until(f"the arrival of {name}", lambda: os.path.exists(target), 300)

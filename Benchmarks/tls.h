@@ -1,4 +1,4 @@
-/* What the programs over bare OpenSSL share: TLS 1.3 with Ed25519 certificates on both sides, X25519, no tickets. */
+/* The common parts of the programs over bare OpenSSL: TLS 1.3 with Ed25519 certificates on both sides, X25519, no tickets. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -30,7 +30,7 @@ static double microseconds(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* An Ed25519 key with a certificate that it signed itself. */
+/* An Ed25519 key with a self-signed certificate. */
 static X509 *certificate(EVP_PKEY *key)
 {
     X509 *cert = X509_new();
@@ -46,7 +46,7 @@ static X509 *certificate(EVP_PKEY *key)
     return cert;
 }
 
-/* The peer is accepted when its key is the one that was expected, whatever else the certificate says. */
+/* Accepts the peer if its key is the expected one, whatever else the certificate contains. */
 static EVP_PKEY *expected[2];
 
 static int accept_key(X509_STORE_CTX *store, void *role)
@@ -55,7 +55,7 @@ static int accept_key(X509_STORE_CTX *store, void *role)
     return peer != NULL && EVP_PKEY_eq(X509_get0_pubkey(peer), *(EVP_PKEY **)role) == 1;
 }
 
-/* Without a peer it asks for no certificate, and shows none as a client. */
+/* Without a peer it requests no certificate, and sends none as a client. */
 static SSL_CTX *context(int server, EVP_PKEY *key, EVP_PKEY **peer)
 {
     SSL_CTX *c = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());

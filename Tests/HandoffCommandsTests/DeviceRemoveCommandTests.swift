@@ -64,7 +64,7 @@ import Testing
         #expect(
             run.diagnostics.hasSuffix(
                 "Laptop (1a1a1a1) admitted: Phone (2b2b2b2), Watch (4c4c4c4)\n"
-                    + "They stay unless you add --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "These stay unless you add --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
                     + "Permanently remove Laptop (1a1a1a1)? [y/N] "))
         #expect(
             run.output == """
@@ -81,7 +81,7 @@ import Testing
         run.typing = ["y"]
         let words = ["device", "remove", "1a1a1a1", "--drop", "Phone", "--drop=2b2b"]
         #expect(try run.run(words, answer: Self.all) == .done)
-        #expect(run.diagnostics.contains("with --drop: Watch (4c4c4c4)\n"))
+        #expect(run.diagnostics.contains("unless you add --drop: Watch (4c4c4c4)\n"))
         #expect(run.diagnostics.contains("Permanently remove Laptop (1a1a1a1), Phone (2b2b2b2)? [y/N] "))
         let expected: JSONObject = [
             "device": .string(Sample.device(0x1A).hex), "drop": [.string(Sample.device(0x2B).hex)],

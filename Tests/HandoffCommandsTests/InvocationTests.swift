@@ -113,7 +113,7 @@ import Testing
         ),
         (
             ["publish", "a", "--web-url", "ftp://example.org/"],
-            "--web-url 'ftp://example.org/' cannot be offered as a page: it does not begin with http:// or https://"
+            "--web-url 'ftp://example.org/' cannot be offered as a page: it does not start with http:// or https://"
         ),
         (
             ["publish", "https://user@example.org/"],
@@ -128,7 +128,7 @@ import Testing
         (["publish", "http://"], "URL 'http://' cannot be offered as a page: it has no valid host or port"),
         (
             ["publish", "ftp://example.org/"],
-            "URL 'ftp://example.org/' cannot be offered as a page: it does not begin with http:// or https://"
+            "URL 'ftp://example.org/' cannot be offered as a page: it does not start with http:// or https://"
         ),
         (
             ["publish", "https://example.org/a b"],

@@ -107,7 +107,7 @@ struct HandlerReaderTests {
         #expect(HandlerReader(places: places).read().problems.isEmpty)
         try write(Self.entry("t"), to: "data/applications/0.desktop")
         let found = HandlerReader(places: places).read()
-        #expect(found.problems.count == 1 && found.problems.first?.hasPrefix("more than 4096 files") == true)
+        #expect(found.problems.count == 1 && found.problems.first?.hasPrefix("more than 4096 app files") == true)
         try write(Self.entry("t"), to: "data/applications/z.desktop")
         #expect(HandlerReader(places: places).read().problems.count == 1)
         // A single folder may also have too many.

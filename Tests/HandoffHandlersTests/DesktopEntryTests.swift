@@ -108,7 +108,7 @@ struct DesktopEntryTests {
         let problem = try #require(Self.problem(Self.entry("X-Handoff-ActivityTypes=\(marks);")))
         #expect(problem.utf8.count < 400)
         let escape = try #require(Self.problem(Self.entry("X-Handoff-Domains=\u{1B}[2J\u{202E};")))
-        #expect(escape.hasPrefix(#"line 4: \u{1B}[2J\u{202E} is no domain"#))
+        #expect(escape.hasPrefix(#"line 4: \u{1B}[2J\u{202E} is not a domain"#))
     }
 
     @Test(arguments: [
@@ -220,11 +220,11 @@ struct DesktopEntryTests {
         (entry("X-Handoff-ActivityTypes=\u{301}a;"), "line 4: \u{301}a is not an activity type"),
         (entry(#"X-Handoff-ActivityTypes=a\q;"#), "line 4: an unknown escape"),
         (entry(#"X-Handoff-ActivityTypes=a\"#), "line 4: a backslash at the end"),
-        (entry("X-Handoff-Domains=*.com;"), "line 4: *.com is no domain"),
-        (entry("X-Handoff-Domains=bücher.example;"), "line 4: bücher.example is no domain"),
-        (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is no domain"),
+        (entry("X-Handoff-Domains=*.com;"), "line 4: *.com is not a domain"),
+        (entry("X-Handoff-Domains=bücher.example;"), "line 4: bücher.example is not a domain"),
+        (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is not a domain"),
         (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that does not exist: gone"),
-        (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that is"),
+        (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that does not exist"),
         (entry("X-Handoff-Exec=viewer"), "line 4: X-Handoff-Exec takes neither a page (%u) nor a file (%f)"),
         (entry(#"X-Handoff-Exec=sh -c "cat %f""#), "line 4: X-Handoff-Exec has a field code inside quotes"),
         (

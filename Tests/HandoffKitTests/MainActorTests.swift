@@ -314,7 +314,7 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
         try kit.run(until: "callbacks wait for the main queue")
         arrives(2)
         application.delegate = NotingApplicationDelegate(kit)
-        try kit.run(until: "the application's delegate has gone")
+        try kit.run(until: "the application's delegate has been released and receives no callbacks: HandoffKit's reference is weak")
         #expect(kit.story.count { $0 == "callbacks wait for the main queue" } == 1)
     }
 

@@ -278,24 +278,24 @@ import Testing
     // MARK: Released delegates
 
     @Test func `a released delegate is reported once`() throws {
-        application.onDiagnostic = { [kit] _, message, _ in kit.note(message.prefix { $0 != "," }.description) }
+        application.onDiagnostic = { [kit] _, message, _ in kit.note(message.prefix { $0 != ":" }.description) }
         application.delegate = NotingApplicationDelegate(kit)
-        try kit.run(until: "the application's delegate has gone")
+        try kit.run(until: "the application's delegate has been released and receives no callbacks")
         application.activeScene = HandoffScene(delegate: SilentSceneDelegate())
         activity.delegate = NotingDelegate(kit)
         try begin(activity)
-        try kit.run(until: "the delegate of an activity has gone")
+        try kit.run(until: "the delegate of an activity has been released and receives no callbacks")
         let type = try #require(ActivityType("com.example.editing"))
         for _ in 0..<2 {
             kit.event(.continue(Sample.continuation, Sample.continued(type: type, title: "one", userInfo: ["page": 1])))
         }
         try kit.run(until: "AnswerContinue false", times: 2)
-        try kit.run(until: "the scene's delegate has gone")
+        try kit.run(until: "the scene's delegate has been released and receives no callbacks")
         kit.drainQueue()
         #expect(
-            kit.story.filter { $0.hasSuffix("has gone") }.sorted() == [
-                "the application's delegate has gone", "the delegate of an activity has gone",
-                "the scene's delegate has gone",
+            kit.story.filter { $0.hasSuffix("receives no callbacks") }.sorted() == [
+                "the application's delegate has been released and receives no callbacks", "the delegate of an activity has been released and receives no callbacks",
+                "the scene's delegate has been released and receives no callbacks",
             ])
     }
 

@@ -1,28 +1,34 @@
-"""A model of how a record in multicast DNS proves that it is fresh, and of hosts that copy records (docs/protocol.md, Marks).
+"""A model of how a record in multicast DNS proves that it is fresh, and of hosts that copy records
+(docs/protocol.md, Marks).
 
-Cryptography is taken to hold: a host that copies a record can announce it again anywhere, at any time and with any address, and
-cannot change it. Devices of one account, with any clocks, start, stop and move between two networks. What must hold in every history:
+Cryptography is assumed to hold: a host that copies a record can announce it again anywhere, at any
+time and with any address, and cannot change it. Devices of one account, with any clocks, start,
+stop and move between two networks. The invariants of every history:
 
-- No unicast because of a record that is older than `MEMORY`, or at an address that its device did not put into it. One exception,
-  which docs/security.md names: the clock of the author or of the reader is wrong, so that the record looks fresh to its reader.
-- Two members that are in one network find each other within `FIND`.
-- When a device announces something does not depend on what others announce again.
+- No unicast results from a record that is older than `MEMORY`, or from an address that its device
+did not put into it. The only exception, which docs/security.md names, is a wrong clock of the
+author or of the reader, with which the record looks fresh to its reader.
+- Two members in one network find each other within `FIND`.
+- The time at which a device announces something does not depend on announcements that others
+repeat.
 
-`MUTANTS` leave one rule out each. `test_freshness.py` runs the model, and shows that each of them breaks something.
+Each of `MUTANTS` omits one rule. `test_freshness.py` runs the model, and shows that each of them
+breaks an invariant.
 """
 
 import heapq
 import itertools
 import random
 
-PERIOD = 300  # Seconds for which a clock gives one value.
+PERIOD = 300  # Seconds for which a clock returns the same value.
 MEMORY = 600  # Seconds for which a device remembers the salts of its own records.
 ECHOES = 4  # The newest salts of another device that are echoed.
-SCHEDULE = (0, 1, 3)  # Seconds after a new label at which its record is sealed; from then on each `RENEWAL`.
+SCHEDULE = (0, 1, 3)  # Seconds after a new label at which its record is sealed, and then every `RENEWAL`.
 RENEWAL = 240
 FIND = 5
-ANSWERS = 0.2  # Seconds until a device that starts has read the records of the others.
-# Copies of records of one device within seconds: more of them can keep devices whose clocks differ apart while they last.
+ANSWERS = 0.2  # Seconds until a starting device has read the records of the others.
+# Copies of records of one device within seconds. More of them can keep devices whose clocks differ
+# apart while they last.
 COPIES = ECHOES - 1
 
 MUTANTS = {
@@ -38,7 +44,7 @@ MUTANTS = {
 
 
 class Broken(Exception):
-    """A promise was broken; the first word says which."""
+    """A violated invariant. The first word names it."""
 
 
 class Record:
@@ -64,7 +70,7 @@ class Device:
 
 
 class World:
-    """One history. `chance` decides what happens in it, and `attack` alone what the attacker does."""
+    """One history. `chance` decides its events, and only `attack` the attacker's actions."""
 
     def __init__(self, seed, mutant=None, attacked=True):
         self.chance, self.attack = random.Random(seed), random.Random(seed + 1)
@@ -109,7 +115,7 @@ class World:
         device.network, device.record = None, None
 
     def move(self):
-        """A device stops, moves or starts anew, whatever the others do; and hours may pass."""
+        """A device stops, moves or restarts, independent of the others, and hours may pass."""
         device = self.chance.choice(self.devices)
         if self.chance.random() < 0.3:
             self.stop(device)
@@ -140,7 +146,7 @@ class World:
                 self.read(other, device.record, device.address)
 
     def read(self, device, record, address):
-        """What a device does because of a record that it sees at an address; only here a unicast comes from."""
+        """Handles a record that a device sees at an address. All unicasts are sent here."""
         if device.network is None:
             return
         if address != record.address and self.mutant != "addresses are not bound":
@@ -161,7 +167,7 @@ class World:
         right = by_clock and not by_echo and record.offset != device.offset
         if address != record.address or (self.now - record.moment > MEMORY and not right):
             raise Broken(f"age or address: {self.now - record.moment:.0f} s, {address} for {record.address}")
-        # The greeting reaches the author, if it is the one that is there.
+        # The greeting reaches the author, if that is the device at the address.
         author = self.devices[record.author]
         if author.network == device.network and author.address == address and author.boot == record.boot:
             device.found.add(author.name)
@@ -188,8 +194,8 @@ class World:
 
 
 def history(seed, mutant=None):
-    """Runs one history, with and without the attacker; raises what breaks in it."""
+    """Runs one history, with and without the attacker. Raises the violated invariant."""
     until = random.Random(seed).choice((30, 1000, 3000))
     with_attacker, alone = (World(seed, mutant, attacked).run(until) for attacked in (True, False))
     if with_attacker.published != alone.published:
-        raise Broken("oracle: a copied record has changed when a device announces something")
+        raise Broken("oracle: a copied record has changed the time at which a device announces something")

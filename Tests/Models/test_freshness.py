@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the model of freshness: no history may break a promise, and each rule that is left out must break the one it is for."""
+"""Runs the model of freshness: no history may violate an invariant, and omitting a rule must
+violate the one that it protects."""
 
 import os
 import sys
@@ -13,7 +14,7 @@ HISTORIES = 3000
 
 
 def first_break(mutant, kind):
-    """The number of the first history in which leaving a rule out breaks the promise."""
+    """Returns the number of the first history in which omitting a rule violates the invariant."""
     for seed in range(HISTORIES):
         try:
             history(seed, mutant)
@@ -36,10 +37,10 @@ def holds(stage):
 
 for rule, promise in MUTANTS.items():
 
-    @test(f"the model notices it when {rule}")
+    @test(f"the model detects the violation when {rule}")
     def mutant(stage, rule=rule, promise=promise):
         seed = first_break(rule, promise)
-        expect(seed is not None, f"{HISTORIES} histories do not show it")
+        expect(seed is not None, f"no violation in {HISTORIES} histories")
         print(f"   history {seed}", flush=True)
 
 

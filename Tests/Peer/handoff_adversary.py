@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Does to a real daemon what docs/protocol.md says that it must refuse, as a member and as a stranger.
+"""Sends a real daemon everything that it must refuse according to docs/protocol.md, as a member and
+as an unknown device.
 
     handoff_adversary.py STATE HOST:PORT
 
-STATE is the state file of handoff_peer.py, whose device must be a member. Prints one JSON object for each case, and ends
-with 1 if any of them went otherwise than it must.
+STATE is the state file of handoff_peer.py, whose device must be a member. Prints one JSON object
+for each case, and exits with 1 if the daemon did not behave as required in any of them.
 """
 
 import json
@@ -34,7 +35,7 @@ class Adversary:
 
     @property
     def label(self):
-        """The server's present label, which its latest hello says."""
+        """Returns the server's current label, from its latest hello."""
         return bytes.fromhex(self.link.hello["label"])
 
     def report(self, case, found, expected):
@@ -73,7 +74,8 @@ class Adversary:
             self.report(case, self._exchange(data, expected), expected)
 
     def _exchange(self, data, expected):
-        """Sizes of the acknowledgements that come back. An expected one is waited for, so that it does not count for the next."""
+        """Returns the sizes of the acknowledgements received. Waits for an expected one, so that it
+        does not count for the next."""
         sock, sizes = self.peer.udp, []
         sock.sendto(data, self.target)
         try:
@@ -86,7 +88,8 @@ class Adversary:
             return sizes
 
     def acknowledgements(self):
-        """What the daemon acknowledges: by the secret of the two devices, for the datagram and the address that it arrived at."""
+        """Tests the acknowledgements of the daemon: by the secret of the two devices, for the
+        datagram and the address at which it arrived."""
         peer, pair = self.peer, self.peer.pair(self.server)
         plain = c.sign_advert(peer.announcement(), peer.label, peer.key)
         datagram = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, peer.keys.advert)
@@ -102,7 +105,8 @@ class Adversary:
         self.report("acknowledgement: at this address", value["content"][44:], host)
 
     def reserved(self):
-        """Statements of reserved kinds are kept, if they are signed; a header above its cap closes before its body comes."""
+        """Statements of reserved kinds are kept, if they are signed. A header above its cap closes
+        the connection before its body arrives."""
         sign = lambda body: r.sign_statement(self.peer.key, self.peer.roster.account, 200, body)
         forged = bytearray(sign(b"forged").data)
         forged[-1] ^= 1
@@ -113,7 +117,7 @@ class Adversary:
                  ("below 128", wrapped(b"\x7f" + self.peer.roster.account + bytes(32 + 64))))
         for case, data in cases:
             self._session(f"reserved: a statement {case}", "closed", self.peer.context, [(l.STATEMENTS, data), hello])
-        self._tell(sign(b"one"), sign(b"another"))
+        self._send_statements(sign(b"one"), sign(b"another"))
         self.peer._settle(self.link)
         self.report("reserved: statements are kept", self.peer._is_settled(self.link), True)
         for kind, length in ((l.ACCOUNT_KEY, 34), (l.HELLO, 4098), (l.NOTICE, 2**20 + 2), (99, 65538)):
@@ -137,7 +141,7 @@ class Adversary:
         by_id, flip = {"epoch": (peer.device, peer.keys.gate)}, lambda data, at: data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
         static = lambda serial, **caller: token(self.gate_key, c.STATIC_LABEL, serial=serial, **caller) + captured
         period = lambda offset: b"handoff/" + struct.pack(">Q", int(time.time()) // 1024 + offset)
-        stranger, raw = Ed25519PrivateKey.generate(), peer.roster.keys[self.server]
+        unknown, raw = Ed25519PrivateKey.generate(), peer.roster.keys[self.server]
         account, own = peer.roster.account, c.raw_public(peer.key)
         former = c.hmac_sha256(self.gate_key, b"handoff/1 gate" + self.server + self.label + c.sha256(captured))
         cases = {
@@ -160,17 +164,17 @@ class Adversary:
             "token by the epoch's gate key with our hint": token(peer.keys.gate, self.label, **by_id) + captured,
             "token by the account key": token(peer.account_key, self.label) + captured,
             "token by the pairwise secret": token(peer.pair(self.server).secret, self.label) + captured,
-            "token of a stranger": token(c.PairKeys(stranger, raw, account).gate, self.label) + captured,
-            "token of another pair": token(c.PairKeys(stranger, own, account).gate, self.label) + captured,
+            "token of an unknown device": token(c.PairKeys(unknown, raw, account).gate, self.label) + captured,
+            "token of another pair": token(c.PairKeys(unknown, own, account).gate, self.label) + captured,
             "token of another account": token(c.PairKeys(peer.key, raw, os.urandom(16)).gate, self.label) + captured,
             "token of one's own key as a ticket": token(self._as_ticket(peer.key), self.label) + captured,
-            "token of a ticket that nobody issued": token(self._as_ticket(stranger), self.label) + captured,
+            "token of a ticket that was not issued": token(self._as_ticket(unknown), self.label) + captured,
             "label of a period of time": token(self.gate_key, period(0), serial=peer.serial()) + captured,
             "static label, boot 0": static((0, 1)),
             "static label, boot 2^63": static((2**63, 1)),
             "static label, an earlier boot": static((peer.boot - 1, 2**32 - 1)),
             "static label, an earlier call": static((peer.boot, 0)),
-            "static label of a stranger": token(c.PairKeys(stranger, raw, account).gate, c.STATIC_LABEL) + captured,
+            "static label of an unknown device": token(c.PairKeys(unknown, raw, account).gate, c.STATIC_LABEL) + captured,
             "HTTP": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40),
             "long record": genuine + b"\x16\x03\x01\x10\x01" + bytes(4097),
             "empty record": token(self.gate_key, self.label) + b"\x16\x03\x01\0\0",
@@ -195,29 +199,31 @@ class Adversary:
         self.report("gate: by the epoch's gate key again", self._knock(by_epoch + captured), b"")
 
     def callers(self):
-        """The gate names the caller: by a device's key only its own certificate comes in, by a ticket's one that proves itself."""
+        """The gate identifies the caller: a device's key admits only its own certificate, and a
+        ticket's key one that proves itself."""
         mine = self.peer.context
-        other, stranger = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
-        self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(other)))
+        other, unknown = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+        self._send_statements(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(other)))
         others = self._pair(other)
         hello = [(l.HELLO, self.peer.hello())]
         self._session("caller: another member", "open", l.make_context(other), hello, others)
         self._session("caller: another member by our key", "closed", l.make_context(other), hello)
         self._session("caller: we by another member's key", "closed", mine, hello, others)
-        self._session("caller: a stranger by our key", "closed", l.make_context(stranger), hello)
+        self._session("caller: an unknown device by our key", "closed", l.make_context(unknown), hello)
         self._session("caller: a member by a ticket", "open", mine, hello, self._pair_of(self._ticket()))
-        twin = l.make_context(other)
+        other_context = l.make_context(other)
         ours = [(l.STATEMENTS, self.peer.roster.encoded()), *hello]
-        self._session("caller: a member's statements behind our key", "closed", twin, ours)
+        self._session("caller: a member's statements behind our key", "closed", other_context, ours)
 
     def introductions(self):
-        """What the epoch's gate key opens: a device that another member has let in comes in with the statements that say so."""
+        """Tests what the epoch's gate key opens: a device that another member has admitted enters
+        with the statements that prove this."""
         peer, account, gate, key = self.peer, self.peer.roster.account, self.peer.keys.gate, Ed25519PrivateKey.generate()
         sign = lambda kind, body: r.sign_statement(peer.key, account, kind, body)
         added, context, hello = sign(r.ADD, c.raw_public(key)), l.make_context(key), (l.HELLO, self._hello_without_key())
         list_of = lambda *statements: (l.STATEMENTS, r.encode_list([*peer.roster.statements.values(), *statements]))
         removed = Ed25519PrivateKey.generate()
-        self._tell(sign(r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
+        self._send_statements(sign(r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
         for case, frames, made in (
                 ("hello first", [hello, list_of(added)], context),
                 ("the roster alone", [list_of(), hello], context),
@@ -226,7 +232,7 @@ class Adversary:
                 ("a removed device", [list_of(sign(r.ADD, c.raw_public(removed))), hello], l.make_context(removed)),
         ):
             self._session(f"introduction: {case}", "closed", made, frames, gate)
-        self._session("introduction: by its own key it is a stranger", "closed", context, [hello], self._pair(key))
+        self._session("introduction: by its own key it is unknown", "closed", context, [hello], self._pair(key))
         self._session("introduction: of a member", "open", peer.context, [hello], gate)
         self._session("introduction: lets in", "open", context, [list_of(added), hello], gate, l.ACCOUNT_KEY)
         self._session("introduction: then by its own key", "open", context, [hello], self._pair(key))
@@ -237,7 +243,7 @@ class Adversary:
         return json.dumps({name: value for name, value in hello.items() if name not in ("epoch", "label")}).encode()
 
     def tickets(self):
-        """What a ticket opens, and what not: one device, once, and only with the statements that make it live."""
+        """Tests what a ticket opens: one device, once, and only with the statements that make it live."""
         account = self.peer.roster.account
         ticket, other, key = self._ticket(), self._ticket(), Ed25519PrivateKey.generate()
         use = r.sign_statement(ticket, account, r.USE, c.raw_public(key))
@@ -247,7 +253,7 @@ class Adversary:
         forged = bytearray(list_of(use))
         forged[-1] ^= 1
         removed = Ed25519PrivateKey.generate()
-        self._tell(r.sign_statement(self.peer.key, account, r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
+        self._send_statements(r.sign_statement(self.peer.key, account, r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
         of_removed = r.sign_statement(ticket, account, r.USE, c.raw_public(removed))
         hello, many = (l.HELLO, self.peer.hello()), r.encode_list([use] * 4000)
         by_other = r.sign_statement(other, account, r.USE, c.raw_public(Ed25519PrivateKey.generate()))
@@ -265,7 +271,7 @@ class Adversary:
         frames = [(l.STATEMENTS, list_of(use, named)), (l.HELLO, self._hello_without_key())]
         self._session("ticket: a use lets in", "open", context, frames, gate, l.ACCOUNT_KEY)
         self.peer._settle(self.link)
-        self._ask()
+        self._answers()
         self.report("ticket: and is closed", r.ticket_id(c.raw_public(ticket)) in self.peer.roster.tickets, False)
         self.report("ticket: no new epoch", self.peer.is_current, True)
         self._session("ticket: the same again", "closed", context, frames, gate)
@@ -274,14 +280,14 @@ class Adversary:
         self._session("ticket: a second device", "closed", l.make_context(second), [(l.STATEMENTS, list_of(again))], gate)
         self._session("ticket: the device by its own key", "open", context, [hello], self._pair(key))
         revoked = r.remove_body(r.ticket_id(c.raw_public(other)))
-        self._tell(r.sign_statement(self.peer.key, account, r.REMOVE, revoked))
+        self._send_statements(r.sign_statement(self.peer.key, account, r.REMOVE, revoked))
         frames = [(l.STATEMENTS, list_of(r.sign_statement(other, account, r.USE, c.raw_public(second))))]
         self._session("ticket: revoked", "closed", l.make_context(second), frames, self._pair_of(other))
 
     def _ticket(self):
-        """A ticket that the daemon knows: its key."""
+        """Creates a ticket that the daemon knows. Returns its key."""
         ticket = Ed25519PrivateKey.generate()
-        self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.TICKET, c.raw_public(ticket)))
+        self._send_statements(r.sign_statement(self.peer.key, self.peer.roster.account, r.TICKET, c.raw_public(ticket)))
         return ticket
 
     def _pair(self, key):
@@ -306,22 +312,22 @@ class Adversary:
             except ConnectionError:
                 return b""
 
-    def strangers(self):
-        """Who has a ticket's key and nothing else."""
+    def unknown_devices(self):
+        """A caller that has a ticket's key and nothing else."""
         statements, hello, gate = self.peer.roster.encoded(), self.peer.hello(), self._pair_of(self._ticket())
         cases = [
-            ("stranger: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
-            ("stranger: no statements", [(l.STATEMENTS, b""), (l.HELLO, hello)]),
-            ("stranger: hello", [(l.HELLO, hello)]),
-            ("stranger: request", [(l.REQUEST, b'{"id":1,"method":"activities"}')]),
-            ("stranger: unknown kind", [(99, b"")]),
+            ("unknown device: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
+            ("unknown device: no statements", [(l.STATEMENTS, b""), (l.HELLO, hello)]),
+            ("unknown device: hello", [(l.HELLO, hello)]),
+            ("unknown device: request", [(l.REQUEST, b'{"id":1,"method":"activities"}')]),
+            ("unknown device: unknown kind", [(99, b"")]),
         ]
         for case, frames in cases:
             self._session(case, "closed", l.make_context(Ed25519PrivateKey.generate()), frames, gate)
 
     def members(self):
         hello = (l.HELLO, self.peer.hello())
-        said = lambda **changes: (l.HELLO, json.dumps(json.loads(self.peer.hello()) | changes).encode())
+        hello_with = lambda **changes: (l.HELLO, json.dumps(json.loads(self.peer.hello()) | changes).encode())
         ask = b'{"id":1,"method":"activities"}'
         again = b'{"id":2,"method":"activities"}'
         many = [(l.REQUEST, b'{"id":%d,"method":"nothing"}' % number) for number in range(1, 41)]
@@ -338,9 +344,9 @@ class Adversary:
             ("member: request before hello", [(l.REQUEST, ask)], "closed"),
             ("member: hello of 5 KiB", [(l.HELLO, b" " * 5000)], "closed"),
             ("member: hello again", [hello, hello, (l.REQUEST, ask)], "open"),
-            ("member: hello again with another device", [hello, said(device="00" * 32)], "closed"),
+            ("member: hello again with another device", [hello, hello_with(device="00" * 32)], "closed"),
             ("member: hello again that is none", [hello, (l.HELLO, b"{}")], "closed"),
-            ("member: hello with what nobody knows", [said(capabilities=["x" * 32] * 16, future={"a": [1]})], "open"),
+            ("member: hello with unknown values", [hello_with(capabilities=["x" * 32] * 16, future={"a": [1]})], "open"),
             ("member: one request id twice", [hello, (l.REQUEST, ask), (l.REQUEST, ask)], "closed"),
             ("member: response to nothing", [hello, (l.RESPONSE, b'{"id":9,"result":{}}')], "closed"),
             ("member: a statement of an unknown kind", [(l.STATEMENTS, b"\0\x71" + b"\x09" + bytes(112))], "closed"),
@@ -357,19 +363,19 @@ class Adversary:
             ("member: what is above its budget is not read", [hello] + many + [(l.REQUEST, b"{")], "open"),
             ("member: notices without end", [hello] + [(l.NOTICE, b'{"method":"a"}')] * 300, "closed"),
         ]
-        cases += [(f"member: hello with {name} {value!r:.20}", [said(**{name: value}), (l.REQUEST, again)], "closed")
+        cases += [(f"member: hello with {name} {value!r:.20}", [hello_with(**{name: value}), (l.REQUEST, again)], "closed")
                   for name, values in wrong.items() for value in values]
         for case, frames, expected in cases:
             self._session(case, expected, self.peer.context, frames)
-            time.sleep(0.12)  # Ten connections in a second are what one device may make.
+            time.sleep(0.12)  # One device may make ten connections in a second.
 
     def _foreign_advert(self):
-        """One that the founder could have made, but for the signature."""
+        """A statement that the founder could have made, except for the signature."""
         announcement = self.peer.announcement() | {"device": self.peer.roster.founder.by}
         return self.peer.label + c.sign_advert(announcement, self.peer.label, self.peer.key)
 
     def crowd(self):
-        """Identities cost nothing to who has a ticket's key: they must not use up what members need."""
+        """The holder of a ticket's key can create any number of identities. They must not use up what members need."""
         links, gate = [], self._pair_of(self._ticket())
         for _ in range(100):
             try:
@@ -377,24 +383,25 @@ class Adversary:
                 links.append(self._call(context, gate))
             except (ConnectionError, l.SSL.Error):
                 pass
-        self.report("crowd: a member is answered", self._ask(), True)
+        self.report("crowd: a member is answered", self._answers(), True)
         for link in links:
             link.sock.close()
 
     def hoard(self):
-        """A member and two more identities of it begin frames of 8 MiB and do not end them: all together they may hold 64 MiB."""
-        most, links, closed = 8 * 2**20, [], 0
-        callers = [(self.peer.context, self.gate_key)] * 3  # It has one connection already.
+        """A member and two more of its identities start frames of 8 MiB and do not complete them.
+        All together they may occupy 64 MiB."""
+        maximum, links, closed = 8 * 2**20, [], 0
+        callers = [(self.peer.context, self.gate_key)] * 3  # It already has one connection.
         for _ in range(2):
             key = Ed25519PrivateKey.generate()
-            self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
+            self._send_statements(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
             callers += [(l.make_context(key), self._pair(key))] * 4
         for context, gate in callers:
             link = self._call(context, gate)
             links.append(link)
             link.send((l.HELLO, self.peer.hello()))
             try:
-                link.send_raw(c.frame(l.STATEMENTS, bytes(most))[:-1])
+                link.send_raw(c.frame(l.STATEMENTS, bytes(maximum))[:-1])
             except OSError:
                 pass
         for link in links:
@@ -405,17 +412,18 @@ class Adversary:
                 closed += 1
             link.sock.close()
         self.report("hoard: what is too much is closed", 3 <= closed < len(links), True)
-        self.report("hoard: a member is answered", self._ask(), True)
+        self.report("hoard: a member is answered", self._answers(), True)
 
     def removed(self):
-        """A device that is removed between its proof and its hello is served nothing; what it shares with members opens nothing."""
+        """A device that is removed between its proof and its hello is not served. Secrets that it
+        shares with members open nothing."""
         key, peer = Ed25519PrivateKey.generate(), self.peer
         context, account, raw = l.make_context(key), peer.roster.account, c.raw_public(key)
-        self._tell(r.sign_statement(peer.key, account, r.ADD, raw))
+        self._send_statements(r.sign_statement(peer.key, account, r.ADD, raw))
         gate, hello = self._pair(key), c.frame(l.HELLO, peer.hello())
         self.report("removed: a member before", self._late(context, gate, hello, lambda: None), "hello")
         removal, former = r.sign_statement(peer.key, account, r.REMOVE, r.remove_body(c.device_id(raw))), peer.keys.gate
-        self.report("removed: late hello", self._late(context, gate, hello, lambda: self._tell(removal)), "closed")
+        self.report("removed: late hello", self._late(context, gate, hello, lambda: self._send_statements(removal)), "closed")
         self.report("removed: new connection", self._late(context, gate, hello, lambda: None), "closed")
         captured = self._client_hello()
         for case, label in (("label", self.label), ("static label", c.STATIC_LABEL)):
@@ -431,9 +439,9 @@ class Adversary:
             self._session(f"removed: by the key of the {case} epoch", "closed", context, frames, key)
 
     def flood(self):
-        """A member that sends too many statements is read later, and none of them is dropped; what is too much of hello is."""
+        """A member that sends too many statements is read later, and none of them is dropped. Excess hellos are."""
         hello = l.HELLO, self.peer.hello()
-        for case, frame, count, answered, least, most in (
+        for case, frame, count, answered, minimum, maximum in (
                 ("statements", (l.STATEMENTS, b""), 40, True, 4, 15),
                 ("hello", hello, 80, True, 1, 10),
                 ("hello without end", hello, 300, False, 0, 10)):
@@ -442,7 +450,7 @@ class Adversary:
             try:
                 link.send(hello, *[frame] * count)
                 if frame == hello:
-                    time.sleep(1.5)  # It counts as requests do.
+                    time.sleep(1.5)  # It counts in the same way as requests.
                 link.send((l.REQUEST, b'{"id":1,"method":"activities"}'))
                 while (found := link.receive(20)) and found[0] != l.RESPONSE:
                     pass
@@ -450,22 +458,23 @@ class Adversary:
                 found = None
             took = time.monotonic() - begin
             self.report(f"flood: what comes behind {case} is answered", found is not None, answered)
-            self.report(f"flood: {case}, in its time", least <= took <= most or f"{took:.1f} s", True)
+            self.report(f"flood: {case}, in its time", minimum <= took <= maximum or f"{took:.1f} s", True)
             link.close()
             time.sleep(1.1)
-        self.report("the daemon still answers", self._ask(), True)
+        self.report("the daemon still answers", self._answers(), True)
 
     def _call(self, context, gate):
         return l.Link.call(*self.target, context, gate, self.server, self.label)
 
-    def _tell(self, *statements):
-        """Gives the daemon statements, and waits until it has stored them."""
+    def _send_statements(self, *statements):
+        """Sends the daemon statements, and waits until it has stored them."""
         self.peer.roster.merge(list(statements))
-        self.peer.say(self.link, (l.STATEMENTS, self.peer.roster.encoded()), (l.HELLO, self.peer.hello()))
-        self._ask()  # Nothing is read before the statements are stored.
+        self.peer.send_frames(self.link, (l.STATEMENTS, self.peer.roster.encoded()), (l.HELLO, self.peer.hello()))
+        self._answers()  # Nothing is read before the statements are stored.
 
-    def _ask(self):
-        """Whether the daemon answers. What floods have used up of this device's requests comes back within a second."""
+    def _answers(self):
+        """Returns whether the daemon answers. The part of this device's request budget that floods
+        have used up is available again within a second."""
         for _ in range(3):
             try:
                 return "result" in self.peer.request(self.link, "activities", {})
@@ -474,7 +483,7 @@ class Adversary:
         return False
 
     def _late(self, context, gate, hello, between):
-        """Begins a hello, and ends it after something else; what comes back."""
+        """Starts a hello, and completes it after something else. Returns the frames received."""
         try:
             link = self._call(context, gate)
             for part in (hello[:3], hello[3:]):
@@ -489,12 +498,13 @@ class Adversary:
             return "closed"
 
     def _session(self, case, expected, context, frames, gate=None, wanted=None):
-        """Reports whether a connection is still open after these frames; `wanted` is a kind that must have come."""
+        """Reports whether a connection is still open after these frames. `wanted` is a kind that
+        must have been received."""
         try:
             link = self._call(context, gate or self.gate_key)
             link.send(*frames)
             kinds = set()
-            # An end that is expected is waited for; one that is not has this long to come.
+            # Waits for an expected end. An unexpected one has this long to occur.
             while found := link.receive(10 if expected == "closed" else 1.5):
                 kinds.add(found[0])
             link.close()
@@ -514,12 +524,12 @@ def main():
     adversary.callers()
     adversary.introductions()
     adversary.tickets()
-    adversary.strangers()
+    adversary.unknown_devices()
     adversary.members()
     adversary.reserved()
     adversary.crowd()
     adversary.hoard()
-    time.sleep(1.5)  # What the floods have used up of this device's requests comes back; above it nothing is answered.
+    time.sleep(1.5)  # The part of this device's request budget that the floods have used up is available again. Requests above it are not answered.
     adversary.removed()
     adversary.flood()
     return 1 if adversary.failed else 0

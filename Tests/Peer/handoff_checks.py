@@ -1,4 +1,4 @@
-"""What the reference peer checks about itself: the rules of the roster, and both halves of connections and streams."""
+"""The reference peer's checks of itself: the rules of the roster, and both halves of connections and streams."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def _device(number):
 
 
 def selftest():
-    """The rules of the roster, and gate, TLS, frames, joining and streams between Python devices."""
+    """Checks the rules of the roster, and gate, TLS, frames, joining and streams between Python devices."""
     found = _roster_rules() | _message_rules() | {"connection": _connection_works()} | _static_rules() | _joining_rules() | _stream_rules()
     failed = [name for name, passes in found.items() if not passes]
     print(json.dumps({"selftest": "failed" if failed else "passed", "failed": failed}))
@@ -47,7 +47,7 @@ def refused(act):
 
 
 def _roster_rules():
-    """Rules of the page that are easily missed; each value says whether this program follows it."""
+    """Checks rules of the page that are easily missed. Each value is whether this program follows one."""
     account = r.account_id(c.raw_public(_key(0)), bytes(16))
     sign = lambda by, kind, body: r.sign_statement(_key(by), account, kind, body)
     add = lambda by, whom: sign(by, r.ADD, c.raw_public(_key(whom)))
@@ -77,7 +77,7 @@ def _roster_rules():
     refuses = refused(lambda: before.merge([add(0, 2), forged])) and len(before.statements) == 1
     other = [sign(0, kind, bytes(size)) for kind, size in ((128, 0), (255, 512), *((200, k) for k in range(20)))]
     kept = r.Roster([found, *other])
-    greatest = sorted(s.id for s in other)[-r.MOST_RESERVED:]
+    greatest = sorted(s.id for s in other)[-r.MAX_RESERVED:]
     in_halves = r.Roster([found, *other[10:]])
     in_halves.merge(other[:10])
     invalid = [lambda: sign(0, 8, bytes(32)), lambda: sign(0, 127, b""), lambda: sign(0, 128, bytes(513))]
@@ -153,7 +153,7 @@ def _connection_works():
     link.send((l.HELLO, b"{}"))
     answer = link.receive(5)
     try:
-        l.Link.call("127.0.0.1", port, l.make_context(a), pair.gate, proved[0], label)  # Good for the other direction alone.
+        l.Link.call("127.0.0.1", port, l.make_context(a), pair.gate, proved[0], label)  # Valid only for the other direction.
         opens = True
     except (ConnectionError, c.Refused):
         opens = False
@@ -180,7 +180,8 @@ def _static_rules():
 
 
 def _joining_rules():
-    """An account of Python devices: who comes in by a file, what a member then tells, and who stays outside."""
+    """Checks an account of Python devices: which devices join by a file, what a member then sends,
+    and which devices are rejected."""
     with tempfile.TemporaryDirectory() as folder:
         path = lambda name: pathlib.Path(folder, name)
         founder = Ed25519PrivateKey.generate()
@@ -196,7 +197,7 @@ def _joining_rules():
         link = one.open_connection(*server.place)
         joined = one.is_current and one.ticket is None and one.label and {one.device, member.device} == set(one.roster.live)
         two = handoff_peer.Peer(path("two"), path("second.handoff"))
-        second = two.open_connection(*server.place)  # Of a file that was made before the other one was used.
+        second = two.open_connection(*server.place)  # Of a file that was exported before the other one was used.
 
         def fails(act):
             try:
@@ -223,7 +224,7 @@ def _joining_rules():
             return link.receive(5)[0]
 
         server.rename(one.device, "Zaphod")
-        guest = Ed25519PrivateKey.generate()  # Whom one lets in, which tells nobody.
+        guest = Ed25519PrivateKey.generate()  # A device that one member admits without notifying the others.
         added = r.sign_statement(one.key, member.roster.account, r.ADD, c.raw_public(guest))
         found = {
             "a file holds no key": before == (False, None, True),
@@ -254,7 +255,7 @@ def _joining_rules():
 
 
 def _stream_rules():
-    """Streams between two Python devices; each value says whether they did what they must."""
+    """Checks streams between two Python devices. Each value is whether they did what they must."""
     a, b = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
     pair, label = c.PairKeys(a, c.raw_public(b), os.urandom(16)), os.urandom(16)
     ids = [c.device_id(c.raw_public(key)) for key in (a, b)]

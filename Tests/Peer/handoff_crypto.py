@@ -1,4 +1,4 @@
-"""Keys, labels, seals, tokens and statements of docs/protocol.md, from that document alone."""
+"""Keys, labels, seals, tokens and statements, implemented only from docs/protocol.md."""
 
 import hashlib
 import hmac
@@ -24,7 +24,7 @@ KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
 
 
 class Refused(Exception):
-    """Bytes that the document says to refuse; the text names the check."""
+    """Bytes that the document requires to be refused. The text names the check."""
 
 
 def sha256(data):
@@ -96,7 +96,8 @@ def encode_activity(activity, grease=0):
 
 
 def encode_announcement(a, capacity):
-    """The announcement with as many activities as fit, padded with zeros; with reserved flags if it has the member `grease`."""
+    """Returns the announcement with as many activities as fit, padded with zeros, and with reserved
+    flags if it has the member `grease`."""
     grease = GREASE_FLAG if a.get("grease") else 0
     packed, room = [], capacity - ANNOUNCEMENT_HEAD
     for activity in a["activities"]:
@@ -196,7 +197,7 @@ def verify(raw, signature, message):
 
 
 def period(unix_seconds):
-    """The five minutes of a clock, also of one before 1970."""
+    """Returns the five-minute period of a clock, which may be before 1970."""
     return int(unix_seconds // PERIOD) % 2**32
 
 
@@ -209,14 +210,14 @@ def address_tag(beacon_key, label, address):
 
 
 def beacon_body(announcement, label, beacon_key, addresses, unix_seconds, padding=None):
-    """What is signed in a beacon; `addresses` have 4 or 16 bytes each."""
+    """Returns the signed data of a beacon. `addresses` have 4 or 16 bytes each."""
     tags = b"".join(address_tag(beacon_key, label, address) for address in addresses[:16])
     tags += (padding or os.urandom(64))[len(tags) :]
     return struct.pack(">I", period(unix_seconds)) + tags + encode_announcement(announcement, BEACON_ANNOUNCEMENT)
 
 
 def beacon_text(body, label, signing_key, beacon_key, salt=None, marks=None):
-    """The strings of the record; `marks` must be those under this label and this salt."""
+    """Returns the strings of the record. `marks` must be those under this label and this salt."""
     salt = salt or os.urandom(16)
     signature = signing_key.sign(b"handoff/1 beacon sig\0" + label + body)
     sealed = seal(beacon_key, b"handoff/1 beacon key", body + signature, b"handoff/1 beacon" + label, salt)
@@ -227,7 +228,8 @@ def beacon_text(body, label, signing_key, beacon_key, salt=None, marks=None):
 
 
 def open_beacon(strings, label, keys, public_key):
-    """The announcement with its period and address tags, which the reader has to judge before it sends anything."""
+    """Returns the announcement with its period and address tags, which the reader must check before
+    it sends anything."""
     if [s for s in strings if s.startswith(b"v=")] != [b"v=1"]:
         raise Refused("shape")
     sealed = b""
@@ -248,7 +250,7 @@ def open_beacon(strings, label, keys, public_key):
 
 
 def montgomery(raw):
-    """The u coordinate of an Ed25519 key on Curve25519."""
+    """Returns the u coordinate of an Ed25519 key on Curve25519."""
     prime = 2**255 - 19
     y = int.from_bytes(raw, "little") & (2**255 - 1)
     if y >= prime or y == 1:
@@ -264,7 +266,8 @@ def agree(signing_key, raw_other):
 
 
 class PairKeys:
-    """What two devices share, or a ticket and a device: its marks and the gate key. Ids are those of devices, unless given."""
+    """The secrets shared by two devices, or by a ticket and a device: marks and the gate key. Ids
+    are those of devices, unless given."""
 
     def __init__(self, signing_key, raw_other, account_id, own_id=None, other_id=None):
         ids = sorted([own_id or device_id(raw_public(signing_key)), other_id or device_id(raw_other)])
@@ -274,11 +277,11 @@ class PairKeys:
         self.ack = HKDFExpand(hashes.SHA256(), 32, b"ack").derive(self.secret)
 
     def acknowledgement_code(self, content, salt):
-        """The code of an acknowledgement with this content, of the advert's datagram that had this salt."""
+        """Returns the code of an acknowledgement with this content, of the advert's datagram that had this salt."""
         return hmac_sha256(self.ack, b"handoff/1 ack" + salt + content)[:16]
 
     def mark_ids(self, label, salt, endpoint):
-        """The ids of the places for one endpoint: that by the clock, then those of up to four echoes."""
+        """Returns the ids of the places for one endpoint: that of the clock, then those of up to four echoes."""
         code = hmac_sha256(self.secret, b"mark" + label + salt + endpoint)
         return [code[3 * i : 3 * i + 3] for i in range(5)]
 
@@ -291,19 +294,19 @@ class PairKeys:
         return self.mark_ids(label, salt, endpoint)[number] + proof
 
     def is_marked(self, marks, label, salt, endpoint, unix_seconds, own_salts=()):
-        """Whether one of the marks is fresh, by the clock or by an echo of a salt of one's own."""
+        """Returns whether one of the marks is fresh, by the clock or by an echo of one of this device's own salts."""
         valid = [self.mark(label, salt, endpoint, unix_seconds + PERIOD * i) for i in (-1, 0, 1)]
         valid += [self.echo_mark(label, salt, endpoint, own, number) for own in own_salts for number in range(1, 5)]
         return any(mark in marks for mark in valid)
 
 
 def endpoint(address, port):
-    """Where a mark counts: an address and the port of the record."""
+    """Returns the endpoint for which a mark is valid: an address and the port of the record."""
     return address + struct.pack(">H", port)
 
 
 def make_marks(marks):
-    """The marks beside a beacon: those that are given, and random bytes in all other places."""
+    """Returns the marks of a beacon: the given ones, and random bytes in all other places."""
     marks = marks[:MARK_PLACES] + [os.urandom(8) for _ in range(MARK_PLACES - len(marks))]
     random.SystemRandom().shuffle(marks)
     return b"".join(marks)
@@ -317,7 +320,7 @@ def read_marks(strings):
 
 
 def read_salt(strings):
-    """The beginning of the beacon, on which the marks depend."""
+    """Returns the start of the beacon, on which the marks depend."""
     found = [s[3:19] for s in strings if s.startswith(b"b0=")]
     if len(found) != 1 or len(found[0]) != 16:
         raise Refused("shape")
@@ -349,13 +352,15 @@ def seal_datagram(kind, plaintext, sender, receiver, advert_key, salt=None):
 
 
 def acknowledgement(pair, device, boot, seq, host, salt):
-    """The plaintext of an acknowledgement by `device`, at whose IPv4 address `host` the datagram with this salt arrived."""
+    """Returns the plaintext of an acknowledgement by `device`, at whose IPv4 address `host` the
+    datagram with this salt arrived."""
     content = device + struct.pack(">QI", boot, seq) + bytes(10) + b"\xff\xff" + socket.inet_aton(host)
     return (content + pair.acknowledgement_code(content, salt)).ljust(79, b"\0")
 
 
 def open_datagram(datagram, receivers, keys, public_key):
-    """Kind, sender's label, and an announcement or the members of an acknowledgement, whose code is not checked here."""
+    """Returns the kind, the sender's label, and an announcement or the members of an
+    acknowledgement, whose code is not checked here."""
     sizes = {ADVERT: ADVERT_SIZE, ACKNOWLEDGEMENT: ACKNOWLEDGEMENT_SIZE}
     if not datagram or len(datagram) != sizes.get(datagram[0]):
         raise Refused("shape")
@@ -409,9 +414,10 @@ def gate_tag(gate_key, server, label, serial, digest):
 
 
 def gate_token(gate_key, server, label, client_hello, serial=(1, 1), epoch=None):
-    """What opens the gate of the device `server` under `label`, by a key that both sides have. `serial` is boot and number of the
-    call, `epoch` the caller's id with the gate key of the label's epoch; without it the hint is that of the pair. With the epoch's
-    gate key as `gate_key` that hint is one of no pair, as it has to be for an introduction."""
+    """Returns the token that opens the gate of the device `server` under `label`, by a key that
+    both sides have. `serial` is the boot counter and the number of the call. `epoch` is the
+    caller's id with the gate key of the label's epoch. Without it the hint is that of the pair.
+    With the epoch's gate key as `gate_key` the hint matches no pair, as an introduction requires."""
     digest = sha256(client_hello)
     hint = xor(epoch[0][:8], epoch_mask(epoch[1], server, digest)) if epoch else pair_hint(gate_key, server, label)
     masked = xor(struct.pack(">QI", *serial), serial_mask(gate_key, digest))
@@ -419,14 +425,14 @@ def gate_token(gate_key, server, label, client_hello, serial=(1, 1), epoch=None)
 
 
 class Knock:
-    """The first bytes of a caller, at a server."""
+    """Reads the first bytes of a caller, at a server."""
 
     def __init__(self, token, client_hello, server):
         self.hint, self._serial, self.tag = token[:8], token[8:20], token[20:]
         self.server, self.digest = server, sha256(client_hello)
 
     def device(self, epoch_key):
-        """The first 8 bytes of the caller's id, if it is in this epoch."""
+        """Returns the first 8 bytes of the caller's id, if the hint is of this epoch."""
         return xor(self.hint, epoch_mask(epoch_key, self.server, self.digest))
 
     def is_made(self, gate_key, label):
@@ -444,6 +450,7 @@ def frame(kind, body):
 
 
 def kept_copy(signing_key, boot, seq, activity, time, end, payload):
-    """An activity as its origin hands it to a device that keeps it; the payload is JSON as it was sent, byte by byte."""
+    """Returns an activity as its origin hands it to a device that keeps it. The payload is the JSON
+    that was sent, byte by byte."""
     head = device_id(raw_public(signing_key)) + struct.pack(">QI16sQQ", boot, seq, activity, time, end)
     return head + signing_key.sign(b"handoff/1 kept\0" + head + payload) + payload

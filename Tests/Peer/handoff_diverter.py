@@ -3,11 +3,12 @@
 
     handoff_diverter.py STATE SENDER:PORT VICTIM:PORT
 
-It sends adverts of the victim again, sealed anew, to the sender from its own address; acknowledges the sender's adverts for the
-victim; and forwards what arrives at its own address for the victim, and the answers. STATE is a state file of handoff_peer.py.
-Prints a JSON object five times a second: the adverts for the victim that have arrived here, the acknowledgements in its name that
-were forged, the adverts that were forwarded and the acknowledgements that answered them, and the victim's adverts that were repeated.
-Ends with its standard input.
+It repeats adverts of the victim, sealed again, to the sender from its own address, acknowledges the
+sender's adverts for the victim, and forwards datagrams for the victim that arrive at its own
+address, and the replies. STATE is a state file of handoff_peer.py. Prints a JSON object five times
+a second: the adverts for the victim that have arrived here, the forged acknowledgements in its
+name, the forwarded adverts and the acknowledgements of them, and the repeated adverts of the
+victim. Exits at the end of its standard input.
 """
 
 import json
@@ -34,12 +35,12 @@ class Diverter:
         self.links = [self.peer.open_connection(*target) for target in (sender, victim)]
         self.labels = {link.peer: bytes.fromhex(link.hello["label"]) for link in self.links}
         self.devices = [link.peer for link in self.links]
-        # Addresses are those of datagrams with the announced port, so this socket has the victim's.
+        # Addresses are those of datagrams with the announced port, so this socket uses the victim's port.
         self.false = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.false.bind(("0.0.0.0", victim[1]))
         self.counts = {"diverted": 0, "forged": 0, "forwarded": 0, "answered": 0, "repeated": 0}
-        # The advert that arrived last, and from when on it is forwarded: what is proved last counts, so the sender and the victim
-        # must be done with their own repeats.
+        # The latest advert, and the time from which it is forwarded. The last proof counts, so the
+        # sender and the victim must have finished their own retransmissions.
         self.latest, self.due = None, 0
 
     def _advertise(self):
@@ -51,7 +52,7 @@ class Diverter:
             self.peer.udp.sendto(datagram, target)
 
     def _take(self, data, host):
-        """A datagram for this device, which has arrived at this address of it."""
+        """Handles a datagram for this device, which has arrived at this address."""
         if data[0] != c.ADVERT:
             return
         sender, victim = self.devices
@@ -66,18 +67,18 @@ class Diverter:
             self.false.sendto(again, self.sender)
             self.counts["repeated"] += 1
         else:
-            # By what this device shares with the sender, since it has no other secret with it.
+            # With the secret that this device shares with the sender, because it has no other one.
             pair, position = self.peer.pair(sender), (value["boot"], value["seq"])
             plain = c.acknowledgement(pair, victim, *position, self.victim[0], data[17:33])
             forged = c.seal_datagram(c.ACKNOWLEDGEMENT, plain, self.labels[victim], label, keys.advert)
             self.false.sendto(forged, self.sender)
             self.counts["forged"] += 1
-            # And its own, so that the next change is sent here, too.
+            # It also acknowledges its own advert, so that the next change is sent here, too.
             plain = c.acknowledgement(pair, self.peer.device, *position, host, data[17:33])
             self.peer.udp.sendto(c.seal_datagram(c.ACKNOWLEDGEMENT, plain, own, label, keys.advert), self.sender)
 
     def _forward(self, data, source):
-        """A datagram for the victim, or its answer."""
+        """Forwards a datagram for the victim, or its reply."""
         if source == self.sender and data[0] == c.ADVERT:
             self.counts["diverted"] += 1
             self.latest, self.due = data, time.monotonic() + DELAY

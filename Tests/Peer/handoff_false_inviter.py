@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Announces itself on the network as a device that invites, ends TLS, and passes all frames on to one that really does.
+"""Announces itself on the network as an inviting device, terminates TLS, and forwards all frames to
+a real one.
 
     handoff_false_inviter.py OWN-ADDRESS HOST:PORT      until its standard input ends
 
-Prints {"event": "announced"}, then a line for each frame that passes. IPv4 only. For tests.
+Prints {"event": "announced"}, then a line for each forwarded frame. IPv4 only. For tests.
 """
 
 import json
@@ -26,7 +27,7 @@ def record(name, kind, data, unique=True):
 
 
 def announcement(address, port):
-    """An unsolicited answer of multicast DNS: a service with a random name, as the real ones have."""
+    """Returns an unsolicited response of multicast DNS: a service with a random name, like the real ones."""
     label = os.urandom(10).hex().encode()
     instance, host = bytes([len(label)]) + label + SERVICE, bytes([len(label)]) + label + b"\x05local\x00"
     records = [
@@ -39,7 +40,7 @@ def announcement(address, port):
 
 
 def announce(address, data):
-    """Says it now, twice a second, and whenever somebody asks."""
+    """Announces it now, twice a second, and in response to each query."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -49,30 +50,30 @@ def announce(address, data):
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 255)
     sock.settimeout(0.5)
-    said = 0.0
+    last_sent = 0.0
     while True:
         try:
             query, source = sock.recvfrom(9000)
-            asked = source[0] != address and len(query) > 2 and not query[2] & 0x80 and b"_handoff-pair" in query
+            is_due = source[0] != address and len(query) > 2 and not query[2] & 0x80 and b"_handoff-pair" in query
         except TimeoutError:
-            asked = True
-        if asked and time.monotonic() - said > 0.1:
-            said = time.monotonic()
+            is_due = True
+        if is_due and time.monotonic() - last_sent > 0.1:
+            last_sent = time.monotonic()
             sock.sendto(data, (GROUP, PORT))
 
 
 def main():
     address, (host, _, port) = sys.argv[1], sys.argv[2].rpartition(":")
-    say = lambda value: print(json.dumps(value), flush=True)
+    report = lambda value: print(json.dumps(value), flush=True)
 
     def pass_on(is_joiner, kind, body):
-        say({"event": "frame", "joiner": is_joiner, "kind": kind, "size": len(body)})
+        report({"event": "frame", "joiner": is_joiner, "kind": kind, "size": len(body)})
         return kind, body
 
     between = adversary.Between((host, int(port)), pass_on, host=address)
     own = int(between.place.rpartition(":")[2])
     threading.Thread(target=announce, args=(address, announcement(address, own)), daemon=True).start()
-    say({"event": "announced", "place": between.place})
+    report({"event": "announced", "place": between.place})
     sys.stdin.buffer.read()
 
 

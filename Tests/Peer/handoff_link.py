@@ -15,11 +15,11 @@ from handoff_crypto import Knock, MAX_RECORD, STATIC_LABEL, TOKEN, Refused, fram
 
 STATEMENTS, HELLO, REQUEST, RESPONSE, NOTICE, ACCOUNT_KEY = range(1, 7)
 CONTROL, STREAM = b"handoff/1", b"handoff-stream/1"
-INTRODUCTION = b"introduction"  # The caller of the epoch's gate key, which does not say who it is.
+INTRODUCTION = b"introduction"  # The caller with the epoch's gate key, which does not identify itself.
 
 
 def make_context(key, protocol=CONTROL, groups=b"X25519"):
-    """The settings of the section TLS; pyOpenSSL has no call of its own for groups and signature algorithms."""
+    """Applies the settings of the section TLS. pyOpenSSL has no calls for groups and signature algorithms."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "handoff")])
     start = datetime.datetime(2000, 1, 1)
     certificate = (
@@ -51,8 +51,9 @@ def make_context(key, protocol=CONTROL, groups=b"X25519"):
 
 
 class Gate:
-    """To whom the device `server` opens: the labels that it is called by, by id of device or ticket the gate keys that it takes,
-    and the epoch's gate key, which finds callers by their hint and opens to an introduction."""
+    """The callers to which the device `server` opens: its labels, the accepted gate keys by id of
+    device or ticket, and the epoch's gate key, which finds callers by their hint and opens to an
+    introduction."""
 
     def __init__(self, server, labels, keys, epoch_key=None):
         self.server, self.labels, self.keys, self.epoch_key = server, labels, keys, epoch_key
@@ -61,7 +62,8 @@ class Gate:
         self.hints = {pair_hint(key, server, label): caller for caller, key in keys.items() for label in (*labels, STATIC_LABEL)}
 
     def caller(self, token, record):
-        """Who calls, or INTRODUCTION; None for an unknown caller, and for a token that has opened before."""
+        """Returns the id of the caller, or INTRODUCTION. None for an unknown caller, and for a
+        token that has been used before."""
         knock = Knock(token, record, self.server)
         caller = self.devices.get(knock.device(self.epoch_key)) if self.epoch_key else None
         caller = caller or self.hints.get(knock.hint, INTRODUCTION)
@@ -77,7 +79,7 @@ class Gate:
 
 
 class Link:
-    """One connection; `peer` is the device id that the other side's certificate proves."""
+    """One connection. `peer` is the device id that the other side's certificate proves."""
 
     def __init__(self, sock, context, protocol=CONTROL):
         self.sock, self.buffer, self.protocol = sock, b"", protocol
@@ -85,7 +87,8 @@ class Link:
 
     @classmethod
     def call(cls, host, port, context, gate_key, server, label, timeout=5, protocol=CONTROL, **caller):
-        """Calls the device `server` under `label`; `caller` are serial and epoch of the token, which leaves with the ClientHello."""
+        """Calls the device `server` under `label`. `caller` are serial and epoch of the token,
+        which is sent with the ClientHello."""
         link = cls(socket.create_connection((host, port), timeout), context, protocol)
         link.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         link.tls.set_connect_state()
@@ -96,7 +99,7 @@ class Link:
 
     @classmethod
     def answer(cls, sock, context, gate, protocol=CONTROL):
-        """Answers a caller that the gate knows, whose id is then in `caller`; anyone else gets no byte."""
+        """Answers a caller that the gate knows, whose id is then in `caller`. Any other caller receives no bytes."""
         link = cls(sock, context, protocol)
         token, header = link._exactly(TOKEN), link._exactly(5)
         (size,) = struct.unpack(">H", header[3:])
@@ -121,7 +124,7 @@ class Link:
         return data
 
     def _ends(self):
-        """That nothing has come behind the ClientHello."""
+        """Checks that no bytes follow the ClientHello."""
         self.sock.setblocking(False)
         try:
             if self.sock.recv(1, socket.MSG_PEEK):
@@ -178,7 +181,7 @@ class Link:
         self.sock.sendall(self._outgoing())
 
     def receive(self, timeout=None):
-        """The next frame as (kind, body); None when none came in time."""
+        """Returns the next frame as (kind, body), or None if none arrived in time."""
         self.sock.settimeout(timeout)
         try:
             while True:

@@ -1,7 +1,8 @@
 """The vectors of membership: which devices are members of an account after which statements.
 
-A statement is written as the key of its signer, what it does, and to which key; see "Vectors of membership" in docs/protocol.md.
-The founding statement, by key 0, is part of every roster and is not written.
+A statement is written as the key of its signer, its action, and the key of its subject; see
+"Vectors of membership" in docs/protocol.md. The founding statement, by key 0, is part of every
+roster and is not written.
 """
 
 import random
@@ -79,7 +80,7 @@ def key(number):
 
 
 def identifier(number):
-    """The id of a device, or of a ticket: those are the keys from 100 on."""
+    """Returns the id of a device, or of a ticket, which are the keys from 100 on."""
     raw = c.raw_public(key(number))
     return r.ticket_id(raw) if number >= FIRST_TICKET else c.device_id(raw)
 
@@ -104,7 +105,7 @@ def statement(account, text):
 
 
 def judged(case):
-    """What follows from the statements of a case, whatever their order."""
+    """Returns the result of the statements of a case, which does not depend on their order."""
     account = r.account_id(c.raw_public(key(0)), NONCE)
     found = r.sign_statement(key(0), account, r.FOUND, NONCE)
     statements = [statement(account, text) for text in case.split()]
@@ -134,7 +135,8 @@ def computed():
 
 
 def shown(values):
-    """The block of the page: a line for each case, with the fields that are not empty; the digests are in the file alone."""
+    """Returns the block of the page: a line for each case, with the fields that are not empty. Only
+    the file has the digests."""
     lines = []
     for name, value in values.items():
         fields = [f"{field} {value[field]}" for field in ("live", "void", "removed", "tickets", "names", "epoch") if value[field]]

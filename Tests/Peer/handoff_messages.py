@@ -1,10 +1,10 @@
-"""JSON bodies of frames, read as strictly as docs/protocol.md says: what breaks a rule closes the connection."""
+"""JSON bodies of frames, parsed as strictly as docs/protocol.md requires. A violation closes the connection."""
 
 import json
 
 from handoff_crypto import Refused, is_type
 
-MOST_LEVELS, MOST_LISTED = 32, 1024
+MAX_LEVELS, MAX_LISTED = 32, 1024
 HEX_SIZES = {"label": 16, "roster": 8, "epoch": 8}
 TEXT_SIZES = {"software": 128, "kind": 32, "device": 128}
 RANGES = {"version": (1, 2**63 - 1), "port": (1, 65535), "boot": (1, 2**63 - 1), "seq": (0, 2**32 - 1), "seenBoot": (1, 2**63 - 1),
@@ -24,22 +24,22 @@ def _levels(value):
 
 
 def read_object(body):
-    """One object; members that are null are missing."""
+    """Parses one object. Members that are null are treated as absent."""
     try:
         value = json.loads(body.decode("utf-8"), object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         raise Refused("no JSON") from error
-    if not isinstance(value, dict) or _levels(value) > MOST_LEVELS:
+    if not isinstance(value, dict) or _levels(value) > MAX_LEVELS:
         raise Refused("no object, or a deep one")
     return {key: member for key, member in value.items() if member is not None}
 
 
-def _is_integer(value, least, most):
-    return type(value) is int and least <= value <= most
+def _is_integer(value, minimum, maximum):
+    return type(value) is int and minimum <= value <= maximum
 
 
-def _is_text(value, most):
-    return isinstance(value, str) and 1 <= len(value.encode()) <= most
+def _is_text(value, maximum):
+    return isinstance(value, str) and 1 <= len(value.encode()) <= maximum
 
 
 def _is_hex(value, size):
@@ -47,7 +47,7 @@ def _is_hex(value, size):
 
 
 def read_hello(body, device):
-    """The hello of a device, which its certificate names."""
+    """Parses the hello of a device, which its certificate identifies."""
     hello = read_object(body)
     fits = {"version", "port", "boot", "roster"} <= hello.keys()
     fits &= all(_is_integer(hello[name], *RANGES[name]) for name in RANGES.keys() & hello.keys())
@@ -62,7 +62,7 @@ def read_hello(body, device):
 
 
 def read_request(body, last):
-    """A request whose id is greater than the one before."""
+    """Parses a request whose id is greater than the one before."""
     request = read_object(body)
     if not _is_integer(request.get("id"), last + 1, 2**63 - 1) or not _is_text(request.get("method"), 64):
         raise Refused("a request that breaks a rule")
@@ -72,9 +72,9 @@ def read_request(body, last):
 
 
 def read_list(result):
-    """The elements of an answer to `activities` that keep the rules; raises when the whole of it is of no use."""
+    """Returns the valid elements of a reply to `activities`. Raises if the whole reply is invalid."""
     elements = result.get("activities")
-    if not isinstance(elements, list) or len(elements) > MOST_LISTED:
+    if not isinstance(elements, list) or len(elements) > MAX_LISTED:
         raise Refused("no list, or a long one")
     taken = [element for element in elements if _is_listed(element)]
     if len({element["id"].lower() for element in taken}) != len(taken):
@@ -86,8 +86,8 @@ def _is_listed(element):
     if not isinstance(element, dict):
         return False
     element = {key: member for key, member in element.items() if member is not None}
-    texts = all(isinstance(element.get(key, ""), str) and len(element.get(key, "").encode()) <= most
-                for key, most in (("title", 4096), ("team", 255)))
+    texts = all(isinstance(element.get(key, ""), str) and len(element.get(key, "").encode()) <= maximum
+                for key, maximum in (("title", 4096), ("team", 255)))
     flags = all(isinstance(element.get(key, False), bool) for key in ("streams", "webpageURL"))
     kind = isinstance(element.get("type"), str) and is_type(element["type"])
     return _is_hex(element.get("id"), 16) and kind and texts and flags and _is_integer(element.get("age"), 0, 2**32 - 1)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Pairing as docs/protocol.md describes it, from the words of that page: both the device that joins and the one that invites.
+"""Pairing, implemented only from docs/protocol.md: both the device that joins and the one that
+invites.
 
     handoff_pairing.py join --state FILE [HOST:PORT]     the code or the link is read from standard input
     handoff_pairing.py invite --state FILE [--decline]   founds an account unless FILE has one; prints code and link
     handoff_pairing.py selftest
 
-FILE is the state of handoff_peer.py, with keys in the clear: this is a tool for tests. Every command prints one JSON
-object a line. Each step of Joiner and Inviter is a method of its own, so that a test can do one of them wrongly.
+FILE is the state of handoff_peer.py, with keys in the clear: this is a tool for tests. Every
+command prints one JSON object a line. Each step of Joiner and Inviter is a separate method, so that
+a test can replace one of them with a violation.
 """
 
 import argparse
@@ -28,11 +30,11 @@ import handoff_roster as r
 import handoff_spake2 as spake2
 
 PURPOSE = b"handoff/1 pair\0"
-MOST_TRIES = 40  # Of one join: what was busy or cut off is tried again.
+MAX_TRIES = 40  # Of one join. A busy or interrupted attempt is retried.
 
 
 class Account:
-    """What the inviter has and the joiner gets: roster, epoch and account key."""
+    """The data that the inviter sends to the joiner: roster, epoch and account key."""
 
     def __init__(self, roster, n, account_key):
         self.roster, self.n, self.account_key = roster, n, account_key
@@ -60,14 +62,14 @@ class Account:
 
 
 def identity(key, name, role, binding):
-    """The plaintext of an identity: 0 is the joiner, 1 the inviter."""
+    """Returns the plaintext of an identity: 0 is the joiner, 1 the inviter."""
     own = c.spki(c.raw_public(key))
     data = name if isinstance(name, bytes) else name.encode()
     return own + bytes([len(data)]) + data + key.sign(PURPOSE + bytes([role]) + binding + own)
 
 
 def read_identity(plain, role, binding):
-    """Public key and name of the other side."""
+    """Returns the public key and the name of the other side."""
     if len(plain) < 44 + 1 or len(plain) != 45 + plain[44] + 64 or not 1 <= plain[44] <= 64:
         raise c.Refused("an identity of a wrong length")
     own, data, signature = plain[:44], plain[45:-64], plain[-64:]
@@ -81,14 +83,14 @@ def read_identity(plain, role, binding):
 
 
 class Joiner:
-    """The device that has no account yet, on one session."""
+    """The device that has no account yet, in one session."""
 
     def __init__(self, session, secret, key=None, name="Python"):
         self.session, self.secret = session, secret
         self.key, self.name = key or Ed25519PrivateKey.generate(), name
 
     def exchange(self, timeout=20):
-        """Salt and shares; afterwards the keys are there."""
+        """Exchanges salt and shares, and derives the keys."""
         self.salt = self.session.expect(p.SALT, timeout)
         self.side = spake2.Side(True, self.secret.w(self.salt), p.JOINER, p.INVITER)
         self.session.send((p.SHARE_A, self.side.share))
@@ -108,7 +110,7 @@ class Joiner:
             raise c.Refused("the inviting device has our key")
 
     def take(self, timeout=60):
-        """Waits for the other user, and checks what comes; nothing is said to be stored yet."""
+        """Waits for the other user, and checks the received account. Does not report it as stored yet."""
         plain = self.session.expect_sealed(p.ACCOUNT, timeout)
         if len(plain) < 40:
             raise c.Refused("an account cut short")
@@ -132,7 +134,7 @@ class Joiner:
 
 
 class Inviter:
-    """The device that has an account, on one session."""
+    """The device that has an account, in one session."""
 
     def __init__(self, session, digits, link, account, key, salt=None, name="Python"):
         self.session, self.account, self.key, self.name = session, account, key, name
@@ -160,7 +162,7 @@ class Inviter:
         self.session.send_sealed(p.IDENTITY, identity(self.key, self.name, 1, self.session.binding))
 
     def admit(self):
-        """What the user's agreement does: the statements that let the joiner in."""
+        """Creates the statements that admit the joiner, after the user has agreed."""
         account, device = self.account.roster.account, c.device_id(self.joiner)
         sign = lambda kind, body: r.sign_statement(self.key, account, kind, body)
         added, named = sign(r.ADD, self.joiner), sign(r.NAME, r.name_body(device, 1, self.joiner_name))
@@ -179,10 +181,10 @@ class Inviter:
         self.hand_over()
 
 
-def join(places, secret, key=None, name="Python", source=None, tell=lambda *_: None):
-    """Joins as a device does: what is busy or cut off is tried again, the first wrong confirmation ends it."""
+def join(places, secret, key=None, name="Python", source=None, on_attempt=lambda *_: None):
+    """Joins as a device does: a busy or interrupted attempt is retried, and the first wrong confirmation ends it."""
     key, problem = key or Ed25519PrivateKey.generate(), None
-    for number in range(MOST_TRIES):
+    for number in range(MAX_TRIES):
         host, port = places[number % len(places)]
         session = None
         try:
@@ -199,14 +201,14 @@ def join(places, secret, key=None, name="Python", source=None, tell=lambda *_: N
             problem = error
             time.sleep(0.05)
         finally:
-            tell(number, problem)
+            on_attempt(number, problem)
             if session:
                 session.close()
     raise problem
 
 
 class Window:
-    """An open window of the inviting device: code, link, and where it listens."""
+    """An open window of the inviting device: code, link, and its address."""
 
     def __init__(self, key, account, digits=None, host="127.0.0.1", protocol=p.PROTOCOL):
         self.key, self.account = key, account
@@ -219,7 +221,7 @@ class Window:
         self.link = p.write_link(self.secret, [self.place])
 
     def accept(self):
-        """The next joiner, before anything was said."""
+        """Accepts the next joiner, before any message."""
         sock = self.listener.accept()[0]
         sock.settimeout(20)
         session = p.Session.answer(sock, self.secret, self.context)
@@ -229,7 +231,7 @@ class Window:
         self.listener.close()
 
 
-def say(value):
+def report(value):
     print(json.dumps(value), flush=True)
 
 
@@ -245,7 +247,7 @@ def run_join(given):
     joiner = join(places, secret, name=given.name)
     joiner.account.write(given.state, joiner.key)
     device = c.device_id(joiner.inviter).hex()
-    say({"event": "joined", "account": joiner.account.roster.account.hex(), "device": device, "name": joiner.inviter_name})
+    report({"event": "joined", "account": joiner.account.roster.account.hex(), "device": device, "name": joiner.inviter_name})
 
 
 def run_invite(given):
@@ -259,19 +261,19 @@ def run_invite(given):
         key = Ed25519PrivateKey.generate()
         account = Account.founded(key, given.name)
     window = Window(key, account)
-    say({"event": "opened", "code": window.digits.text, "link": window.link, "addresses": [window.place]})
+    report({"event": "opened", "code": window.digits.text, "link": window.link, "addresses": [window.place]})
     inviter = window.accept()
     inviter.exchange()
     inviter.check()
     inviter.confirm()
     inviter.identify()
-    say({"event": "confirm", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
+    report({"event": "confirm", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
     if given.decline:
         return inviter.session.refuse(5)
     inviter.admit()
     account.write(given.state, key)
     inviter.hand_over()
-    say({"event": "joined", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
+    report({"event": "joined", "device": c.device_id(inviter.joiner).hex(), "name": inviter.joiner_name})
 
 
 def main():

@@ -1,7 +1,8 @@
-"""Those who stand between two devices that pair: one who records, one who ends TLS on both sides, one who guesses.
+"""Attackers between two devices that pair: one records, one terminates TLS on both sides, one
+guesses.
 
-Each listens at an address of its own, which the joiner takes for the inviter's (on a network: since it announces itself
-as one, too). Used as a library by the tests.
+Each listens at an address of its own, which the joiner uses as the inviter's. On a network the
+attacker announces itself as an inviter, too. Used as a library by the tests.
 """
 
 import selectors
@@ -17,7 +18,7 @@ from handoff_crypto import Refused, frame
 
 
 class Recorder:
-    """Passes TCP on, and keeps the bytes of each connection: [(from the caller?, bytes), ...]."""
+    """Forwards TCP, and records the bytes of each connection: [(from the caller?, bytes), ...]."""
 
     def __init__(self, target, host="127.0.0.1"):
         self.target, self.connections = target, []
@@ -31,8 +32,8 @@ class Recorder:
                 caller = self.listener.accept()[0]
             except OSError:
                 return
-            heard = []
-            self.connections.append(heard)
+            recorded = []
+            self.connections.append(recorded)
             try:
                 called = socket.create_connection(self.target, 10)
             except OSError:
@@ -40,13 +41,13 @@ class Recorder:
                 continue
             for source, sink, by_caller in ((caller, called, True), (called, caller, False)):
                 source.settimeout(None)
-                threading.Thread(target=self._pass, args=(source, sink, by_caller, heard), daemon=True).start()
+                threading.Thread(target=self._pass, args=(source, sink, by_caller, recorded), daemon=True).start()
 
     @staticmethod
-    def _pass(source, sink, by_caller, heard):
+    def _pass(source, sink, by_caller, recorded):
         try:
             while data := source.recv(65536):
-                heard.append((by_caller, data))
+                recorded.append((by_caller, data))
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
@@ -54,17 +55,18 @@ class Recorder:
 
     @property
     def everything(self):
-        return b"".join(data for heard in self.connections for _, data in heard)
+        return b"".join(data for recorded in self.connections for _, data in recorded)
 
     def close(self):
         self.listener.close()
 
 
 class Between:
-    """Ends TLS on both sides, and passes the frames on. `change` gets (from the joiner?, kind, body), and answers what is
-    sent on instead: (kind, body), or None for nothing.
+    """Terminates TLS on both sides, and forwards the frames. `change` receives (from the joiner?,
+    kind, body), and returns the replacement: (kind, body), or None for nothing.
 
-    It has neither code nor link, so that it reads what is not sealed: `frames`. One connection after the other."""
+    It has neither code nor link, so it can read only what is not sealed: `frames`. It serves one
+    connection after the other."""
 
     def __init__(self, target, change=None, host="127.0.0.1"):
         self.target, self.change, self.frames, self.failures = target, change or (lambda _, *frame: frame), [], []
@@ -89,7 +91,7 @@ class Between:
                 caller.close()
 
     def _serve(self, caller):
-        # Whoever calls with a token: it cannot be made anew for our own ClientHello, so it is passed on as it is.
+        # A caller with a token: it cannot be computed for another ClientHello, so it is forwarded unchanged.
         joiner = p.Session(caller, self.context)
         joiner.is_joiner = False
         start = joiner._exactly(1)
@@ -114,7 +116,7 @@ class Between:
                 selector.register(sock, selectors.EVENT_READ)
             try:
                 for is_joiner, source, sink in sides.values():
-                    self._take(is_joiner, source, sink)  # What came with the end of the handshake.
+                    self._take(is_joiner, source, sink)  # The bytes received with the end of the handshake.
                 while True:
                     for key, _ in selector.select(60):
                         is_joiner, source, sink = sides[key.fileobj]
@@ -145,7 +147,7 @@ class Between:
             raise ended
 
     def body(self, kind):
-        """The first body of a kind that passed."""
+        """Returns the first body of a kind that was forwarded."""
         return next(body for _, found, body in self.frames if found == kind)
 
     def close(self):
@@ -153,9 +155,11 @@ class Between:
 
 
 def false_inviter(session, guess, salt=None):
-    """What a false inviter learns from one joiner: it plays the protocol with a guessed code as far as it can.
+    """Computes what a false inviter learns from one joiner, by following the protocol with a
+    guessed code as far as it can.
 
-    Answers salt, own scalar, shares and the joiner's confirmation, with which it may guess on without anyone."""
+    Returns salt, own scalar, shares and the joiner's confirmation, with which it can guess further
+    offline."""
     salt = salt or p.new_salt()
     session.send((p.SALT, salt))
     side = spake2.Side(False, guess.w(salt), p.JOINER, p.INVITER)
@@ -165,13 +169,14 @@ def false_inviter(session, guess, salt=None):
 
 
 def codes_that_fit(candidates, salt, share_a, side, confirm_a, binding):
-    """Which of the codes explain a joiner's confirmation, to one who chose the inviter's scalar himself.
+    """Returns the codes that explain a joiner's confirmation, to an attacker who chose the
+    inviter's scalar.
 
-    SPAKE2 promises that it is at most the one with which the inviter's share was made."""
+    SPAKE2 guarantees that there is at most the one with which the inviter's share was made."""
     fit = []
     for code in candidates:
         other = spake2.Side(False, code.w(salt), p.JOINER, p.INVITER, own=side.own)
-        other.share = side.share  # The one that the joiner has seen.
+        other.share = side.share  # The one that the joiner has received.
         try:
             keys = other.keys(share_a, b"handoff/1 pair" + binding)
         except Refused:
@@ -182,10 +187,12 @@ def codes_that_fit(candidates, salt, share_a, side, confirm_a, binding):
 
 
 def codes_that_fit_a_listener(candidates, salt, share_a, share_b, confirm_a, bindings):
-    """Which codes explain the frames of a session to one who saw all of them, even inside TLS, but chose nothing.
+    """Returns the codes that explain the frames of a session, to an attacker who saw all of them,
+    even inside TLS, but chose nothing.
 
-    For every code the shares are the blinded forms of some pair of points; what is missing is the point that only they
-    who chose a scalar can make. All that can be made without one is tried in its place."""
+    For every code the shares are the blinded forms of some pair of points. The missing part is the
+    point that only a party who chose a scalar can compute. Every point that can be computed without
+    one is tried in its place."""
     fit = []
     for code in candidates:
         w = code.w(salt)

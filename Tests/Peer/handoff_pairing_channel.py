@@ -1,4 +1,4 @@
-"""What pairing speaks: the code and the link, TLS without certificates of devices, frames, and the sealed frames."""
+"""The channel of pairing: the code and the link, TLS without certificates of devices, frames, and the sealed frames."""
 
 import base64
 import datetime
@@ -25,16 +25,16 @@ from handoff_link import Link
 PROTOCOL = b"handoff-pair/1"
 JOINER, INVITER = b"handoff/1 joiner", b"handoff/1 inviter"
 SALT, SHARE_A, SHARE_B, CONFIRM_A, CONFIRM_B, IDENTITY, ACCOUNT, STORED, REFUSAL = range(1, 10)
-MOST_IDENTITY, MOST_ACCOUNT = 512, 8 * 1024 * 1024 + 64 * 1024
-# The least and the most bytes of a body. The account is sealed, and at least epoch, key and tag.
+MAX_IDENTITY, MAX_ACCOUNT = 512, 8 * 1024 * 1024 + 64 * 1024
+# The minimum and the maximum number of bytes of a body. The account is sealed, and has at least epoch, key and tag.
 LENGTHS = {
     SALT: (16, 16),
     SHARE_A: (65, 65),
     SHARE_B: (65, 65),
     CONFIRM_A: (32, 32),
     CONFIRM_B: (32, 32),
-    IDENTITY: (44 + 1 + 1 + 64 + 16, MOST_IDENTITY),
-    ACCOUNT: (8 + 32 + 16, MOST_ACCOUNT),
+    IDENTITY: (44 + 1 + 1 + 64 + 16, MAX_IDENTITY),
+    ACCOUNT: (8 + 32 + 16, MAX_ACCOUNT),
     STORED: (16, 16),
     REFUSAL: (1, 3),
 }
@@ -45,7 +45,7 @@ REASONS = [
 
 
 class Ended(Refused):
-    """The other side has refused; `reason` is its word, and `seconds` how long it is busy."""
+    """The other side has refused. `reason` is its reason, and `seconds` how long it is busy."""
 
     def __init__(self, reason, seconds=None):
         super().__init__(f"the other side refuses: {reason}" + (f", {seconds} s" if seconds is not None else ""))
@@ -53,7 +53,7 @@ class Ended(Refused):
 
 
 def read_refusal(body):
-    """Reason and seconds of a refusal; what is not known is read as `failed`."""
+    """Returns reason and seconds of a refusal. An unknown reason is read as `failed`."""
     reason = REASONS[body[0]] if body[0] < len(REASONS) else "failed"
     if len(body) == (3 if reason == "busy" else 1):
         return Ended(reason, struct.unpack(">H", body[1:])[0] if reason == "busy" else None)
@@ -65,14 +65,14 @@ def read_refusal(body):
 
 @functools.lru_cache(maxsize=64)
 def stretch(digits, salt):
-    """What stands for a code in SPAKE2: a third of a second of work, which is done once for a code and a salt."""
+    """The value of a code in SPAKE2. It takes a third of a second to compute, once for a code and a salt."""
     full = b"handoff/1 pair" + salt
     stretched = hashlib.scrypt(digits.encode(), salt=full, n=2**16, r=8, p=1, maxmem=2**27, dklen=48)
     return int.from_bytes(stretched, "big") % spake2.ORDER
 
 
 class Digits:
-    """Eight digits, for people; the same code is stretched with every salt anew."""
+    """Eight digits, for people. The same code is stretched again with every salt."""
 
     def __init__(self, text):
         self.text = "".join(character for character in text if character.isdigit())
@@ -101,7 +101,7 @@ class LinkSecret:
 
 
 def read_link(text):
-    """Secret and candidates (host, port) of a link."""
+    """Returns secret and candidates (host, port) of a link."""
     start, _, rest = text.strip().partition("handoff:pair/1/")
     coded, _, places = rest.partition("/")
     if start or len(text) > 512 or not places:
@@ -125,7 +125,7 @@ def write_link(secret, candidates):
 
 
 def make_context(is_server, protocol=PROTOCOL):
-    """The joiner has no certificate and looks at none; the inviter's is thrown away with the context."""
+    """The joiner has no certificate and checks none. The inviter's is discarded with the context."""
     context = SSL.Context(SSL.TLS_METHOD)
     context.set_min_proto_version(SSL.TLS1_3_VERSION)
     context.set_max_proto_version(SSL.TLS1_3_VERSION)
@@ -155,7 +155,7 @@ class Session(Link):
 
     @classmethod
     def call(cls, host, port, secret, context=None, timeout=10, source=None):
-        """Calls an inviter; with the secret of a link a token goes first, in the same segment."""
+        """Calls an inviter. With the secret of a link a token is sent first, in the same segment."""
         sock = socket.create_connection((host, port), timeout, source and (source, 0))
         return cls.over(sock, secret, context)
 
@@ -176,7 +176,7 @@ class Session(Link):
 
     @classmethod
     def answer(cls, sock, link, context):
-        """Answers a joiner, who may have the digits or the link; `by_link` says which."""
+        """Answers a joiner, which may have the digits or the link. `by_link` is set accordingly."""
         session = cls(sock, context)
         session.is_joiner = False
         start = session._exactly(1)
@@ -209,13 +209,13 @@ class Session(Link):
     # Frames
 
     def receive(self, timeout=20):
-        """The next frame as (kind, body): its length is judged before anything is kept for it."""
+        """Returns the next frame as (kind, body). Its length is checked before any memory is used for it."""
         self.sock.settimeout(timeout)
         while len(self.buffer) < 5:
             self._read()
         size, kind = struct.unpack(">IB", self.buffer[:5])
-        least, most = LENGTHS.get(kind, (1, 0))
-        if not least <= size - 1 <= most:
+        minimum, maximum = LENGTHS.get(kind, (1, 0))
+        if not minimum <= size - 1 <= maximum:
             raise Refused(f"frame of kind {kind} with {size} bytes")
         while len(self.buffer) < 4 + size:
             self._read()
@@ -223,7 +223,7 @@ class Session(Link):
         return kind, body
 
     def expect(self, wanted, timeout=20):
-        """The body of the next frame, which must be of this kind; raises Ended when the other side refuses."""
+        """Returns the body of the next frame, which must be of this kind. Raises Ended if the other side refuses."""
         kind, body = self.receive(timeout)
         if kind == REFUSAL:
             raise read_refusal(body)
@@ -241,7 +241,8 @@ class Session(Link):
         self.send((REFUSAL, bytes([reason]) + (struct.pack(">H", seconds) if seconds is not None else b"")))
 
     def ending(self, timeout=20):
-        """How the other side ends the session: the reason of its refusal, or "closed"; frames before are dropped."""
+        """Returns how the other side ends the session: the reason of its refusal, or "closed".
+        Frames before are dropped."""
         try:
             while True:
                 kind, body = self.receive(timeout)
@@ -255,7 +256,7 @@ class Session(Link):
     # Sealed frames
 
     def use(self, ke):
-        """From here on frames can be sealed, under the key that both sides derive from the exchange."""
+        """Enables sealed frames from here on, under the key that both sides derive from the exchange."""
         self.sealing = AESGCM(transfer_key(ke, self.binding))
 
     def _nonce(self, direction):

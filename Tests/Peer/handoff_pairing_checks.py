@@ -1,4 +1,4 @@
-"""What the pairing of the reference peer checks about itself: vectors, two Python devices, and those between them."""
+"""The checks of the reference peer's pairing: vectors, two Python devices, and attackers between them."""
 
 import json
 import threading
@@ -15,7 +15,7 @@ import handoff_vectors
 
 FAILURES = (c.Refused, OSError, SSL.Error)
 
-# Two of RFC 9382, appendix B: with both identities, and with none.
+# Two vectors of RFC 9382, appendix B: with both identities, and with none.
 VECTORS = [
     {
         "A": "server",
@@ -59,7 +59,7 @@ VECTORS = [
 
 
 def selftest():
-    """Prints what failed; answers the exit code."""
+    """Prints the failures. Returns the exit code."""
     failed = spake2.wrong_vectors(VECTORS) + handoff_vectors.wrong(["pairing"])
     failed += [name for name, check in CHECKS.items() if not check()]
     print(json.dumps({"selftest": "failed" if failed else "passed", "failed": failed}))
@@ -138,13 +138,13 @@ def passing_tcp_on_is_harmless():
     host, _, port = recorder.place.rpartition(":")
     joiner = pairing.join([(host, int(port))], inviting.window.digits, name="Zaphod Beeblebrox")
     inviting.thread.join(10)
-    heard = recorder.everything
+    recorded = recorder.everything
     secrets = [joiner.name.encode(), inviting.window.digits.text.encode(), c.raw_public(joiner.key), joiner.account.account_key]
-    return len(heard) > 1000 and not any(secret in heard for secret in secrets) and bool(inviting.joined)
+    return len(recorded) > 1000 and not any(secret in recorded for secret in secrets) and bool(inviting.joined)
 
 
 def one_between_fails():
-    """Whoever ends TLS gets as far as the joiner's confirmation, which the inviter finds wrong."""
+    """An attacker that terminates TLS gets as far as the joiner's confirmation, which the inviter rejects."""
     inviting = Inviting()
     between = adversary.Between(inviting.target)
     host, _, port = between.place.rpartition(":")
@@ -167,16 +167,16 @@ def a_joiner_tells_one_guess():
         salt, side, share_a, confirm_a = adversary.false_inviter(session, p.Digits(guess))
         candidates = [p.Digits(f"{number:08}") for number in range(10)]
         fit = adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding)
-        heard = adversary.codes_that_fit_a_listener(
+        recorded = adversary.codes_that_fit_a_listener(
             candidates, salt, share_a, side.share, confirm_a, [session.binding])
         session.refuse(1)
         caller.join(10)
-        results.append(([code.text for code in fit], heard))
+        results.append(([code.text for code in fit], recorded))
     return results == [([], []), (["00000007"], [])]
 
 
 def a_listener_would_find_a_weak_scalar():
-    """The search of one who chose nothing can succeed: with an inviter whose scalar is 1."""
+    """The search of an attacker who chose nothing can succeed with an inviter whose scalar is 1."""
     candidates, salt, binding = [p.Digits(f"{number:08}") for number in range(4)], bytes(16), bytes(32)
     fits = []
     for own in (1, None):
@@ -194,7 +194,7 @@ def malformed_points_are_refused():
 
 
 def a_share_alone_tells_nothing():
-    """Who sends w times N, which leaves infinity, gets a confirmation that he could not compute."""
+    """A party that sends w times N, which results in infinity, receives a confirmation that it could not compute."""
     side = spake2.Side(True, 7, p.JOINER, p.INVITER)
     first, second = (side.keys(spake2.encoded(spake2.multiplied(spake2.N, 7)), b"") for _ in range(2))
     return first.confirm_a != second.confirm_a

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""A Handoff peer in Python, written from docs/protocol.md alone.
+"""A Handoff peer in Python, written only from docs/protocol.md.
 
-It joins the account of an exported account file, keeps roster and key up to date, asks a device for what it offers,
-and offers something itself. It calls and is not called: nobody listens at its TCP port. Needs `cryptography` and
-`pyOpenSSL`.
+It joins the account of an exported account file, keeps roster and key up to date, requests a
+device's offers, and offers an activity itself. It makes calls and receives none: nothing listens at
+its TCP port. Needs `cryptography` and `pyOpenSSL`.
 
     handoff_peer.py --state FILE [--account FILE] show
     handoff_peer.py --state FILE [--account FILE] hello|activities HOST:PORT
     handoff_peer.py --state FILE [--account FILE] continue HOST:PORT ACTIVITY
     handoff_peer.py --state FILE [--account FILE] offer HOST:PORT [--type TYPE] [--title TITLE] [--user-info JSON]
-                                                           [--lie TYPE] [--sleep]
+                                                        [--lie TYPE] [--sleep]
     handoff_peer.py vectors|selftest
 
-`offer` goes on until its standard input ends; then it says goodbye, or that it goes to sleep. The state file holds keys in the clear: this is a
-tool for tests. A ticket admits one device, so keep the file. Every command prints one JSON object a line.
+`offer` runs until its standard input ends, and then sends a leave message, or one that it goes to
+sleep. The state file contains keys in the clear: this is a tool for tests. A ticket admits one
+device, so keep the file. Every command prints one JSON object a line.
 """
 
 import argparse
@@ -34,14 +35,14 @@ import handoff_link as l
 import handoff_messages as m
 import handoff_roster as r
 
-IP_PKTINFO, MOST_SALTS = 8, 64
+IP_PKTINFO, MAX_SALTS = 8, 64
 REPEATS = (0.03, 0.1, 0.3, 1, 2)
-FIRST_RETRY, MOST_LISTS = 4, 8
+FIRST_RETRY, MAX_LISTS = 4, 8
 SPACING = {l.STATEMENTS: 0.25, l.HELLO: 0.1}  # Between two of them on one connection.
 
 
 def grease():
-    """A reserved name, which means nothing; this peer sends one in every message."""
+    """A reserved name without a meaning. This peer sends one in every message."""
     return "grease" + os.urandom(1).hex()
 
 
@@ -63,9 +64,11 @@ class Peer:
         else:
             raise SystemExit("no state yet: give --account FILE")
         self.boot, self.seq, self.offers = max(self.boot + 1, int(time.time())), 0, {}
-        self.list_seq, self.announced = 0, []  # Since which announcement the activities are the same, and which they are.
+        # The announcement since which the activities are unchanged, and the activities.
+        self.list_seq, self.announced = 0, []
         self.label = self.previous = self.keys = None
-        self.streams, self.pairs, self.seen, self.latest, self.calls = None, {}, set(), {}, 0  # A StreamServer gives tickets for streams and serves them.
+        # A StreamServer issues tickets for streams and serves them.
+        self.streams, self.pairs, self.seen, self.latest, self.calls = None, {}, set(), {}, 0
         self.context = l.make_context(self.key)
         self.store()
         self._derive()
@@ -76,8 +79,8 @@ class Peer:
 
     @staticmethod
     def _sockets():
-        """Sockets of TCP and UDP at one port. Nobody listens at the first before there are streams, and no other process
-        gets its number meanwhile."""
+        """Opens sockets of TCP and UDP at one port. Nothing listens at the first before there are
+        streams. Until then it keeps other processes from using its number."""
         for _ in range(100):
             tcp, udp = socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             tcp.bind(("0.0.0.0", 0))
@@ -118,7 +121,7 @@ class Peer:
         os.replace(new, self.path)
 
     def _derive(self):
-        """Keys and label of the epoch whose key is held; the label before is still taken."""
+        """Returns the keys and the label of the epoch whose key is held. The previous label is still accepted."""
         if self.account_key is None:
             return
         self.keys = c.EpochKeys(self.account_key, self.roster.account)
@@ -135,20 +138,20 @@ class Peer:
     # Gates
 
     def pair(self, device):
-        """What this device shares with another one that is known."""
+        """Returns the secrets shared with another known device."""
         if device not in self.pairs:
             self.pairs[device] = c.PairKeys(self.key, self.roster.keys[device], self.roster.account)
         return self.pairs[device]
 
     def pair_of_ticket(self, device, ticket=None):
-        """What a ticket whose key is here shares with a device."""
+        """Returns the secrets shared by a ticket whose key is known here and a device."""
         ticket = ticket or self.ticket
         own = r.ticket_id(c.raw_public(ticket))
         return c.PairKeys(ticket, self.roster.keys[device], self.roster.account, own_id=own)
 
     @property
     def gate(self):
-        """To whom this device opens, as a server."""
+        """Returns the callers to which this device opens, as a server."""
         keys = {device: self.pair(device).gate for device in self.roster.live - {self.device}}
         for ticket, (raw, users) in self.roster.tickets.items():
             if not users:
@@ -159,7 +162,7 @@ class Peer:
         return gate
 
     def serial(self):
-        """Boot and number of one more call."""
+        """Returns the boot counter and the number of one more call."""
         self.calls += 1
         return self.boot, self.calls
 
@@ -185,7 +188,7 @@ class Peer:
         return json.dumps(message).encode()
 
     def _call(self, host, port):
-        """Calls whoever is at an address: for one member after the other, until one answers."""
+        """Calls the device at an address, trying one member after the other until one answers."""
         place, others = f"{host}:{port}", self.roster.live - {self.device}
         last = self.answered.get(place)
         for device in sorted(others, key=lambda other: (other != last, other)):
@@ -206,14 +209,14 @@ class Peer:
         raise c.Refused("no member answers at this address")
 
     def connect(self, host, port):
-        """Calls a server by its address alone, and says what a client may say without waiting."""
+        """Calls a server by its address only, and sends the messages that a client may send without waiting."""
         link = self._call(host, port)
         link.next_id, link.last_id = 1, 0
         statements = [(l.STATEMENTS, self.roster.encoded())] if self.ticket else []
-        self.say(link, *statements, (l.HELLO, self.hello()))
+        self.send_frames(link, *statements, (l.HELLO, self.hello()))
         kind, body = link.receive(5) or (None, b"")
         if kind != l.HELLO:
-            raise c.Refused("the server did not say hello")
+            raise c.Refused("the server sent no hello")
         self.greeted(link, body)
         seen = link.hello.get("seenBoot") or 0
         if self.boot < seen < 2**62:
@@ -222,7 +225,7 @@ class Peer:
         return link
 
     def open_connection(self, host, port):
-        """A connection with roster and key brought up to date; a device that joins has joined then."""
+        """Opens a connection, and brings roster and key up to date. A joining device has joined then."""
         link, end = self.connect(host, port), time.monotonic() + 5
         while not self._is_settled(link):
             found = link.receive(max(0.001, end - time.monotonic()))
@@ -241,14 +244,14 @@ class Peer:
         return link.hello["roster"] == self.roster.digest[:8].hex() and self.is_current and not self.ticket
 
     def take(self, link, kind, body):
-        """A frame that is no answer of the other side; returns the notice or request that it was."""
+        """Handles a frame of the other side that is not a reply. Returns the notice or request."""
         self._retry(link)
         if kind == l.STATEMENTS:
             before = self.roster.digest
             self.roster.merge(r.decode_list(body))
             self.store()
             if self.roster.digest != before:
-                self.say(link, (l.HELLO, self.hello()))
+                self.send_frames(link, (l.HELLO, self.hello()))
         elif kind == l.HELLO:
             link.hello = m.read_hello(body, link.peer)
             self._compare(link)
@@ -259,7 +262,7 @@ class Peer:
                 self.n, self.account_key, self.ticket = self.roster.epoch.fields[0], body, None
                 self.store()
                 self._derive()
-                self.say(link, (l.HELLO, self.hello()))
+                self.send_frames(link, (l.HELLO, self.hello()))
         elif kind == l.REQUEST:
             request = m.read_request(body, link.last_id)
             link.last_id = request["id"]
@@ -272,17 +275,17 @@ class Peer:
         return None
 
     def greeted(self, link, body):
-        """The first hello of the other side: what it shows to be missing there is sent at once."""
+        """Handles the first hello of the other side: the statements that it lacks are sent immediately."""
         link.hello, link.tries = m.read_hello(body, link.peer), 0
         if self._differs(link):
-            self.say(link, (l.STATEMENTS, self.roster.encoded()))
+            self.send_frames(link, (l.STATEMENTS, self.roster.encoded()))
         self._compare(link)
 
     def _differs(self, link):
         return link.hello["roster"] != self.roster.digest[:8].hex()
 
     def _compare(self, link):
-        """A later hello is answered by the key at once, and by the whole list when the difference lasts."""
+        """Answers a later hello with the key immediately, and with the whole list if the difference persists."""
         if not self._differs(link):
             link.tries, link.due = 0, None
         elif getattr(link, "due", None) is None:
@@ -290,25 +293,25 @@ class Peer:
         self.hand_over(link)
 
     def _retry(self, link):
-        if link.due and time.monotonic() >= link.due and link.tries < MOST_LISTS:
+        if link.due and time.monotonic() >= link.due and link.tries < MAX_LISTS:
             link.tries += 1
             link.due = time.monotonic() + min(FIRST_RETRY * 2**link.tries, 60)
-            self.say(link, (l.STATEMENTS, self.roster.encoded()))
+            self.send_frames(link, (l.STATEMENTS, self.roster.encoded()))
             self.hand_over(link)
 
     def hand_over(self, link):
-        """The key, to who says that it lacks it."""
+        """Sends the key to a device that reports that it lacks it."""
         if self.is_current and link.hello.get("epoch") != r.commitment(self.account_key)[:8].hex():
             if link.peer in self.roster.live:
                 link.send((l.ACCOUNT_KEY, self.account_key))
 
     @staticmethod
-    def say(link, *frames):
+    def send_frames(link, *frames):
         """Sends statements and hello, not faster than a device may."""
-        said = link.__dict__.setdefault("said", {})
+        last_sent = link.__dict__.setdefault("said", {})
         for kind, body in frames:
-            time.sleep(max(0, said.get(kind, 0) + SPACING.get(kind, 0) - time.monotonic()))
-            said[kind] = time.monotonic()
+            time.sleep(max(0, last_sent.get(kind, 0) + SPACING.get(kind, 0) - time.monotonic()))
+            last_sent[kind] = time.monotonic()
         link.send(*frames)
 
     def _answer(self, link, request):
@@ -358,26 +361,26 @@ class Peer:
         }
 
     def advertise(self, host, port, receiver, goodbye=False, asleep=False):
-        """Says what has changed until it is acknowledged; returns what came back."""
+        """Sends the changes until they are acknowledged. Returns the reply."""
         self.seq += 1
         listed = [] if goodbye else list(self.offers)
         if listed != self.announced:
             self.announced, self.list_seq = listed, self.seq
         plain = c.sign_advert(self.announcement(goodbye, asleep), self.label, self.key)
-        heard = {"acknowledged": False, "adverts": 0}
+        received = {"acknowledged": False, "adverts": 0}
         for wait in REPEATS:
             datagram = c.seal_datagram(c.ADVERT, plain, self.label, receiver, self.keys.advert)
-            self.salts = [*self.salts, datagram[17:33]][-MOST_SALTS:]
+            self.salts = [*self.salts, datagram[17:33]][-MAX_SALTS:]
             self.udp.sendto(datagram, (host, port))
             end = time.monotonic() + wait
-            while not heard["acknowledged"] and (left := end - time.monotonic()) > 0:
-                self.listen(left, heard)
-            if heard["acknowledged"]:
+            while not received["acknowledged"] and (left := end - time.monotonic()) > 0:
+                self.listen(left, received)
+            if received["acknowledged"]:
                 break
-        return heard
+        return received
 
-    def listen(self, timeout, heard):
-        """Takes one datagram, if one comes; adverts are acknowledged."""
+    def listen(self, timeout, received):
+        """Receives one datagram, if there is one. Adverts are acknowledged."""
         self.udp.settimeout(max(timeout, 0.001))
         labels = [label for label in (self.label, self.previous) if label]
         try:
@@ -386,41 +389,41 @@ class Peer:
         except (TimeoutError, c.Refused):
             return
         if kind == "acknowledgement":
-            heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq) and self._is_genuine(value)
+            received["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq) and self._is_genuine(value)
             return
-        heard["adverts"] += 1
-        host = socket.inet_ntoa(extra[0][2][8:12])  # The third member of in_pktinfo: where the datagram was sent to.
+        received["adverts"] += 1
+        host = socket.inet_ntoa(extra[0][2][8:12])  # The third member of in_pktinfo: the destination address of the datagram.
         plain = c.acknowledgement(self.pair(value["device"]), self.device, value["boot"], value["seq"], host, data[17:33])
         self.udp.sendto(c.seal_datagram(c.ACKNOWLEDGEMENT, plain, self.label, sender, self.keys.advert), source)
 
     def _is_genuine(self, value):
-        """Whether the device that an acknowledgement names has made it, of an advert that was sent."""
+        """Returns whether an acknowledgement was made by the device that it names, for an advert that was sent."""
         pair = self.pair(value["device"])
         return any(value["code"] == pair.acknowledgement_code(value["content"], salt) for salt in self.salts)
 
 
 def offer(peer, link, host, port, given):
-    """Offers one activity until standard input ends, and answers who continues it."""
+    """Offers one activity until standard input ends, and answers devices that continue it."""
     activity = os.urandom(16).hex()
     peer.offers[activity] = {
         "shown": {"id": activity, "type": given.type, "title": given.title, "streams": False, "webpageURL": False, "age": 0},
         "payload": {"type": given.lie or given.type, "title": given.title, "userInfo": json.loads(given.user_info), "app": "peer"},
     }
     receiver = bytes.fromhex(link.hello["label"])
-    say({"event": "offered", "activity": activity, **peer.advertise(host, port, receiver)})
-    heard = {"acknowledged": False, "adverts": 0}
+    report({"event": "offered", "activity": activity, **peer.advertise(host, port, receiver)})
+    received = {"acknowledged": False, "adverts": 0}
     while True:
         if select.select([sys.stdin], [], [], 0)[0] and not sys.stdin.buffer.read(1):
             break
-        peer.listen(0.02, heard)
+        peer.listen(0.02, received)
         if found := link.receive(0.02):
             message = peer.take(link, *found)
             if message:
-                say({"event": message["method"], "parameters": message.get("parameters")})
-    say({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True, asleep=given.sleep)})
+                report({"event": message["method"], "parameters": message.get("parameters")})
+    report({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True, asleep=given.sleep)})
 
 
-def say(value):
+def report(value):
     print(json.dumps(value), flush=True)
 
 
@@ -432,7 +435,7 @@ def main():
     parser.add_argument("--title", default="From the Python peer")
     parser.add_argument("--user-info", default="{}")
     parser.add_argument("--lie", help="hand over another type than is offered")
-    parser.add_argument("--sleep", action="store_true", help="say at the end that this device goes to sleep")
+    parser.add_argument("--sleep", action="store_true", help="send a sleep message instead of a leave message at the end")
     parser.add_argument("command", choices="vectors selftest show hello activities continue decline offer".split())
     parser.add_argument("target", nargs="?")
     parser.add_argument("activity", nargs="?")
@@ -450,23 +453,23 @@ def main():
     peer = Peer(given.state, given.account)
     if given.command == "show":
         live = sorted(device.hex() for device in peer.roster.live)
-        say({"device": peer.device.hex(), "account": peer.roster.account.hex(), "epoch": peer.n, "live": live})
+        report({"device": peer.device.hex(), "account": peer.roster.account.hex(), "epoch": peer.n, "live": live})
         return 0
     host, _, port = (given.target or parser.error("HOST:PORT is missing")).rpartition(":")
     host, port = host.strip("[]"), int(port)
     link = peer.open_connection(host, port)
     if given.command == "hello":
         names = {device.hex(): name for device, name in peer.roster.names.items()}
-        say({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names, "joined": peer.ticket is None})
+        report({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names, "joined": peer.ticket is None})
     elif given.command == "activities":
-        say(peer.request(link, "activities", {}))
+        report(peer.request(link, "activities", {}))
     elif given.command == "continue":
-        say(peer.request(link, "continue", {"activity": given.activity}))
+        report(peer.request(link, "continue", {"activity": given.activity}))
         link.send((l.NOTICE, json.dumps({"method": "wasContinued", "parameters": {"activity": given.activity}}).encode()))
     elif given.command == "decline":
         link.send((l.NOTICE, json.dumps({"method": "wasDeclined", "parameters": {"activity": given.activity}}).encode()))
-        # Handled in order, so the notice has been handled by the time of the answer.
-        say(peer.request(link, "activities", {}))
+        # Handled in order, so the notice has been handled by the time of the reply.
+        report(peer.request(link, "activities", {}))
     elif given.command == "offer":
         offer(peer, link, host, port, given)
     link.close()

@@ -1,7 +1,8 @@
-"""TLS records made by hand, for what no library can be told to send: records of one byte, and changes of the key at will.
+"""TLS records built by hand, for what no library can be made to send: records of one byte, and
+changes of the key at will.
 
-The secret of the client's direction comes from the library's key log (RFC 8446, section 7.1); from then on this program
-encrypts what the client sends, and the library what it reads.
+The secret of the client's direction is in the library's key log (RFC 8446, section 7.1). From then
+on this program encrypts what the client sends, and the library decrypts what it receives.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ KEY_UPDATE = 24
 
 
 def keep_secrets(context):
-    """Has a context keep the secrets of its connections: give the answer to `Records`."""
+    """Makes a context record the secrets of its connections. Pass the result to `Records`."""
     secrets = []
     context.set_keylog_callback(lambda _, line: secrets.append(line.decode().split()))
     return secrets
@@ -52,14 +53,14 @@ class Records:
         self.number = 0
 
     def record(self, data, kind=DATA):
-        """One record as it goes over the wire."""
+        """Returns one record in its wire format."""
         head = struct.pack(">BHH", DATA, 0x0303, len(data) + 17)
         nonce = (self.base ^ self.number).to_bytes(12, "big")
         self.number += 1
         return head + self.aead.encrypt(nonce, data + bytes([kind]), head)
 
     def key_update(self, asks=True):
-        """Changes the key of this direction, and asks the other side to do the same."""
+        """Changes the key of this direction, and requests the same of the other side."""
         made = self.record(struct.pack(">BBHB", KEY_UPDATE, 0, 1, asks), HANDSHAKE)
         self.secret = expand(self.digest, self.secret, b"traffic upd", self.digest().digest_size)
         self._derive()

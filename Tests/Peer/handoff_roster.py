@@ -11,11 +11,11 @@ from handoff_crypto import Refused, device_id, raw_public, sha256, verify
 FOUND, ADD, TICKET, USE, REMOVE, NAME, EPOCH = range(1, 8)
 RESERVED = 128  # The first of the reserved kinds.
 
-# Limits of the roster: admissions and removed subjects are by signer.
-MOST_KNOWN, MOST_ADMISSIONS, MOST_SUBJECTS = 256, 64, 64
-MOST_RESERVED, MOST_RESERVED_BYTES = 16, 512
-MOST_REMOVALS_OF_SUBJECT, MOST_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
-LAST_NUMBER = 2**32 - 1  # Of epochs and of names; its signer has to be removed.
+# Limits of the roster. Those of admissions and removed subjects are per signer.
+MAX_KNOWN, MAX_ADMISSIONS, MAX_SUBJECTS = 256, 64, 64
+MAX_RESERVED, MAX_RESERVED_BYTES = 16, 512
+MAX_REMOVALS_OF_SUBJECT, MAX_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
+LAST_NUMBER = 2**32 - 1  # Of epochs and of names. The signer must be removed.
 
 
 def ticket_id(raw):
@@ -35,7 +35,7 @@ def commitment(account_key):
 
 
 class Statement:
-    """One signed statement; `fields` are those of its kind, in order."""
+    """One signed statement. `fields` are those of its kind, in order."""
 
     def __init__(self, data):
         if len(data) < 49 + 64:
@@ -50,12 +50,12 @@ class Statement:
 
     @property
     def by(self):
-        """Who signed: a ticket for a use, else a device."""
+        """Returns the signer: a ticket for a use, else a device."""
         return ticket_id(self.signer) if self.kind == USE else device_id(self.signer)
 
     @property
     def admitted(self):
-        """Whom it admits: a ticket, a device, or nobody."""
+        """Returns the admitted subject: a ticket, a device, or None."""
         if self.kind == TICKET:
             return ticket_id(self.fields[0])
         return device_id(self.fields[0]) if self.kind in (ADD, USE) else None
@@ -77,7 +77,7 @@ class Statement:
             if len(body) != 37 + count or not 1 <= count <= 64:
                 raise Refused("name of a wrong form")
             return body[:32], counter, body[37:].decode("utf-8")
-        if self.kind >= RESERVED and len(body) <= MOST_RESERVED_BYTES:
+        if self.kind >= RESERVED and len(body) <= MAX_RESERVED_BYTES:
             return (body,)
         raise Refused("statement of an unknown kind")
 
@@ -124,7 +124,7 @@ def decode_list(data):
 
 
 class Roster:
-    """A set of statements and what follows from it."""
+    """A set of statements and the view that results from it."""
 
     def __init__(self, statements):
         founder = next((s for s in statements if s.kind == FOUND), None)
@@ -135,7 +135,7 @@ class Roster:
         self.merge(statements)
 
     def merge(self, offered):
-        """Takes a list whole or not at all; returns what of it may be offered again, or met a limit."""
+        """Merges a list completely or not at all. Returns the statements that may be offered again, or met a limit."""
         new = [s for s in offered if s.id not in self.statements]
         if any(s.account != self.account or not s.is_genuine() for s in new):
             raise Refused("statement of another account or with a wrong signature")
@@ -158,7 +158,8 @@ class Roster:
         return waiting + left + [s for s in new if s.kind == EPOCH and s.by not in known]
 
     def _take_epochs(self, offered):
-        """Of each signer stays the greatest record that names the present removed digest; returns what may be offered again."""
+        """Keeps of each signer the greatest record that names the current removed digest. Returns
+        those that may be offered again."""
         every = self.statements.values()
         devices = {self.founder.by} | {s.admitted for s in every if s.kind in (ADD, USE)}
         present = digest(devices & {s.fields[0] for s in every if s.kind == REMOVE})
@@ -173,32 +174,32 @@ class Roster:
         return [s for s in offered if s.fields[1] != present]
 
     def _fits(self, s, known):
-        """The limits beyond which a statement is refused; `known` has None in it, too."""
+        """Applies the limits beyond which a statement is refused. `known` also contains None."""
         mine = [other for other in self.statements.values() if other.by == s.by]
         subjects = {other.fields[0] for other in mine if other.kind == REMOVE}
         if s.admitted:
-            if sum(1 for other in mine if other.admitted) >= MOST_ADMISSIONS:
+            if sum(1 for other in mine if other.admitted) >= MAX_ADMISSIONS:
                 return False
-            if s.admitted not in known and len(known - {None}) >= MOST_KNOWN:
+            if s.admitted not in known and len(known - {None}) >= MAX_KNOWN:
                 return False
-        if s.kind == REMOVE and s.fields[0] not in subjects and len(subjects) >= MOST_SUBJECTS:
+        if s.kind == REMOVE and s.fields[0] not in subjects and len(subjects) >= MAX_SUBJECTS:
             return False
-        if sum(len(other.data) for other in self.statements.values()) + len(s.data) <= MOST_BYTES:
+        if sum(len(other.data) for other in self.statements.values()) + len(s.data) <= MAX_BYTES:
             return True
         return s.kind == REMOVE and len(subjects | {s.fields[0]}) <= SUBJECTS_WHEN_FULL
 
     def _prune(self):
-        """The limits beyond which the smaller goes, whatever the order."""
+        """Applies the limits beyond which the smaller statement is dropped, whatever the order."""
         groups = {}
         for s in self.statements.values():
             if s.kind == NAME:
                 groups.setdefault((1, s.by, s.fields[0]), []).append(((s.fields[1], s.id), s))
             elif s.kind == REMOVE:
-                groups.setdefault((MOST_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
+                groups.setdefault((MAX_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
             elif s.kind >= RESERVED:
-                groups.setdefault((MOST_RESERVED, s.by, RESERVED), []).append((s.id, s))
-        for (most, *_), members in groups.items():
-            for _, s in sorted(members, key=lambda member: member[0])[:-most]:
+                groups.setdefault((MAX_RESERVED, s.by, RESERVED), []).append((s.id, s))
+        for (maximum, *_), members in groups.items():
+            for _, s in sorted(members, key=lambda member: member[0])[:-maximum]:
                 del self.statements[s.id]
 
     @property
@@ -206,7 +207,7 @@ class Roster:
         return digest(self.statements)
 
     def encoded(self):
-        """The list with every statement behind those that make its signer known."""
+        """Returns the list with every statement after those that make its signer known."""
         known, out = {self.founder.by}, []
         rest = sorted(self.statements.values(), key=lambda s: (s.kind != FOUND, s.admitted is None, s.id))
         while rest:
@@ -217,16 +218,16 @@ class Roster:
         return encode_list(sorted(out, key=lambda s: s.kind != FOUND and s.admitted is None))
 
     def public_key(self, device):
-        """The key of a live device, else None."""
+        """Returns the key of a live device, else None."""
         return self.keys.get(device) if device in self.live else None
 
     def _judge(self):
-        """The four steps of "Membership"; that every signer is known, merging has made sure of."""
+        """The four steps of "Membership". Merging has ensured that every signer is known."""
         every = list(self.statements.values())
         self.keys = {self.founder.by: self.founder.signer}
         self.keys |= {s.admitted: s.fields[0] for s in every if s.kind in (ADD, USE)}
 
-        keeps = {}  # By subject, then by remover: whom that remover keeps.
+        keeps = {}  # By subject, then by remover: the subjects that this remover keeps.
         for s in every:
             if s.kind == REMOVE:
                 of_subject = keeps.setdefault(s.fields[0], {})
@@ -253,8 +254,8 @@ class Roster:
             best = max((s for s in named if s.fields[0] == device), key=lambda s: (s.fields[1], s.id))
             self.names[device], self.counters[device] = best.fields[2], best.fields[1]
 
-        self.removed_digest = digest(self.removed & self.keys.keys())  # Of devices that are known, not of tickets.
-        records = [s for s in every if s.kind == EPOCH and s.by in self.live]  # All name the present removed digest.
+        self.removed_digest = digest(self.removed & self.keys.keys())  # Of known devices, not of tickets.
+        records = [s for s in every if s.kind == EPOCH and s.by in self.live]  # All name the current removed digest.
         self.epoch = max(records, key=lambda s: (s.fields[0], s.id), default=None)
 
         # Tickets that are not closed: their keys, and the devices that have used them.
@@ -262,7 +263,8 @@ class Roster:
         self.tickets = {t: (raw, users.get(t, set())) for t, raw in issued.items() if t not in self.removed}
 
     def next_epoch(self, held=0):
-        """The number of a new epoch, for a device that holds the key of epoch `held`; nobody comes to 2^31 honestly."""
+        """Returns the number of a new epoch, for a device that holds the key of epoch `held`.
+        Honest devices never reach 2^31."""
         counted = self.epoch.fields[0] if self.epoch else 0
         greatest = max(counted, held)
         number = 1 + (greatest if greatest < 2**31 else counted)
@@ -271,12 +273,12 @@ class Roster:
         return number
 
     def commits_to(self, account_key):
-        """Whether this is the key of the epoch in force."""
+        """Returns whether this is the key of the current epoch."""
         return self.epoch is not None and self.epoch.fields[2] == commitment(account_key)
 
 
 def account_file(content, passphrase=None, salt=None):
-    """The file around ticket seed and roster."""
+    """Returns the file that contains ticket seed and roster."""
     form, size = (0, len(content)) if passphrase is None else (1, 16 + len(content) + 16)
     header = b"hndf-exp" + struct.pack(">HHI", 1, form, size)
     if passphrase is not None:
@@ -289,7 +291,7 @@ def file_key(passphrase, salt):
 
 
 def read_account_file(data, passphrase=None):
-    """Ticket key (seed) and roster of an exported account; the passphrase is bytes."""
+    """Returns ticket key (seed) and roster of an exported account. The passphrase is bytes."""
     if data[:8] != b"hndf-exp" or sha256(data[:-32]) != data[-32:]:
         raise Refused("no exported account, or a damaged one")
     version, form, size = struct.unpack(">HHI", data[8:16])

@@ -1,6 +1,7 @@
-"""The server's half of control connections: gate, introduction, hello, and what a member does to the roster.
+"""The server's half of control connections: gate, introduction, hello, and a member's changes of
+the roster.
 
-For the self-checks, in which both ends are Python, and for attacks that need a member which serves.
+For the self-checks, in which both ends are Python, and for attacks that need a member that serves.
 """
 
 import os
@@ -17,11 +18,11 @@ import handoff_link as l
 import handoff_messages as m
 import handoff_roster as r
 
-MOST_INTRODUCTION = 512 * 1024
+MAX_INTRODUCTION = 512 * 1024
 
 
 class Server:
-    """A peer that is called at its port; frames are taken one after the other, on whatever connection they come."""
+    """A peer that receives calls at its port. Frames are handled one after the other, from any connection."""
 
     def __init__(self, peer):
         self.peer, self.lock, self.links, self.ends = peer, threading.RLock(), [], []
@@ -35,10 +36,10 @@ class Server:
         for link in self.links:
             link.sock.close()
 
-    # What a member does to the roster
+    # Changes of the roster
 
     def export(self):
-        """An account file, whose ticket the roster has."""
+        """Returns an account file, whose ticket is in the roster."""
         ticket = Ed25519PrivateKey.generate()
         self._sign(r.TICKET, c.raw_public(ticket))
         raw = serialization.Encoding.Raw, serialization.PrivateFormat.Raw, serialization.NoEncryption()
@@ -49,7 +50,7 @@ class Server:
         self._sign(r.NAME, r.name_body(device, counter, name))
 
     def remove(self, device):
-        """Removal and new epoch, in one write."""
+        """Removes a device and starts a new epoch, in one write."""
         peer, key = self.peer, os.urandom(32)
         with self.lock:
             removal = r.sign_statement(peer.key, peer.roster.account, r.REMOVE, r.remove_body(device))
@@ -66,12 +67,12 @@ class Server:
             self.peer.roster.merge([made])
             self._changed(r.encode_list([made]))
 
-    def _changed(self, news):
-        """Whoever changes the roster tells all others itself; those that are no members any more are left at once."""
+    def _changed(self, changes):
+        """Sends a change of the roster to all other members. Connections of removed members are closed immediately."""
         self.peer.store()
         for link in list(self.links):
             if link.peer in self.peer.roster.live:
-                self.peer.say(link, (l.STATEMENTS, news), (l.HELLO, self.peer.hello()))
+                self.peer.send_frames(link, (l.STATEMENTS, changes), (l.HELLO, self.peer.hello()))
                 self.peer.hand_over(link)
             else:
                 link.close()
@@ -106,7 +107,7 @@ class Server:
             sock.close()
 
     def _begin(self, link):
-        """Everything up to this side's hello."""
+        """Runs everything up to this side's hello."""
         peer = self.peer
         for_anybody = link.caller == l.INTRODUCTION or link.caller in peer.roster.tickets
         if link.peer in peer.roster.removed or link.peer == peer.device or (not for_anybody and link.peer != link.caller):
@@ -128,13 +129,14 @@ class Server:
             if link.peer not in peer.roster.live:
                 raise c.Refused("no member any more")
             m.read_hello(body, link.peer)  # Nothing is answered before.
-            peer.say(link, (l.HELLO, peer.hello()))
+            peer.send_frames(link, (l.HELLO, peer.hello()))
             peer.greeted(link, body)
 
     def _introduce(self, link, kind, body):
-        """Takes the statements that make a device live, and closes the ticket in the same write; else keeps nothing."""
+        """Accepts the statements that make a device live, and closes the ticket in the same write.
+        Otherwise keeps nothing."""
         peer = self.peer
-        if kind != l.STATEMENTS or len(body) > MOST_INTRODUCTION:
+        if kind != l.STATEMENTS or len(body) > MAX_INTRODUCTION:
             raise c.Refused("no statements")
         with self.lock:
             union = r.Roster(list(peer.roster.statements.values()))
@@ -149,9 +151,9 @@ class Server:
             self._changed(union.encoded())
 
     def _listen(self):
-        heard = {"acknowledged": False, "adverts": 0}
+        received = {"acknowledged": False, "adverts": 0}
         while self.peer.tcp.fileno() >= 0:
             try:
-                self.peer.listen(1, heard)
+                self.peer.listen(1, received)
             except OSError:
                 time.sleep(0.1)

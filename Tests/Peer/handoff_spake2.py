@@ -1,6 +1,6 @@
 """SPAKE2 of RFC 9382, suite P256-SHA256-HKDF-HMAC, with points as pairs of integers.
 
-Slow, and its time depends on the secrets: this is for tests. What handoffd uses is another program.
+Slow, and its time depends on the secrets: this is for tests. handoffd uses another implementation.
 """
 
 import hashlib
@@ -57,12 +57,12 @@ def multiplied(point, scalar):
 
 
 def encoded(point):
-    """65 bytes, uncompressed; infinity has no such form."""
+    """Returns 65 bytes, uncompressed. Infinity has no such form."""
     return b"\x04" + point[0].to_bytes(32, "big") + point[1].to_bytes(32, "big")
 
 
 def decoded(data):
-    """The point of 65 bytes; refuses every other form, infinity, and what is not on the curve."""
+    """Returns the point of 65 bytes. Refuses every other form, infinity, and points that are not on the curve."""
     if len(data) != 65 or data[0] != 4:
         raise Refused("a point of another form")
     point = int.from_bytes(data[1:33], "big"), int.from_bytes(data[33:], "big")
@@ -83,12 +83,12 @@ N = decompressed(bytes.fromhex("03d8bbd6c639c62937b04d997f38c3770719c629d7014d49
 
 
 def blinded(base, own, w):
-    """A share: own * G + w * base, where base is M for A and N for B."""
+    """Returns a share: own * G + w * base, where base is M for A and N for B."""
     return add(multiplied(G, own), multiplied(base, w))
 
 
 class Keys:
-    """What both sides have when they know the same w: Ke for what follows, and the two confirmations."""
+    """The keys that both sides have if they know the same w: Ke for later use, and the two confirmations."""
 
     def __init__(self, a, b, share_a, share_b, shared, w, data):
         parts = (a, b, share_a, share_b, shared, w.to_bytes(32, "big"))
@@ -102,7 +102,7 @@ class Keys:
 
 
 class Side:
-    """A or B of one exchange. `own` is the secret scalar, only given by tests."""
+    """A or B of one exchange. `own` is the secret scalar, given only by tests."""
 
     def __init__(self, is_a, w, a, b, own=None):
         self.is_a, self.w, self.a, self.b = is_a, w, a, b
@@ -110,10 +110,10 @@ class Side:
         self.share = encoded(blinded(M if is_a else N, self.own, w))
 
     def keys(self, other_share, data):
-        """The keys with the other side's share, and with `data` bound to them (the RFC's AAD)."""
+        """Returns the keys with the other side's share, and with `data` bound to them (the RFC's AAD)."""
         other = add(decoded(other_share), negated(multiplied(N if self.is_a else M, self.w)))
         if other is INFINITY:
-            # To refuse it here would tell that a guess at w is right; no confirmation fits a random point.
+            # Refusing it here would reveal that a guess at w is right. No confirmation matches a random point.
             other = multiplied(G, 1 + secrets.randbelow(ORDER - 1))
         shared = multiplied(other, self.own)
         shares = (self.share, other_share) if self.is_a else (other_share, self.share)
@@ -121,7 +121,7 @@ class Side:
 
 
 def wrong_vectors(vectors):
-    """Which values of the RFC's appendix B this program computes otherwise."""
+    """Returns the values of the RFC's appendix B that this program computes differently."""
     wrong = []
     for number, vector in enumerate(vectors):
         value = lambda name: bytes.fromhex(vector[name])

@@ -12,14 +12,14 @@ from OpenSSL import SSL
 import handoff_crypto as c
 import handoff_link as l
 
-MOST = 1_048_576
+MAX_DATA = 1_048_576
 END, RESET = 0, 0xFFFFFF00
 CANCELLED, REFUSED, NOT_MEMBER, IDLE, STOPPING, FAILED = range(1, 7)
 TICKET_LIFE, TICKET_WAIT = 30, 5
 
 
 class Reset(Exception):
-    """The other side has ended the stream, in both directions; `code` says why."""
+    """The other side has ended the stream, in both directions. `code` is the reason."""
 
     def __init__(self, code):
         super().__init__(f"the stream was reset with code {code}")
@@ -27,15 +27,15 @@ class Reset(Exception):
 
 
 class Stream:
-    """A connection that carries one stream. `send` and `end` are this side's direction, `receive` the other's."""
+    """A connection that carries one stream. `send` and `end` use this side's direction, `receive` the other's."""
 
     def __init__(self, link):
         self.link, self.buffer, self.left, self.has_ended, self.is_over = link, bytearray(), 0, False, False
 
-    def send(self, data, most=MOST):
-        """Sends data, in frames of at most `most` bytes."""
-        for at in range(0, len(data), most):
-            piece = data[at : at + most]
+    def send(self, data, limit=MAX_DATA):
+        """Sends data, in frames of at most `limit` bytes."""
+        for at in range(0, len(data), limit):
+            piece = data[at : at + limit]
             self.link.send_raw(struct.pack(">I", len(piece)) + piece)
 
     def end(self):
@@ -45,18 +45,18 @@ class Stream:
         self._finish()
 
     def reset(self, code=CANCELLED):
-        """Ends the stream at once."""
+        """Ends the stream immediately."""
         self.link.send_raw(struct.pack(">I", RESET + code))
         self.link.close()
 
     def cut(self):
-        """Lets the connection go without a word."""
+        """Drops the connection without close_notify."""
         self.link.sock.close()
 
     def receive(self, timeout=20):
-        """The next piece of data; empty at the end of the other side's direction.
+        """Returns the next piece of data, empty at the end of the other side's direction.
 
-        Raises Reset, and ConnectionError when the connection breaks before the end.
+        Raises Reset, and ConnectionError if the connection breaks before the end.
         """
         self.link.sock.settimeout(timeout)
         try:
@@ -73,7 +73,7 @@ class Stream:
                     if word >= RESET:
                         code = word - RESET  # 0 and unknown codes are resets for an unknown reason.
                         raise Reset(code if CANCELLED <= code <= FAILED else 0)
-                    if word > MOST:
+                    if word > MAX_DATA:
                         raise c.Refused("a frame of a wrong length")
                     self.left = word
                 if self.left and self.buffer:
@@ -87,18 +87,18 @@ class Stream:
                 self.link.sock.settimeout(5)
 
     def receive_reset(self, timeout=20):
-        """The code of the reset with which the stream ends; an end may come before it, and no data."""
+        """Returns the code of the reset with which the stream ends. An end may precede it, but no data."""
         try:
             if piece := self.receive(timeout):
                 raise c.Refused(f"{len(piece)} bytes instead of a reset")
-            self.is_over = False  # Nothing may follow the end but this.
+            self.is_over = False  # Only this may follow the end.
             self.receive(timeout)
         except Reset as reset:
             return reset.code
         raise c.Refused("something else than a reset behind the end")
 
     def receive_all(self, timeout=20):
-        """Everything up to the end of the other side's direction."""
+        """Returns everything up to the end of the other side's direction."""
         pieces = []
         while piece := self.receive(timeout):
             pieces.append(piece)
@@ -117,25 +117,25 @@ class Stream:
 
 
 def ask_ticket(peer, link, activity):
-    """The answer to openStream: an object with `result` or `error`."""
+    """Returns the reply to openStream: an object with `result` or `error`."""
     return peer.request(link, "openStream", {"activity": activity})
 
 
 def call_stream(peer, link, context=None, gate_key=None):
-    """A connection for a stream to where a control connection leads, on which nothing has been said yet."""
+    """Opens a connection for a stream to the destination of a control connection. Nothing has been sent on it yet."""
     context, gate_key = context or l.make_context(peer.key, l.STREAM), gate_key or peer.pair(link.peer).gate
     place, label = link.sock.getpeername()[:2], bytes.fromhex(link.hello["label"])
     return l.Link.call(*place, context, gate_key, link.peer, label, protocol=l.STREAM)
 
 
 def show_ticket(link, ticket, words=b""):
-    """Shows the ticket, with the first words right behind it; nothing answers it."""
+    """Sends the ticket, with the first frames directly after it. The ticket has no reply."""
     link.send_raw(ticket + words)
     return Stream(link)
 
 
 def open_stream(peer, link, activity):
-    """A stream of an activity that this device has continued. `link` is a control connection to its origin."""
+    """Opens a stream of an activity that this device has continued. `link` is a control connection to its origin."""
     answer = ask_ticket(peer, link, activity)
     if "error" in answer:
         raise c.Refused(f"no ticket: {answer['error']}")
@@ -146,7 +146,8 @@ def open_stream(peer, link, activity):
 
 
 class StreamServer:
-    """The origin's side: gives tickets to devices that have continued an activity, and serves streams on the peer's port.
+    """The origin's side: issues tickets to devices that have continued an activity, and serves
+    streams on the peer's port.
 
     Streams that have arrived are in `streams`, as (activity, Stream).
     """
@@ -181,7 +182,7 @@ class StreamServer:
             threading.Thread(target=self._answer, args=(sock,), daemon=True).start()
 
     def _answer(self, sock):
-        """Anything that is not as it must be ends the connection without a byte."""
+        """Any violation ends the connection without a reply."""
         try:
             sock.settimeout(TICKET_WAIT)
             peer = self.peer

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The numbers of docs/protocol.md, computed from their inputs by this peer alone.
+"""The numbers of docs/protocol.md, computed from their inputs only by this peer.
 
-    handoff_vectors.py check     compares the page and docs/protocol-vectors.json with what is computed here
-    handoff_vectors.py write     writes both anew: the blocks of the page in the order that they have here, and the file
+    handoff_vectors.py check     compares the page and docs/protocol-vectors.json with the values computed here
+    handoff_vectors.py write     rewrites both: the blocks of the page in the order that they have here, and the file
 """
 
 import base64
@@ -242,11 +242,11 @@ def computed():
     return {"roster": roster(), "kept": kept(), "example": example(), "pairing": worked_pairing()}
 
 
-# What others have written is read, too
+# Values encoded by others are decoded, too
 
 
 def unreadable(values):
-    """What of the numbers this program writes rightly and reads wrongly."""
+    """Returns the numbers that this program encodes correctly and decodes incorrectly."""
     given, wrong = values["example"], []
     keys = c.EpochKeys(given["accountKey"], given["accountID"])
     public = {given["deviceA"]: given["publicA"], given["deviceB"]: given["publicB"]}.get
@@ -289,7 +289,7 @@ def unreadable(values):
 
 
 def shown(values):
-    """A block of the page."""
+    """Returns a block of the page."""
     lines = []
     for name, value in values.items():
         digits = value.hex()
@@ -302,7 +302,7 @@ def shown(values):
 
 
 def in_page(page, group):
-    """What the page's block of a group says."""
+    """Returns the text of the page's block of a group."""
     block = re.search(rf"^```{BLOCKS[group]}\n(.*?)^```", page, re.S | re.M)
     pairs = re.findall(r"^(\w+) =((?:\n? +[0-9a-f]+)+)", block.group(1) if block else "", re.M)
     return {name: bytes.fromhex("".join(text.split())) for name, text in pairs}
@@ -314,7 +314,7 @@ def in_file(values):
 
 
 def with_block(page, fence, text):
-    """The page with another text in the only block of this kind."""
+    """Returns the page with another text in the only block of this kind."""
     page, count = re.subn(rf"^```{fence}\n.*?^```", lambda _: f"```{fence}\n{text}```", page, flags=re.S | re.M)
     if count != 1:
         raise SystemExit(f"the page has {count} blocks '{fence}'")
@@ -322,7 +322,7 @@ def with_block(page, fence, text):
 
 
 def wrong(groups=BLOCKS):
-    """Names whose value in the page or in the file is another one than here."""
+    """Returns the names whose value in the page or in the file differs from the one here."""
     values, page, file = computed(), PAGE.read_text(), json.loads(FILE.read_text())
     found = []
     for group in groups:

@@ -1,6 +1,8 @@
-"""Real browsers for tests, with the standard library alone: Chromium by the DevTools protocol over a pipe, Firefox by Marionette.
+"""Real browsers for tests, using only the standard library: Chromium by the DevTools protocol over
+a pipe, Firefox by Marionette.
 
-Both have a profile that is made for the test, and know the native messaging host by a manifest of the test's.
+Both have a profile that is created for the test, and find the native messaging host by a manifest
+of the test.
 """
 
 import json
@@ -36,7 +38,7 @@ def needs(program):
 
 
 def host_manifest(folder, browser, program=None):
-    """The manifest by which a browser finds the host; answers its path."""
+    """Writes the manifest by which a browser finds the host. Returns its path."""
     template = os.path.join(ROOT, "packaging", "browser", f"{browser}.json")
     with open(template) as file:
         manifest = json.load(file)
@@ -49,30 +51,30 @@ def host_manifest(folder, browser, program=None):
 
 
 def until(what, condition, within=15):
-    """Asks again and again, as there is nobody who tells; answers what the condition does."""
+    """Polls until the condition holds, because there is no event to wait for. Returns the condition's result."""
     limit = time.monotonic() + within
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > limit:
-            expect(False, f"{what} did not come about within {within} s; last: {value!r}")
+            expect(False, f"timed out after {within} s waiting for {what}; last: {value!r}")
         time.sleep(0.05)
 
 
 def attached(browser, daemon):
-    """Waits until the daemon knows the browser."""
+    """Waits until the browser is attached to the daemon."""
     return until(f"{browser.program} at its daemon", lambda: next(
         (app for app in daemon.ctl("apps").lines if app["id"] == browser.program and app["running"]), None), within=30)
 
 
 def pages_of(daemon):
-    """The pages that other devices offer to this one."""
+    """Returns the pages that other devices offer to this one."""
     return [one for one in daemon.ctl("list").lines if one["type"] == WEB]
 
 
 def installed(stage):
-    """The words before a command that runs where the package is installed, which only root can bring about; none otherwise."""
+    """A command prefix that runs a command where the package is installed, which needs root. Empty otherwise."""
     if os.geteuid() != 0:
         return []
     image = os.path.join(stage.folder, "image")
@@ -80,7 +82,7 @@ def installed(stage):
         done = run([os.path.join(ROOT, "scripts", "install")],
                    {**os.environ, "HANDOFF_BIN": BIN, "PREFIX": "/usr", "DESTDIR": image, "PARTS": "browsers"})
         expect(done.code == 0, str(done))
-        # The program that is tested, in the place where the manifests say that it is.
+        # The tested program, at the path that the manifests contain.
         os.makedirs(os.path.join(image, "usr", "lib", "handoff"))
         os.symlink(os.path.join(BIN, "handoff-browser"), os.path.join(image, "usr", "lib", "handoff", "handoff-browser"))
     mount = "for each in usr etc; do mount -t overlay handoff -o \"lowerdir=$0/$each:/$each\" /$each || exit; done"
@@ -88,15 +90,17 @@ def installed(stage):
 
 
 class Browser:
-    """What both have: a home of its own, with a profile in it, and a life that ends with the test.
+    """The common parts of both browsers: a home folder with a profile, and a process that ends with
+    the test.
 
-    Where root runs the test, the extension is there because its package is installed; elsewhere it is loaded by hand.
+    If root runs the test, the extension is loaded because its package is installed. Otherwise it is
+    loaded by hand.
     """
 
     program = None
 
     def __init__(self, stage, name, daemon, home=None, extension=None, display=None):
-        """With `extension`, a folder, that one is loaded by hand, and no package is installed."""
+        """If `extension`, a folder, is given, it is loaded by hand, and no package is installed."""
         self.stage, self.name = stage, name
         self.path = needs(self.program)
         self.prefix = [] if extension else installed(stage)
@@ -122,7 +126,7 @@ class Browser:
         self.stage.closers.append(self.kill)
 
     def script(self, *words):
-        """A program that starts the browser, for somebody else to do so; answers its path."""
+        """Writes a program that starts the browser, to be run by another program. Returns its path."""
         path = os.path.join(self.home, "start")
         variables = [f"{key}={value}" for key, value in self.environment.items()]
         with open(path, "w") as file:
@@ -133,7 +137,7 @@ class Browser:
         return path
 
     def kill(self):
-        """Ends the browser with all that it has started, without a word."""
+        """Kills the browser with all of its processes."""
         try:
             if self.process:
                 os.killpg(self.process.pid, 9)
@@ -150,7 +154,7 @@ class Browser:
 
 
 class Chromium(Browser):
-    """Chromium, as its users have it but for the sandbox, which root cannot have."""
+    """Chromium with its users' settings, except for the sandbox, which does not work for root."""
 
     program = "chromium"
 
@@ -199,7 +203,7 @@ class Chromium(Browser):
                 return answer["result"]
 
     def tabs(self, url=None):
-        """Each page by its target, with its address; those of one address alone."""
+        """Returns each page by its target, with its address. With an address, only the pages of that address."""
         found = self.call("Target.getTargets")["targetInfos"]
         return {one["targetId"]: one["url"] for one in found if one["type"] == "page" and url in (None, one["url"])}
 
@@ -231,7 +235,7 @@ class Chromium(Browser):
         return self.sessions[tab]
 
     def run(self, tab, script):
-        """The value of an expression in a page."""
+        """Returns the value of an expression in a page."""
         answer = self.call("Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True},
                            self.session(tab))
         if "exceptionDetails" in answer:
@@ -239,12 +243,12 @@ class Chromium(Browser):
         return answer["result"].get("value")
 
     def open_many(self, urls):
-        """Opens pages behind the one in front, and waits for none of them."""
+        """Opens pages behind the one in front, without waiting for them."""
         for url in urls:
             self.call("Target.createTarget", {"url": url, "background": True})
 
     def tab_titles(self):
-        """Titles of all pages that are open."""
+        """Returns the titles of all open pages."""
         return [one["title"] for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"]
 
     def navigate(self, tab, url):
@@ -265,7 +269,8 @@ class Firefox(Browser):
 
     def __init__(self, stage, name, daemon, *words, sites=(), headless=True, private=False, preferences=None, driven=True,
                  start=True, **more):
-        """With `private` the extension is allowed in private windows. Without `driven` the browser is as users have it."""
+        """With `private` the extension is allowed in private windows. Without `driven` the browser
+        has its users' settings."""
         super().__init__(stage, name, daemon, **more)
         if self.extension:
             host_manifest(os.path.join(self.home, ".mozilla", "native-messaging-hosts"), "firefox")
@@ -326,7 +331,7 @@ class Firefox(Browser):
                 return message[3]
 
     def in_browser(self, script, *arguments):
-        """Runs a function's body with the rights of the browser itself."""
+        """Runs a function body with the privileges of the browser itself."""
         self.call("Marionette:SetContext", {"value": "chrome"})
         try:
             return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(arguments)})["value"]
@@ -340,13 +345,13 @@ class Firefox(Browser):
                 self.call("WebDriver:SwitchToWindow", {"handle": handle, "focus": False})
                 address = self.call("WebDriver:GetCurrentURL")["value"]
             except Failure:
-                continue  # It has just been closed.
+                continue  # It was just closed.
             if url in (None, address):
                 found[handle] = address
         return found
 
     def open(self, url, private=False, width=None, height=900):
-        # A tab comes to the window that was looked at last, which may be a private one.
+        # A tab opens in the last focused window, which may be a private one.
         self.show(self.first)
         kind = {"type": "window", "private": True} if private else {"type": "tab"}
         tab = self.call("WebDriver:NewWindow", {**kind, "focus": True})["handle"]
@@ -357,14 +362,14 @@ class Firefox(Browser):
         return tab
 
     def open_many(self, urls):
-        """Opens pages behind the one in front, and waits for none of them."""
+        """Opens pages behind the one in front, without waiting for them."""
         self.in_browser("""
             for (const url of arguments[0]) {
                 gBrowser.addTab(url, { triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });
             }""", list(urls))
 
     def tab_titles(self):
-        """Titles of all pages of the window."""
+        """Returns the titles of all pages of the window."""
         return self.in_browser("return gBrowser.tabs.map((tab) => tab.label)")
 
     def resize(self, tab, width, height=900):

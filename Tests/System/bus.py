@@ -1,10 +1,10 @@
-"""Messages of D-Bus as bytes, little-endian: as much of the format as the played services and clients need."""
+"""Messages of D-Bus as bytes, little-endian: the part of the format that the simulated services and clients need."""
 
 import struct
 
 CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
 NO_REPLY = 1
-# The codes of the fields of a head.
+# The codes of the fields of a header.
 PATH, INTERFACE, MEMBER, ERROR_NAME, ANSWERS, TO, SENDER, SIGNATURE, DESCRIPTORS = range(1, 10)
 KINDS = {PATH: "o", ANSWERS: "u", SIGNATURE: "g", DESCRIPTORS: "u"}
 
@@ -18,7 +18,7 @@ def text(value):
 
 
 def message(kind, serial, fields, signature="", body=b"", flags=NO_REPLY):
-    """A message; the fields of its head by their codes, but for the signature."""
+    """A message. The fields of its header are given by their codes, except for the signature."""
     head = Writer()
     for code, value in {**fields, **({SIGNATURE: signature} if signature else {})}.items():
         kind_of_value = KINDS.get(code, "s")
@@ -30,7 +30,7 @@ def message(kind, serial, fields, signature="", body=b"", flags=NO_REPLY):
 
 
 class Writer:
-    """Values as the bus writes them, little-endian."""
+    """Writes values in the bus's format, little-endian."""
 
     def __init__(self):
         self.data = b""

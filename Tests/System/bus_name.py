@@ -1,4 +1,4 @@
-"""A name on the session bus, for played apps: each call is answered with nothing."""
+"""A name on the session bus, for simulated apps. Each call receives an empty reply."""
 
 import os
 import queue
@@ -15,14 +15,14 @@ def session_bus():
 
 
 class BusName(BusClient):
-    """Owns a name; `calls` has each call to it, as `notifications.py` has them."""
+    """Owns a name. `calls` has each call to it, in the form of `notifications.py`."""
 
     def __init__(self, name):
         self.calls = queue.Queue()
         super().__init__(session_bus())
-        # 4: not to wait in line for it. The answer 1 says that it is ours.
+        # 4: do not queue for it. The reply 1 means that this process is the owner.
         if Reader(self.call("RequestName", "su", Writer().text(name).number(4).data)).number() != 1:
-            raise OSError(f"{name} belongs to another")
+            raise OSError(f"{name} has another owner")
 
     def called(self, call):
         if not call["flags"] & NO_REPLY:

@@ -1,4 +1,4 @@
-"""Clocks of a daemon that a test sets (`Tests/Faults/clock.c`); those of the machine stay as they are."""
+"""Clocks of a daemon that a test sets (`Tests/Faults/clock.c`). Those of the machine are unchanged."""
 
 import mmap
 import os
@@ -12,7 +12,7 @@ YEAR = 365 * DAY
 
 
 class Clock:
-    """The clocks of one daemon. Make it before the daemon starts."""
+    """The clocks of one daemon. Create it before the daemon starts."""
 
     def __init__(self, daemon, ahead=0):
         page = os.path.join(daemon.folder, "clock.page")
@@ -24,15 +24,15 @@ class Clock:
         daemon.extra = {**daemon.extra, "LD_PRELOAD": faults.library("clock"), "CLOCK_PAGE": page}
 
     def set(self, ahead):
-        """Sets the wall clock so many seconds ahead of the machine's."""
+        """Sets the wall clock this many seconds ahead of the machine's."""
         struct.pack_into("<q", self.page, 0, ahead)
 
     def jump(self, ahead):
-        """Has all clocks jump, also those since boot: so many seconds ahead of the machine's."""
+        """Makes all clocks jump, including those since boot, to this many seconds ahead of the machine's."""
         struct.pack_into("<q", self.page, 8, ahead)
         self.set(ahead)
 
 
 def before_1970():
-    """By how many seconds a clock is ahead that shows a day of the year 1969."""
+    """Returns the offset in seconds of a clock that shows a day of the year 1969."""
     return -int(time.time()) - 100 * DAY

@@ -1,11 +1,14 @@
-"""The engine of the crash tests: plays a scene again and again, and strikes one call later each time.
+"""The engine of the crash tests, which plays a scene repeatedly and injects the fault one call
+later each time.
 
-A scene sets up some daemons, asks for something, and says afterwards what must hold. It is played until it came to its
-end without being struck, so that every call which it makes has been struck once. Of the ways that mostly repeat what
-another one has shown, and of those who are not asked themselves, the gate takes some steps, beginning anywhere.
+A scene sets up some daemons, makes a request, and then checks the invariants. It is played until it
+completes without a fault, so that a fault has hit every call that it makes. For ways that mostly
+repeat another one, and for victims that do not receive the request themselves, the gate plays only
+some steps, starting at a random one.
 
-Environment: HANDOFF_CRASH=all: every step in all ways. HANDOFF_CRASH_ROUNDS (default 0): so many more plays of each scene,
-struck at random steps in random ways. HANDOFF_CRASH_PLAYS (default 8): how many plays run at a time.
+Environment: HANDOFF_CRASH=all: every step in all ways. HANDOFF_CRASH_ROUNDS (default 0): additional
+plays of each scene, with the fault at random steps in random ways. HANDOFF_CRASH_PLAYS (default 8):
+number of plays that run at a time.
 """
 
 import concurrent.futures
@@ -25,11 +28,11 @@ CONVERGE = 75
 ROUNDS = int(os.environ.get("HANDOFF_CRASH_ROUNDS", "0"))
 ALL = os.environ.get("HANDOFF_CRASH") == "all"
 PLAYS = int(os.environ.get("HANDOFF_CRASH_PLAYS", "8"))
-# How many of them are of one victim and way.
+# The number of these plays that may belong to one victim and way.
 WIDTH = 3
-MOST_STEPS = 400
+MAX_STEPS = 400
 
-# How to strike, at which calls, and each how many of them in the gate.
+# The ways to inject a fault: the kind of fault, the calls to hit, and every how many of them in the gate.
 LASTING = faults.FILES | faults.KINDS["reply"]
 WAYS = {
     "kill": dict(how="kill", kinds=LASTING, stride=2),
@@ -44,7 +47,7 @@ DEADLY = ("kill", "power", "kill at sending", "tear")
 
 
 def call(daemon, method, **parameters):
-    """Asks a daemon; None when it is not there, or ends before it has answered."""
+    """Calls a daemon. Returns None if it does not run, or exits before it has answered."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(20)
         try:
@@ -65,16 +68,16 @@ def call(daemon, method, **parameters):
 
 
 class Scene:
-    """One play. Subclasses give `prepare`, `act` and `check`, and the names of who may be struck."""
+    """One play. Subclasses define `prepare`, `act` and `check`, and the names of possible victims."""
 
-    # Names of those who are struck, one at a time.
+    # Names of the victims, one at a time.
     victims = ("one",)
     ways = tuple(WAYS)
 
     def __init__(self, stage, step=0):
         self.stage, self.step = stage, step
         self.faults = {}
-        # Devices by the names of their daemons; nobody may turn up with another one.
+        # Devices by the names of their daemons. No daemon may have another device later.
         self.ids = {}
 
     def daemon(self, name, start=True):
@@ -86,7 +89,7 @@ class Scene:
         return daemon
 
     def member(self, name, *others):
-        """A further daemon that is in the account of the others, who all know it."""
+        """Starts a further daemon in the account of the others, which all know it."""
         daemon = self.daemon(name)
         if others:
             self.stage.join(others[0], daemon)
@@ -99,11 +102,11 @@ class Scene:
         raise NotImplementedError
 
     def act(self):
-        """Does what is struck. May end early, or fail in any way, when `struck`."""
+        """Makes the request. It may return early, or fail in any way, when `struck`."""
         raise NotImplementedError
 
     def check(self):
-        """All daemons run again, without faults. Says what must hold."""
+        """Checks the invariants. All daemons run again, without faults."""
         raise NotImplementedError
 
     # ---- For act
@@ -113,11 +116,11 @@ class Scene:
         return any(fault.struck for fault in self.faults.values())
 
     def until(self, condition, what, within=CONVERGE):
-        """Waits for something, or for the strike."""
+        """Waits for a condition, or for the fault."""
         limit = time.monotonic() + within
         while not self.struck and not condition():
             if time.monotonic() > limit:
-                raise Failure(f"not within {within} s: {what}; {self.views()}")
+                raise Failure(f"timed out after {within} s waiting for {what}; {self.views()}")
             time.sleep(0.02)
 
     # ---- For check
@@ -127,7 +130,7 @@ class Scene:
 
     @staticmethod
     def view(daemon):
-        """What a daemon says of its account."""
+        """Returns a daemon's view of its account."""
         status, listed = call(daemon, "GetStatus"), call(daemon, "ListDevices")
         if status is None or listed is None:
             return None
@@ -138,10 +141,10 @@ class Scene:
         }
 
     def is_one(self, *daemons, epoch=None, stale=()):
-        """Whether these, and nobody else, are the account, and all say the same of it."""
+        """Returns whether exactly these devices are the account, and all of them agree."""
         views = list(self.views(*daemons).values())
         first = views[0]
-        # Who is struck meanwhile says nothing.
+        # A victim that is down has no view.
         return (None not in views and first["account"] is not None
                 and all({**view, "device": None} == {**first, "device": None} for view in views)
                 and not first["warnings"] and set(first["tickets"]) <= set(stale)
@@ -149,16 +152,16 @@ class Scene:
                 and (epoch is None or first["epoch"] == epoch))
 
     def agree(self, *daemons, stale=(), leaving=(), within=CONVERGE):
-        """Waits until these are the account, and fails as soon as a stranger is in it. Devices that leave may be there
-        for a while yet."""
+        """Waits until these are the account, and fails as soon as an unknown device is in it.
+        Devices that leave may remain for a while."""
         limit = time.monotonic() + within
         allowed = {call(daemon, "GetStatus")["device"] for daemon in daemons} | set(leaving)
         while not self.is_one(*daemons, stale=stale):
             views = self.views(*daemons)
             for name, view in views.items():
                 if view["account"] is not None:
-                    strangers = {id for id, _ in view["devices"]} - allowed
-                    expect(not strangers, f"{name} has devices that nobody let in: {strangers}; {views}")
+                    unknown = {id for id, _ in view["devices"]} - allowed
+                    expect(not unknown, f"{name} has devices that were not admitted: {unknown}; {views}")
             expect(time.monotonic() < limit, f"no agreement within {within} s: {views}")
             time.sleep(0.02)
 
@@ -166,7 +169,8 @@ class Scene:
         """Proves that two devices work together."""
         publish = origin.publish("com.example.crash", "--title", "Draft")
         taker.follow("watch").wait("added", within=CONVERGE, id=publish.id)
-        # A new key that is made meanwhile, as by two who close one file, takes the offer back until all have it.
+        # If two devices close one file, a new key is generated during this, and withdraws the offer
+        # until all devices have the key.
         limit = time.monotonic() + CONVERGE
         while (taken := taker.ctl("continue", publish.id, "--print", code=None)).code != 0:
             expect(time.monotonic() < limit, f"not continued within {CONVERGE} s: {taken}")
@@ -178,7 +182,7 @@ class Scene:
 
 
 class Play:
-    """How one play of a scene went."""
+    """The result of one play of a scene."""
 
     def __init__(self, scene_class, victim, way, step):
         self.name = f"{scene_class.__name__}, {victim}, {way}, step {step}"
@@ -208,10 +212,10 @@ class Play:
         try:
             scene.act()
         except Failure:
-            # A command that hung, or a refusal, is excused by a strike alone.
+            # A command that timed out, or was refused, is excused only by a fault.
             if not fault.struck:
                 raise
-        fault.hold()
+        fault.suspend()
         self.struck, self.steps = fault.struck, fault.count
         seen = fault.steps()
         self.what = next((line for line in seen if line.startswith(f"{step} ")), "not struck")
@@ -219,7 +223,7 @@ class Play:
         for daemon in scene.stage.daemons:
             if daemon is fault.daemon and self.struck and way in DEADLY:
                 fault.ended(10)
-                expect(daemon.process.returncode == -9, f"{daemon.name} ended with {daemon.process.returncode}")
+                expect(daemon.process.returncode == -9, f"{daemon.name} exited with {daemon.process.returncode}")
             if daemon.process is None or daemon.process.poll() is not None:
                 daemon.start()
         scene.check()
@@ -229,8 +233,8 @@ class Play:
 
 
 def every_step(stage, scene_class, ways=None):
-    """Plays a scene with each victim struck at each step in each way; prints what was done. All ways go on beside each
-    other, since a play mostly waits for what takes its time."""
+    """Plays a scene with a fault for each victim at each step in each way, and prints a summary.
+    All ways run in parallel, because a play mostly waits."""
     tracks = [(victim, way) for victim in scene_class.victims for way in ways or scene_class.ways]
     with players() as pool, \
             concurrent.futures.ThreadPoolExecutor(len(tracks)) as runners:
@@ -239,7 +243,7 @@ def every_step(stage, scene_class, ways=None):
             for done in concurrent.futures.as_completed(running):
                 done.result()
         except BaseException:
-            # What has not begun is not wanted any more.
+            # Cancel everything that has not started.
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     if ROUNDS:
@@ -247,17 +251,17 @@ def every_step(stage, scene_class, ways=None):
 
 
 def players():
-    """Threads that play scenes, each in a network of its own, which the programs that it starts are in, too."""
+    """Threads that play scenes, each in a network of its own, which the programs that it starts share."""
     return concurrent.futures.ThreadPoolExecutor(PLAYS, initializer=leave_network)
 
 
 def one_way(pool, scene_class, victim, way):
-    """Strikes one victim in one way, at each step or so, until a play is not struck any more."""
+    """Injects a fault into one victim in one way, at each step or some, until a play completes without it."""
     stride = 1 if ALL else WAYS[way].get("stride", 1) * (1 if victim == scene_class.victims[0] else 3)
-    # Plays beyond the last step show nothing: only where there are many steps are some tried at a time.
+    # Plays beyond the last step show nothing, so several steps are tried at a time only if there are many.
     width = WIDTH if stride == 1 else 1
     begin, struck, step, is_over = time.monotonic(), 0, random.randint(1, stride), False
-    while not is_over and step < MOST_STEPS:
+    while not is_over and step < MAX_STEPS:
         numbers = range(step, step + width * stride, stride)
         done = [future.result() for future in
                 [pool.submit(Play, scene_class, victim, way, number) for number in numbers]]
@@ -271,7 +275,7 @@ def one_way(pool, scene_class, victim, way):
 
 
 def at_random(scene_class, ways):
-    """Plays a scene so many times, struck anywhere."""
+    """Plays a scene this many times, with the fault at a random step."""
     seed = int.from_bytes(os.urandom(4), "big")
     chance, begin = random.Random(seed), time.monotonic()
     with players() as pool:

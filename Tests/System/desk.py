@@ -1,4 +1,4 @@
-"""A device whose apps are played: their desktop entries, manifests and programs, and what the daemon does with them."""
+"""A device with simulated apps: their desktop entries, manifests and programs, and their use by the daemon."""
 
 import json
 import os
@@ -76,13 +76,13 @@ class Desk:
         return self.write(self.config, f"handlers.d/{id}.json", json.dumps({"name": f"The {id}", "exec": words, **fields}))
 
     def app(self, id, *options, **fields):
-        """A played app with a manifest; answers its record."""
+        """Installs a simulated app with a manifest. Returns its record."""
         record = self.record()
         self.manifest(id, self.command(record, "--app", id, *options), **fields)
         return record
 
     def browser(self, status=0):
-        """A played xdg-open, which writes its words down, one a line; answers where."""
+        """Installs a simulated xdg-open, which writes its arguments to a file, one per line. Returns its path."""
         record = self.record()
         path = self.write(self.programs, "xdg-open", f"""#!/bin/sh
 for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
@@ -98,7 +98,7 @@ exit {status}
         return publish
 
     def opens(self, **fields):
-        """Waits until the one offer opens so; answers how."""
+        """Waits until the only offer opens in this way. Returns the way."""
         offer = self.offer
         limit = time.monotonic() + 20
         while not all(offer["opens"].get(key) == value for key, value in fields.items()):
@@ -111,15 +111,15 @@ exit {status}
 
 
 def awaited(path, within=20):
-    """Waits until a file is there, which a program that was started writes in its own time."""
+    """Waits until a file exists, which a started program writes at its own pace."""
     limit = time.monotonic() + within
     while not os.path.exists(path):
-        expect(time.monotonic() < limit, f"there is no {path}")
+        expect(time.monotonic() < limit, f"{path} does not exist")
         time.sleep(0.02)
 
 
 def events(record, event, within=20, **fields):
-    """Waits until a played app has noted such an event; answers it."""
+    """Waits until a simulated app has recorded an event. Returns it."""
     limit = time.monotonic() + within
     seen = []
     while time.monotonic() < limit:
@@ -129,7 +129,7 @@ def events(record, event, within=20, **fields):
         for line in seen:
             if line["event"] == event and all(line.get(key) == value for key, value in fields.items()):
                 return line
-        time.sleep(0.02)  # The app writes in its own time.
+        time.sleep(0.02)  # The app writes at its own pace.
     raise Failure(f"no '{event}' in {record}: {seen}")
 
 
@@ -138,7 +138,7 @@ def error(result):
 
 
 def downloads(desk, has_app=True):
-    """Has files received, with the app that an installed device has for it; answers where they come."""
+    """Installs the app with which an installed device receives files. Returns the folder of received files."""
     folder = os.path.join(desk.home, "Fetched")
     desk.write(os.path.dirname(desk.config), "user-dirs.dirs", 'XDG_DOWNLOAD_DIR="$HOME/Fetched"\n')
     os.symlink(os.path.join(BIN, "handoffctl"), os.path.join(desk.programs, "handoffctl"))
@@ -149,10 +149,10 @@ def downloads(desk, has_app=True):
 
 
 def received(path, content):
-    """Waits until a file is complete; it gets its name only then."""
+    """Waits until a file is complete, which is when it is given its final name."""
     limit = time.monotonic() + 30
     while not os.path.exists(path):
-        expect(time.monotonic() < limit, f"{path} did not come: {os.listdir(os.path.dirname(os.path.dirname(path)))}")
+        expect(time.monotonic() < limit, f"{path} did not arrive: {os.listdir(os.path.dirname(os.path.dirname(path)))}")
         time.sleep(0.02)
     with open(path, "rb") as file:
-        expect(file.read() == content, f"{path} is another file")
+        expect(file.read() == content, f"{path} has other content")

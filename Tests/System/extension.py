@@ -12,7 +12,7 @@ TABS = "dev.handoff1.browser.tabs"
 
 
 def popup_of(browser):
-    """The popup as a page of its own: what headless browsers have instead of a menu."""
+    """The popup as a page of its own, because headless browsers have no menu."""
     if isinstance(browser, Firefox):
         uuid = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').mozExtensionHostname")
         browser.show(browser.first)
@@ -25,7 +25,7 @@ def popup_of(browser):
 
 
 def text(popup, selector):
-    """What stands in each element that a selector means."""
+    """Returns the text of each element that matches a selector."""
     browser, tab = popup
     return browser.run(tab, f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.innerText.trim())")
 
@@ -39,28 +39,28 @@ class Host:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         stage.processes.append(self.process)
 
-    def say(self, message):
+    def send(self, message):
         text = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.process.stdin.write(struct.pack("=I", len(text)) + text)
         self.process.stdin.flush()
 
-    def hear(self, kind):
+    def receive(self, kind):
         while True:
             header = self.process.stdout.read(4)
             if len(header) < 4:
-                raise Failure(f"it has ended: {self.process.stderr.read()}")
+                raise Failure(f"it has exited: {self.process.stderr.read()}")
             message = json.loads(self.process.stdout.read(struct.unpack("=I", header)[0]))
             if kind in (None, message["kind"]):
                 return message
 
     def kinds_until(self, kind):
-        """The kinds of all messages up to one of this kind."""
+        """Returns the kinds of all messages up to one of this kind."""
         kinds = []
         while kind not in kinds:
-            kinds.append(self.hear(None)["kind"])
+            kinds.append(self.receive(None)["kind"])
         return kinds
 
     def switches(self):
-        """How often it was given a processor."""
+        """Returns how often it was scheduled."""
         with open(f"/proc/{self.process.pid}/status") as file:
             return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)

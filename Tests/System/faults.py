@@ -1,8 +1,10 @@
-"""Faults on demand in a daemon that runs: it is killed, the power fails, or a call does, at the Nth call that matters.
+"""Faults on demand in a running daemon: it is killed, the power fails, or a call does, at the Nth
+counted call.
 
-The calls are counted by a shared object of ours (`Tests/Faults/faults.c`), which is built here and loaded before the C
-library. A page that both map says which kinds of calls count, and at which one to strike. So every step of what a daemon
-does is found by asking for the same thing again and again, and striking one call later each time.
+The calls are counted by a shared object (`Tests/Faults/faults.c`), which is built here and loaded
+before the C library. A page that both map contains the kinds of calls that count, and the number of
+the call to hit. Repeating a request with the fault one call later each time finds every step of a
+daemon.
 """
 
 import mmap
@@ -27,7 +29,7 @@ _building = threading.Lock()
 
 
 def library(name="faults"):
-    """The shared object of `Tests/Faults/NAME.c`, built once for each process."""
+    """Returns the shared object of `Tests/Faults/NAME.c`, built once for each process."""
     with _building:
         if name not in _libraries:
             folder = tempfile.mkdtemp(prefix="handoff-faults-")
@@ -38,14 +40,14 @@ def library(name="faults"):
                     ["cc", "-std=gnu17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", path, source],
                     capture_output=True, text=True, timeout=60)
             except OSError:
-                raise Skip("there is no C compiler (cc)") from None
+                raise Skip("no C compiler (cc) found") from None
             expect(done.returncode == 0, f"{name}.c does not compile: {done.stderr}")
             _libraries[name] = path
         return _libraries[name]
 
 
 class Faults:
-    """What may befall one daemon. Make it before the daemon starts; it stays over restarts."""
+    """The possible faults of one daemon. Create it before the daemon starts. It persists over restarts."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -64,17 +66,17 @@ class Faults:
         daemon.extra = dict(self.environment)
 
     def arm(self, step, how="kill", kinds=FILES, error=0):
-        """Strikes at the `step`th call of these kinds from now on; 0: only counts."""
+        """Injects the fault at the `step`th call of these kinds from now on; 0: only counts."""
         self.disarm()
         struct.pack_into("<QIII", self.page, 8, step, kinds, HOW[how], error)
 
-    def hold(self):
-        """Strikes no more; who is being struck right now is dead when this returns."""
+    def suspend(self):
+        """Injects no more faults. A process that is being hit at this moment is dead when this returns."""
         struct.pack_into("<Q", self.page, 8, 0)
         time.sleep(0.02)
 
     def disarm(self):
-        """Nothing is counted any more."""
+        """Stops counting."""
         struct.pack_into("<QQIIII", self.page, 0, 0, 0, 0, 0, 0, 0)
 
     @property
@@ -86,7 +88,7 @@ class Faults:
         return struct.unpack_from("<I", self.page, 28)[0] > 0
 
     def steps(self):
-        """The calls that were counted, as text, since the log was looked at last."""
+        """Returns the calls that were counted since the last look at the log, as text."""
         try:
             with open(self.log) as file:
                 lines = file.read().splitlines()
@@ -100,4 +102,4 @@ class Faults:
         try:
             self.daemon.process.wait(within)
         except subprocess.TimeoutExpired:
-            raise Failure(f"{self.daemon.name} was struck, and lives on") from None
+            raise Failure(f"{self.daemon.name} was hit by the fault and still runs") from None

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Receives a file or folder that another device offers, with Python's standard library alone: docs/transfers.md is all it follows.
+"""Receives a file or folder that another device offers, using only Python's standard library and
+docs/transfers.md.
 
     fetch_transfer.py SOCKET ACTIVITY FOLDER [BYTES]
 
-With BYTES it breaks off after so many bytes of a file, and the next run resumes. Prints what it received as JSON.
+With BYTES it stops after this many bytes of a file, and the next run resumes. Prints the received
+items as JSON.
 """
 import hashlib, io, json, os, socket, struct, sys, tarfile
 
@@ -11,18 +13,18 @@ SMALLEST, LARGEST, CHUNK, BLOCK = 1, 65536, 1 << 20, 4096
 
 
 class Failed(Exception):
-    """The transfer has failed: the reason, and words for people."""
+    """A failed transfer, with the reason and a message for people."""
 
 
 def call(path, method, upgrade=False, **parameters):
-    """The last reply to a call, and the connection."""
+    """Returns the last reply to a call, and the connection."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(path)
     message = {"method": method, "parameters": parameters} | ({"upgrade": True} if upgrade else {})
     connection.sendall(json.dumps(message).encode() + b"\0")
     data = b""
     while not data.endswith(b"\0"):
-        data += connection.recv(1) or sys.exit("handoffd closed the connection")  # What follows the NUL is the stream.
+        data += connection.recv(1) or sys.exit("handoffd closed the connection")  # The bytes after the NUL are the stream.
     reply = json.loads(data[:-1])
     return (reply["parameters"], connection) if "error" not in reply else sys.exit(f"refused: {reply}")
 
@@ -45,7 +47,7 @@ class Stream:
         self.connection.sendall(struct.pack(">I", len(data)) + data)
 
     def receive(self, member):
-        """The next message, which has to have this member."""
+        """Returns the next message, which must have this member."""
         length = self.u32()
         if not SMALLEST <= length <= LARGEST:
             raise Failed("malformed", f"a message of {length} bytes")
@@ -64,7 +66,7 @@ class Stream:
 
 
 def checked(name, is_inside=False):
-    """A name that may become a file here; inside a received folder any name of a file."""
+    """Checks a name that becomes a file here, or any name of a file inside a received folder."""
     is_plain = is_inside or len(name.encode()) <= 255 and name.isprintable() and not name.startswith((".", "-"))
     if not name or "/" in name or "\0" in name or name in (".", "..") or not is_plain:
         raise Failed("name", "this name is not used here")
@@ -72,7 +74,7 @@ def checked(name, is_inside=False):
 
 
 def digest(data):
-    """The digest by which the beginning of a file is compared."""
+    """Returns the digest with which the partial file is compared."""
     hasher = hashlib.sha256()
     for offset in range(0, len(data), BLOCK):
         block = data[offset:offset + BLOCK]

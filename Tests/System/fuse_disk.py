@@ -1,4 +1,5 @@
-"""A file system in memory, spoken over /dev/fuse: errors come where network disks return them, and sizes may be wrong. For root."""
+"""A file system in memory over /dev/fuse. Errors occur at the calls at which network disks return
+them, and sizes may be wrong. Needs root."""
 
 import ctypes
 import errno
@@ -24,7 +25,7 @@ class FuseDisk:
     """Mounted at `path` until `close`.
 
     fails     operations ("flush", "fsync") of files that report that the disk is full
-    hides     whether files report a size of 0 (with direct I/O, as programs that compute what is read do)
+    hides     whether files report a size of 0 (with direct I/O, as for computed files)
     """
 
     def __init__(self, path, fails=(), hides=False):
@@ -38,7 +39,7 @@ class FuseDisk:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def write(self, name, data):
-        """Puts a file into the top folder."""
+        """Adds a file to the top folder."""
         number = max(self.nodes) + 1
         self.nodes[number] = Node(stat.S_IFREG | 0o644)
         self.nodes[number].data += data

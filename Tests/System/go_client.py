@@ -1,4 +1,5 @@
-"""Builds varlink_client.go with GCC's compiler for Go, which is half as large as the other one and needs no module cache."""
+"""Builds varlink_client.go with GCC's compiler for Go, which is half as large as the other one and
+needs no module cache."""
 
 import glob
 import os
@@ -10,14 +11,14 @@ from harness import Failure, Skip
 SOURCES = "/usr/share/gocode/src"
 LIBRARY = "github.com/varlink/go/varlink"
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "varlink_client.go")
-# Each after those that it imports.
+# Each after the packages that it imports.
 PACKAGES = (f"{LIBRARY}/internal/ctxio", f"{LIBRARY}/idl", LIBRARY)
 # For other systems, and for Go before 1.11.
 OTHERS = ("_test.go", "_windows.go", "listen_1.10.go")
 
 
 def built(stage):
-    """The path of the client."""
+    """Returns the path of the client."""
     if not shutil.which("gccgo") or not os.path.isdir(os.path.join(SOURCES, LIBRARY)):
         raise Skip("gccgo or golang-github-varlink-go-dev is missing (scripts/setup --tests)")
     folder = os.path.join(stage.folder, "go")

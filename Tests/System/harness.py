@@ -1,12 +1,14 @@
-"""What the system tests share: daemons with a life of their own, commands, waiting for events, and a runner.
+"""The common parts of the system tests: daemons in folders of their own, commands, waiting for
+events, and a runner.
 
-Tests run the built programs as a person would. They never wait for a time to pass: they read what the programs say,
-within the test's time limit. Everything that a test makes lives in a folder of its own, so that tests can run beside
-each other; the folder is kept when the test fails.
+Tests run the built programs as a person would. They never sleep for a fixed time. They read the
+output of the programs, within the test's time limit. Each test has a folder of its own, so that
+tests can run in parallel. The folder is kept when the test fails.
 
-Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1 (keep all folders),
-HANDOFF_AT_ONCE (how many tests of a file run beside each other, each in a process of its own; default 1). Where root runs
-them, the tests have a loopback of their own: with HANDOFF_AT_ONCE each test, else the file.
+Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1
+(keep all folders), HANDOFF_AT_ONCE (how many tests of a file run in parallel, each in its own
+process; default 1). If root runs the tests, they have their own loopback: each test with
+HANDOFF_AT_ONCE, else the file.
 """
 
 import ctypes
@@ -36,11 +38,11 @@ AT_ONCE = int(os.environ.get("HANDOFF_AT_ONCE", "1"))
 
 
 class Failure(Exception):
-    """What was expected did not come."""
+    """A test expectation that does not hold."""
 
 
 class Skip(Exception):
-    """The test cannot run here, and why. In CI that is a failure, unless what is missing is optional."""
+    """The reason why the test cannot run here. In CI it is a failure, unless the missing part is optional."""
 
     def __init__(self, reason, optional=False):
         super().__init__(reason)
@@ -52,7 +54,7 @@ class OutOfTime(Exception):
 
 
 def release():
-    """The version of the programs, from the one place where it stands."""
+    """Returns the version of the programs, from the only file that defines it."""
     with open(os.path.join(ROOT, "Sources", "HandoffModel", "Version.swift")) as file:
         return re.search(r'static let number = "([0-9.]+)"', file.read())[1]
 
@@ -63,7 +65,7 @@ def expect(condition, message):
 
 
 def same(left, right):
-    """Whether two JSON values are equal to the last detail: 1 is not 1.0, 0.0 is not -0.0."""
+    """Returns whether two JSON values are exactly equal: 1 is not 1.0, 0.0 is not -0.0."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -76,7 +78,7 @@ def same(left, right):
 
 
 class Result:
-    """How a command ended."""
+    """The exit code and the output of a command."""
 
     def __init__(self, words, code, output, errors):
         self.words, self.code, self.output, self.errors = words, code, output, errors
@@ -95,7 +97,7 @@ class Result:
 
 
 class Follower:
-    """A command that runs on and says what happens, one line of JSON for each event."""
+    """A running command that reports each event as one line of JSON."""
 
     def __init__(self, stage, words, environment, log, input=subprocess.DEVNULL):
         self.words = words
@@ -113,29 +115,29 @@ class Follower:
         self.lines.put((time.monotonic(), None))
 
     def next(self, within=60):
-        """The next line as an object; None at the end."""
+        """Returns the next line as an object, or None at the end."""
         try:
             self.moment, text = self.lines.get(timeout=within)
         except queue.Empty:
-            raise Failure(f"nothing more came within {within} s from {self.words}; seen: {self.seen}") from None
+            raise Failure(f"no further line within {within} s from {self.words}; seen: {self.seen}") from None
         if text is None:
             self.lines.put((self.moment, None))
             return None
         try:
             value = json.loads(text)
         except ValueError:
-            raise Failure(f"no JSON from {self.words}: {text!r}") from None
+            raise Failure(f"invalid JSON from {self.words}: {text!r}") from None
         self.seen.append(value)
         return value
 
     def rest(self):
-        """All lines up to the end of a command that ends, those before as well."""
+        """Returns all lines up to the end of the command, including those already read."""
         while self.next() is not None:
             pass
         return self.seen
 
     def wait(self, event, within=60, **fields):
-        """The next line with this event, and these fields; others are skipped."""
+        """Returns the next line with this event and these fields, skipping others."""
         limit = time.monotonic() + within
         while True:
             value = self.next(within=max(0.01, limit - time.monotonic()))
@@ -145,7 +147,7 @@ class Follower:
                 return value
 
     def interrupt(self, within=20):
-        """Presses Ctrl-C; answers the exit code."""
+        """Presses Ctrl-C. Returns the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(within)
 
@@ -170,7 +172,7 @@ class Daemon:
         self.options = ["--port", port, "--interface", interface, "--discovery", discovery,
                         "--name", name] + list(options or [])
         self.process = None
-        self.extra = {}  # Environment of the daemon alone.
+        self.extra = {}  # Additional environment variables of the daemon.
         self.environment = {
             "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": os.path.join(self.folder, "home"), "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": os.path.join(self.folder, "run"), "HANDOFF_SOCKET": self.socket,
@@ -193,7 +195,7 @@ class Daemon:
                 "--socket", self.socket, *self.options, *more]
 
     def start(self, *more, within=20):
-        """Starts the daemon, and returns when it says that it is ready."""
+        """Starts the daemon, and returns when it reports that it is ready."""
         path = os.path.join(self.folder, "notify")
         if os.path.exists(path):
             os.unlink(path)
@@ -215,18 +217,18 @@ class Daemon:
                             self.ready = time.monotonic()
                             return self
                     elif ended in ready:
-                        raise Failure(f"{self.name} ended at its start with {self.process.wait()}: {tail(self.log)}")
+                        raise Failure(f"{self.name} exited with {self.process.wait()} during its start: {tail(self.log)}")
                     else:
                         raise Failure(f"{self.name} was not ready within {within} s: {tail(self.log)}")
             finally:
                 os.close(ended)
 
     def fails(self, *more, within=20):
-        """Runs the daemon, which should end by itself; answers how."""
+        """Runs the daemon, which must exit without a signal. Returns its result."""
         return run(self.words(*more), self.environment, within)
 
     def stop(self, within=20):
-        """Ends the daemon in order; answers its exit code."""
+        """Stops the daemon cleanly. Returns its exit code."""
         self.process.terminate()
         return self.process.wait(within)
 
@@ -235,11 +237,11 @@ class Daemon:
         self.process.wait(20)
 
     def restart(self):
-        expect(self.stop() == 0, f"{self.name} did not end in order")
+        expect(self.stop() == 0, f"{self.name} did not exit cleanly")
         return self.start()
 
     def ctl(self, *words, code=0, input=None, within=30):
-        """Runs handoffctl --json; fails unless it ends with `code` (None: whatever)."""
+        """Runs handoffctl --json. Fails unless it exits with `code` (None: any)."""
         result = run([*self.prefix, os.path.join(self.programs, "handoffctl"), "--socket", self.socket, "--json", *words],
                      self.environment, within, input)
         if code is not None and result.code != code:
@@ -253,14 +255,14 @@ class Daemon:
             self.environment, log, input)
 
     def publish(self, *words):
-        """Publishes, and returns when the daemon has taken it."""
+        """Publishes an activity, and returns when the daemon has accepted it."""
         follower = self.follow("publish", *words)
         follower.id = follower.wait("published")["id"]
         return follower
 
     def is_well(self):
-        """Whether the daemon still runs and answers."""
-        expect(self.process.poll() is None, f"{self.name} has ended with {self.process.returncode}: {tail(self.log)}")
+        """Checks that the daemon still runs and answers."""
+        expect(self.process.poll() is None, f"{self.name} has exited with {self.process.returncode}: {tail(self.log)}")
         expect(self.ctl("status").line["name"] == self.name, f"{self.name} does not know its name")
 
 
@@ -269,7 +271,7 @@ def run(words, environment, within=60, input=None):
         done = subprocess.run(words, env=environment, timeout=within, capture_output=True,
                               **({"input": input} if input is not None else {"stdin": subprocess.DEVNULL}))
     except subprocess.TimeoutExpired as error:
-        raise Failure(f"{' '.join(map(str, words))} did not end within {within} s: {error.stdout} {error.stderr}") from None
+        raise Failure(f"{' '.join(map(str, words))} did not exit within {within} s: {error.stdout} {error.stderr}") from None
     return Result(words, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 
@@ -282,7 +284,7 @@ def tail(path, count=15):
 
 
 class Stage:
-    """The folder of one test, and everything that runs for it."""
+    """The folder of one test, and all of its processes."""
 
     def __init__(self, name):
         self.folder = tempfile.mkdtemp(prefix="handoff-")
@@ -297,20 +299,20 @@ class Stage:
         return daemon.start() if start else daemon
 
     def join(self, first, second):
-        """Makes an account on the first and brings the second into it by a ticket."""
+        """Creates an account on the first device and adds the second to it by a ticket."""
         if first.ctl("account", "show").line["account"] is None:
             first.ctl("account", "create")
         file = os.path.join(self.folder, f"account-{len(os.listdir(self.folder))}")
         first.ctl("account", "export", file)
         imported = second.ctl("account", "import", file, code=None)
         os.unlink(file)
-        # The command waits for eight seconds; the device goes on.
+        # The command waits for eight seconds. The device continues to join.
         expect(imported.code == 0 or '"NotJoined"' in imported.errors, str(imported))
         while second.ctl("account", "show").line["epoch"] is None:
             time.sleep(0.05)
 
     def pair(self, names=("origin", "taker"), **more):
-        """Two daemons of one account."""
+        """Starts two daemons of one account."""
         first, second = (self.daemon(name, **more) for name in names)
         self.join(first, second)
         return first, second
@@ -322,7 +324,7 @@ class Stage:
         return path
 
     def end(self):
-        """Ends everything that runs for the test."""
+        """Stops all processes of the test."""
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
@@ -341,7 +343,7 @@ class Stage:
         self.remove(keep)
 
     def remove(self, keep):
-        """Removes the folder, unless somebody wants to see it."""
+        """Removes the folder, unless it is to be kept."""
         if not keep and not os.environ.get("HANDOFF_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -359,7 +361,7 @@ class Host:
         return run([*self.prefix, *words], dict(os.environ), within, input)
 
     def avahi(self, what, *lines):
-        """`lines`: `SECTION/KEY=VALUE` for the configuration of an avahi-daemon that starts."""
+        """`lines` are `SECTION/KEY=VALUE` entries for the configuration of an avahi-daemon that is started."""
         self.lab.command("avahi", self.name, what, *lines)
 
     def link(self, what):
@@ -371,25 +373,26 @@ class Host:
 
 
 class Lab:
-    """Simulated hosts of a test; they end with it."""
+    """Simulated hosts of a test, which end with it."""
 
     def __init__(self, stage, count, *options, name=""):
-        """`name` is for tests that have several labs, whose hosts do not see each other."""
+        """`name` distinguishes several labs of one test, whose hosts do not see each other."""
         if os.geteuid() != 0:
             raise Skip("simulated hosts need root")
         self.name = os.path.basename(stage.folder) + name
         stage.closers.append(self.down)
-        self.patience = 60 + 2 * count
+        self.timeout = 60 + 2 * count
         self.command("up", str(count), *options)
         self.hosts = [Host(self, f"h{number}") for number in range(1, count + 1)]
 
     def command(self, *words):
-        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, self.patience)
+        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, self.timeout)
         expect(result.code == 0, str(result))
         return result
 
     def traffic(self):
-        """Bytes and packets that all hosts have sent, and bytes that have reached them, since the beginning."""
+        """Returns the bytes and packets that all hosts have sent, and the bytes that have reached
+        them, since the start."""
         sent = packets = reached = 0
         for line in self.command("exec", "switch", "cat", "/proc/net/dev").output.splitlines():
             name, _, rest = line.partition(":")
@@ -399,14 +402,15 @@ class Lab:
         return sent, packets, reached
 
     def down(self):
-        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.patience)
+        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.timeout)
 
 
 TESTS = []
 
 
 def test(name, limit=TIME_LIMIT):
-    """Makes a function that takes a stage a test. The name says the behaviour; `limit` is in seconds."""
+    """Registers a function, which receives a stage, as a test. `name` states the behaviour and
+    `limit` is in seconds."""
 
     def register(function):
         TESTS.append((name, limit, function))
@@ -420,7 +424,7 @@ def out_of_time(*_):
 
 
 def run_test(name, limit, function):
-    """Runs one test; answers 'ok', 'FAILED' or 'skipped', and why."""
+    """Runs one test. Returns 'ok', 'FAILED' or 'skipped', and the reason."""
     stage = Stage(name)
     signal.signal(signal.SIGALRM, out_of_time)
     signal.alarm(limit)
@@ -455,8 +459,8 @@ def run_test(name, limit, function):
     return verdict, reason
 
 
-def run_and_say(name, limit, function):
-    """Runs one test, and prints how it went; answers its verdict."""
+def run_and_report(name, limit, function):
+    """Runs one test and prints its result. Returns its verdict."""
     begin = time.monotonic()
     verdict, reason = run_test(name, limit, function)
     print(f"{verdict} {name} ({time.monotonic() - begin:.1f} s)" + (f": {reason}" if reason else ""), flush=True)
@@ -464,13 +468,14 @@ def run_and_say(name, limit, function):
 
 
 def leave_network():
-    """Takes a loopback of its own, where root runs the tests: on a shared one each daemon reads the multicast of all others."""
+    """Enters a network namespace with its own loopback if root runs the tests. On a shared one each
+    daemon reads the multicast of all others."""
     if os.geteuid() == 0 and ctypes.CDLL(None).unshare(NEW_NETWORK) == 0:
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
-def beside_each_other(tests, count):
-    """Runs tests in processes and networks of their own, `count` at a time; yields the verdict of each."""
+def in_parallel(tests, count):
+    """Runs tests in their own processes and networks, `count` at a time. Yields the verdict of each."""
     verdicts = ("ok", "FAILED", "skipped")
     running = {}
 
@@ -478,7 +483,7 @@ def beside_each_other(tests, count):
         pid, status = os.wait()
         name, code = running.pop(pid), os.waitstatus_to_exitcode(status)
         if code not in range(len(verdicts)):
-            print(f"FAILED {name} (0.0 s): the process of the test ended with {code}", flush=True)
+            print(f"FAILED {name} (0.0 s): the process of the test exited with {code}", flush=True)
             return "FAILED"
         return verdicts[code]
 
@@ -491,7 +496,7 @@ def beside_each_other(tests, count):
             code = -1
             try:
                 leave_network()
-                code = verdicts.index(run_and_say(name, limit, function))
+                code = verdicts.index(run_and_report(name, limit, function))
             finally:
                 sys.stdout.flush()
                 os._exit(code & 255)
@@ -501,7 +506,7 @@ def beside_each_other(tests, count):
 
 
 def main():
-    """Runs the tests of the calling file, or those whose names contain one of the words of the command line."""
+    """Runs the tests of the calling file, or those whose names contain one of the command line's words."""
     words = sys.argv[1:]
     counts = {"ok": 0, "FAILED": 0, "skipped": 0}
     for program in ("handoffd", "handoffctl"):
@@ -510,10 +515,10 @@ def main():
             sys.exit(1)
     tests = [test for test in TESTS if not words or any(word in test[0] for word in words)]
     if AT_ONCE > 1:
-        verdicts = beside_each_other(tests, AT_ONCE)
+        verdicts = in_parallel(tests, AT_ONCE)
     else:
         leave_network()
-        verdicts = (run_and_say(*test) for test in tests)
+        verdicts = (run_and_report(*test) for test in tests)
     for verdict in verdicts:
         counts[verdict] += 1
     if counts["skipped"]:

@@ -1,4 +1,4 @@
-"""What is installed, and what the tests of all kinds of packages share."""
+"""The installed files, and the common parts of the tests of all kinds of packages."""
 
 import os
 import shutil
@@ -71,5 +71,5 @@ def needs(*programs):
 
 
 def static(program):
-    """Whether the Swift runtime is inside, as it must be in a package."""
+    """Returns whether the Swift runtime is linked statically, as a package requires."""
     return "/swift/" not in call("readelf", "-d", program).stdout

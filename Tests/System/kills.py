@@ -1,16 +1,17 @@
-"""Kills daemons and commands, again and again, and says after each kill whether anything was lost.
+"""Kills daemons and commands repeatedly, and checks after each kill that nothing was lost.
 
     python3 Tests/System/kills.py COUNT [--seed NUMBER] [--worlds NUMBER] [--only REGEX]
 
-    COUNT       ends after so many kills; Ctrl-C ends it before, with the same summary
-    --seed      the same choices again: what is asked for, who is struck, and where. What moment that is, the machine decides
-    --worlds    how many accounts of three devices are played beside each other (default: three for each processor)
+    COUNT       stops after this many kills; Ctrl-C stops it earlier, with the same summary
+    --seed      repeats the choices: requests, victims and places; the exact moment depends on the machine
+    --worlds    number of accounts of three devices that are played in parallel (default: three for each processor)
     --only      only acts whose names contain this word, such as Pairing or File
 
-Each round asks for one thing and strikes once (`kills_world.py`): a daemon or `handoffctl` is killed at a moment or at a call,
-the power fails, a write is torn, or the disk is full or broken. Nothing that was acknowledged may be lost, nothing may be half,
-and all must come to one view. It prints how long the daemons took to start after it; those above 100 ms are counted. The exit
-code is 0 if nothing failed.
+Each round makes one request and injects one fault (`kills_world.py`): a daemon or `handoffctl` is
+killed at a moment or at a call, the power fails, a write is torn, or the disk is full or broken. No
+acknowledged change may be lost, nothing may be incomplete, and all devices must reach the same
+view. It prints how long the daemons took to start after it, and counts the starts above 100 ms. The
+exit code is 0 if nothing failed.
 """
 
 import argparse
@@ -34,22 +35,22 @@ from harness import Failure, Stage, tail
 from kills_world import START_GOAL, World
 
 ACTS = kills_account.ACTS + kills_transfers.ACTS
-# An account keeps a statement of each device that was in it: after so many rounds a new one is made.
+# An account keeps a statement of each device that was in it, so a new one is created after this many rounds.
 ROUNDS = 150
-MOST_FAILURES = 20
+MAX_FAILURES = 20
 
 
 def isolate():
-    """Gives this process and what it starts a loopback of their own, where the user may: what others say on the machine's by
-    multicast, daemons of other accounts would have to read, too."""
+    """Gives this process and its children a loopback of their own, if the user is allowed to.
+    Daemons would otherwise also read the multicast of daemons of other accounts on the machine."""
     new_network = 0x40000000
     if os.geteuid() == 0 and ctypes.CDLL(None).unshare(new_network) == 0:
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
 def play(number, seed, only, reports, ended, parent):
-    """Plays one world after the other, in a process of its own."""
-    # Ctrl-C is for who prints the summary; the daemons shall not hear it.
+    """Plays one world after the other, in its own process."""
+    # Ctrl-C is for the process that prints the summary, and must not reach the daemons.
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     isolate()
@@ -62,10 +63,10 @@ def play(number, seed, only, reports, ended, parent):
                 begin = time.monotonic()
                 act, blow, killed = world.play(kinds)
                 took = time.monotonic() - begin
-                reports.put(("round", act, blow.victim, blow.way, killed, world.starts, took, world.said[-1]))
+                reports.put(("round", act, blow.victim, blow.way, killed, world.starts, took, world.notes[-1]))
                 world.starts = []
         except Exception as error:
-            failure = f"world {number}, account {turn}, {world.said[-1] if world and world.said else 'preparing'}:\n"
+            failure = f"world {number}, account {turn}, {world.notes[-1] if world and world.notes else 'preparing'}:\n"
             failure += str(error) if isinstance(error, Failure) else traceback.format_exc()
             failure += "".join(f"\n    at {os.path.basename(item.filename)}:{item.lineno}"
                                for item in traceback.extract_tb(error.__traceback__)[-4:])
@@ -80,7 +81,7 @@ def play(number, seed, only, reports, ended, parent):
 
 
 class Summary:
-    """What has been counted."""
+    """The counters."""
 
     def __init__(self):
         self.rounds, self.kills, self.faults = 0, 0, 0
@@ -118,12 +119,12 @@ class Summary:
             shares = ", ".join(f"{share:g} %: {starts[min(len(starts) - 1, int(len(starts) * share / 100))]:.0f}"
                                for share in (50, 90, 99, 99.9))
             above = sum(start > START_GOAL for start in starts)
-            print(f"   {len(starts)} starts after a strike, in ms: {shares}, most {starts[-1]:.0f}; "
+            print(f"   {len(starts)} starts after a fault, in ms: {shares}, max {starts[-1]:.0f}; "
                   f"{above} above {START_GOAL} ({100 * above / len(starts):.2f} %)", flush=True)
 
 
 def endure(count, seed, worlds, only="", say=10):
-    """Plays until so many processes were killed, or the user interrupts it. Answers the summary."""
+    """Plays until this many processes were killed, or the user interrupts it. Returns the summary."""
     faults.library()  # Built once, for all.
     context = multiprocessing.get_context("fork")
     reports, ended, summary = context.Queue(), context.Event(), Summary()
@@ -140,7 +141,7 @@ def endure(count, seed, worlds, only="", say=10):
                 pass
             except KeyboardInterrupt:
                 ended.set()
-            if summary.kills >= count or len(summary.failures) >= MOST_FAILURES:
+            if summary.kills >= count or len(summary.failures) >= MAX_FAILURES:
                 ended.set()
             if time.monotonic() - said >= say:
                 said = time.monotonic()

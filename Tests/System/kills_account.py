@@ -1,4 +1,4 @@
-"""What is asked of an account while somebody is struck: pairing, files that let in, removal, leaving, keys, names."""
+"""Requests to an account during which a fault hits a device: pairing, account files, removal, leaving, keys, names."""
 
 import os
 import time
@@ -8,7 +8,7 @@ from harness import expect
 
 
 class Act:
-    """One thing that is asked for. `act` may be struck; `check` says what must hold, and completes it."""
+    """One request. `act` may be hit by a fault. `check` checks the invariants, and completes the request."""
 
     victims = ("one", "two", "guest", "command")
 
@@ -43,7 +43,7 @@ class Rotation(Act):
     def check(self):
         w = self.world
         epoch = call(w.one, "GetStatus")["epoch"]
-        expect(epoch >= max(w.epoch, self.acknowledged), f"epoch {self.acknowledged} was told, {epoch} is there")
+        expect(epoch >= max(w.epoch, self.acknowledged), f"epoch {self.acknowledged} was acknowledged, but the epoch is {epoch}")
         w.settled()
 
 
@@ -63,36 +63,36 @@ class Name(Act):
         w = self.world
         self.is_right()
         w.settled()
-        # The call of the command that was killed may have been carried out meanwhile.
+        # The call of the killed command may have been executed in the meantime.
         self.is_right()
 
     def is_right(self):
         w = self.world
         name = dict(w.view(w.one)["devices"])[w.ids["two"]]
         expect(name == self.name or name == self.before and not self.acknowledged,
-               f"{self.name} was {'told' if self.acknowledged else 'asked for'}, {name} is there")
+               f"{self.name} was {'acknowledged' if self.acknowledged else 'requested'}, but the name is {name}")
 
 
 class Joining(Act):
-    """A guest that comes into the account."""
+    """A third device that joins the account."""
 
-    # Files that nobody will ever use: a command that was killed may leave one open.
+    # Files that remain unused: a killed command may leave one open.
     stale = ()
 
     @classmethod
     def fits(cls, world):
-        return world.guest not in world.members
+        return world.third not in world.members
 
     def joined(self):
-        """The guest has the account now, as all say."""
+        """Checks that the third device is in the account, according to all."""
         w = self.world
-        expect(w.account(w.guest) == w.account(w.one), "another account")
-        w.members = [w.one, w.two, w.guest]
-        # The file that let the guest in is closed by the members: who revokes it before removes the guest.
+        expect(w.account(w.third) == w.account(w.one), "wrong account")
+        w.members = [w.one, w.two, w.third]
+        # The file that admitted the device is closed by the members. Revoking it before that removes the device.
         w.agree(*w.members, stale=self.stale)
         w.close_tickets()
         w.settled()
-        w.hand_over(w.guest, w.two)
+        w.hand_over(w.third, w.two)
 
 
 class Import(Joining):
@@ -105,22 +105,22 @@ class Import(Joining):
 
     def act(self):
         w = self.world
-        self.acknowledged = w.excused(w.command(w.guest, "account", "import", self.file))
+        self.acknowledged = w.excused(w.command(w.third, "account", "import", self.file))
 
     def check(self):
         w = self.world
-        if w.account(w.guest) is None:
-            expect(not self.acknowledged, "it said that it has joined, and has no account")
-            again = w.guest.ctl("account", "import", self.file, code=None)
-            # The call of the command that was killed may be carried out meanwhile.
+        if w.account(w.third) is None:
+            expect(not self.acknowledged, "it reported that it has joined, and has no account")
+            again = w.third.ctl("account", "import", self.file, code=None)
+            # The call of the killed command may be executed in the meantime.
             expect(again.code == 0 or any(name in again.errors for name in ('"NotJoined"', '"AccountExists"')),
-                   f"the file does not let it in: {again}")
+                   f"the file does not admit it: {again}")
         os.unlink(self.file)
         self.joined()
 
 
 class Export(Joining):
-    """A file that lets one device in. Whatever has its name in the end must do that."""
+    """A file that admits one device. The file that has its name in the end must do that."""
 
     victims = ("one", "command", "command")
 
@@ -133,18 +133,18 @@ class Export(Joining):
 
     def check(self):
         w = self.world
-        expect(os.path.exists(self.file) or not self.acknowledged, "the file was made, and is not there")
+        expect(os.path.exists(self.file) or not self.acknowledged, "the file was reported as written, and does not exist")
         if not os.path.exists(self.file):
             self.stale = [ticket["id"] for ticket in call(w.one, "GetStatus")["tickets"]]
             w.one.ctl("account", "export", self.file)
-        w.guest.ctl("account", "import", self.file)
+        w.third.ctl("account", "import", self.file)
         for name in os.listdir(w.output):
             os.unlink(os.path.join(w.output, name))
         self.joined()
 
 
 class Pairing(Joining):
-    """A device that is let in by pairing."""
+    """A device that is admitted by pairing."""
 
     victims = ("one", "two", "guest", "command", "other command")
 
@@ -159,7 +159,7 @@ class Pairing(Joining):
             opened = window.wait("opened")
             by_link = w.round % 2 == 0
             words = [] if by_link else ["--peer", f"127.0.0.1:{opened['addresses'][0].rsplit(':', 1)[1]}"]
-            done = command(w.guest, "join", *words, input=(opened["link" if by_link else "code"] + "\n").encode())
+            done = command(w.third, "join", *words, input=(opened["link" if by_link else "code"] + "\n").encode())
             self.acknowledged = w.excused(done) if command == w.command else done.code == 0
             if self.acknowledged and not w.struck:
                 window.process.wait(20)
@@ -171,25 +171,25 @@ class Pairing(Joining):
 
     def check(self):
         w = self.world
-        if w.account(w.guest) is None:
-            expect(not self.acknowledged, "it was told that it has joined, and has no account")
+        if w.account(w.third) is None:
+            expect(not self.acknowledged, "it was notified that it has joined, and has no account")
             self.pair(self.join_again)
         self.joined()
 
     @staticmethod
     def join_again(daemon, *words, input):
         done = daemon.ctl(*words, code=None, input=input)
-        # The account that it was given before may be stored meanwhile.
-        expect(done.code == 0 or '"AccountExists"' in done.errors, f"it is not let in: {done}")
+        # The account that it received before may be stored in the meantime.
+        expect(done.code == 0 or '"AccountExists"' in done.errors, f"it is not admitted: {done}")
         return done
 
 
 class Going(Act):
-    """A guest that goes."""
+    """A third device that leaves."""
 
     @classmethod
     def fits(cls, world):
-        return world.guest in world.members
+        return world.third in world.members
 
     def prepare(self):
         w = self.world
@@ -200,15 +200,15 @@ class Going(Act):
         return view is not None and self.former in dict(view["devices"])
 
     def gone(self):
-        """The others have a new key, and the guest becomes a new device."""
+        """Checks that the others have a new key, and the third device becomes a new device."""
         w = self.world
         w.members = [w.one, w.two]
         w.agree(w.one, w.two, leaving=[self.former])
         w.settled()
         limit = time.monotonic() + CONVERGE
-        while (status := call(w.guest, "GetStatus"))["account"] is not None or status["device"] == self.former:
-            w.guest.ctl("account", "leave", "--yes", code=None)
-            expect(time.monotonic() < limit, f"it does not come to leave: {status}")
+        while (status := call(w.third, "GetStatus"))["account"] is not None or status["device"] == self.former:
+            w.third.ctl("account", "leave", "--yes", code=None)
+            expect(time.monotonic() < limit, f"it does not leave: {status}")
             time.sleep(0.02)
         w.ids["guest"] = status["device"]
 
@@ -225,11 +225,11 @@ class Removal(Going):
     def check(self):
         w = self.world
         if self.has_it():
-            expect(not self.acknowledged, "the removal was told, and is not there")
-            # The call of the command that was killed may be carried out meanwhile: then this one finds nobody.
+            expect(not self.acknowledged, "the removal was acknowledged, and is not in effect")
+            # The call of the killed command may be executed in the meantime, and this one then finds no such device.
             w.one.ctl("device", "remove", self.former, "--yes", "--no-wait", code=None)
         self.gone()
-        expect(w.epoch > self.epoch, "there is no new key after a removal")
+        expect(w.epoch > self.epoch, "no new key after a removal")
 
 
 class Leaving(Going):
@@ -237,15 +237,16 @@ class Leaving(Going):
 
     def act(self):
         w = self.world
-        self.acknowledged = w.excused(w.command(w.guest, "account", "leave", "--yes"))
+        self.acknowledged = w.excused(w.command(w.third, "account", "leave", "--yes"))
 
     def check(self):
         w = self.world
-        status = call(w.guest, "GetStatus")
+        status = call(w.third, "GetStatus")
         has_left = status["account"] is None
-        expect((status["device"] != self.former) == has_left, f"half of it left: {status}")
-        expect(has_left or not self.acknowledged, f"it was told that it has left, and has not: {status}")
-        # Who leaves while it can tell nobody is a member for the others, until the user removes it.
+        expect((status["device"] != self.former) == has_left, f"it left only partially: {status}")
+        expect(has_left or not self.acknowledged, f"it was notified that it has left, and has not: {status}")
+        # A device that leaves without being able to notify another one remains a member for the
+        # others, until the user removes it.
         if self.has_it():
             w.one.ctl("device", "remove", self.former, "--yes", "--no-wait", code=None)
         self.gone()

@@ -1,4 +1,4 @@
-"""What is handed over while somebody is struck: payloads, files that are passed or written, folders, and streams."""
+"""Transfers during which a fault hits a device: payloads, files that are passed or written, folders, and streams."""
 
 import json
 import os
@@ -14,7 +14,8 @@ SIZES = (0, 1, 3000, 65536, 1 << 20, 6 << 20)
 
 
 class Handover(Act):
-    """Something on offer at one, which two continues. Each has a type of its own, so that no former one is taken."""
+    """An activity offered by one device, which two continues. Each has a type of its own, so that
+    no former one is chosen."""
 
     victims = ("one", "two", "command", "other command")
 
@@ -27,18 +28,18 @@ class Handover(Act):
         raise NotImplementedError
 
     def offer(self):
-        """Publishes, if nobody does, and waits until the other device is offered it."""
+        """Publishes, unless it is published already, and waits until it is offered to the other device."""
         w = self.world
         if self.publisher is None or self.publisher.process.poll() is not None:
             self.publisher = w.one.publish(self.type, *self.options())
         w.running["other command"] = self.publisher.process
         limit = time.monotonic() + CONVERGE
         while not any(item["type"] == self.type for item in call(w.two, "ListActivities")["activities"]):
-            expect(time.monotonic() < limit, f"nothing was offered within {CONVERGE} s; {w.said[-3:]}")
+            expect(time.monotonic() < limit, f"nothing was offered within {CONVERGE} s; {w.notes[-3:]}")
             time.sleep(0.005)
 
     def excused(self, done):
-        """As `World.excused`. A device that lacks a new key for a moment says so."""
+        """As `World.excused`. A device that lacks a new key for a moment reports that."""
         return '"reason":"accountKeyMissing"' not in done.errors and self.world.excused(done)
 
     def withdraw(self):
@@ -60,7 +61,7 @@ class Payload(Handover):
             self.is_right(done)
 
     def is_right(self, done):
-        expect(done.line["userInfo"] == self.info, f"another payload: {done}")
+        expect(done.line["userInfo"] == self.info, f"wrong payload: {done}")
 
     def check(self):
         w = self.world
@@ -74,7 +75,7 @@ class Payload(Handover):
 
 
 class Content(Handover):
-    """What `continue --output` makes: the whole of it, or what was there before."""
+    """The result of `continue --output`: the complete content, or the previous one."""
 
     befores = ("nothing", "another")
 
@@ -100,15 +101,15 @@ class Content(Handover):
         return ["--stream", self.source]
 
     def words(self):
-        # Who waits for a program that was killed, and that nobody starts again, waits in vain.
-        patience = "1" if self.world.blow.victim == "other command" else "20"
-        return ["continue", "--type", self.type, "--output", self.target, "--force", "--timeout", patience]
+        # Waiting for a killed program that is not restarted cannot succeed.
+        timeout = "1" if self.world.blow.victim == "other command" else "20"
+        return ["continue", "--type", self.type, "--output", self.target, "--force", "--timeout", timeout]
 
     def act(self):
         w = self.world
         if self.excused(w.command(w.two, *self.words())):
             self.acknowledged = True
-            expect(self.found() == self.content, f"{self}: it was received, and is not there: {self.shown()}")
+            expect(self.found() == self.content, f"{self}: it was received, and does not exist: {self.shown()}")
 
     def found(self):
         try:
@@ -125,7 +126,7 @@ class Content(Handover):
         w = self.world
         former = OLD if self.before == "another" else None
         whole = self.found() == self.content
-        expect(whole or not self.acknowledged and self.found() == former, f"{self}: it is half, or lost: {self.shown()}")
+        expect(whole or not self.acknowledged and self.found() == former, f"{self}: it is incomplete, or lost: {self.shown()}")
         if whole and isinstance(self.content, dict):
             # A folder is never replaced.
             shutil.rmtree(self.target)
@@ -135,10 +136,10 @@ class Content(Handover):
             done = w.two.ctl(*self.words(), code=None, within=60)
             if done.code == 0:
                 break
-            expect(self.found() in (former, self.content, None), f"{self}: it is half, or lost: {self.shown()}")
+            expect(self.found() in (former, self.content, None), f"{self}: it is incomplete, or lost: {self.shown()}")
             expect(time.monotonic() < limit, f"{self}: not received within {CONVERGE} s: {done}")
-        expect(self.found() == self.content, f"{self}: another content: {self.shown()}")
-        expect(os.listdir(w.output) == ["received"], f"{self}: left over: {os.listdir(w.output)}")
+        expect(self.found() == self.content, f"{self}: wrong content: {self.shown()}")
+        expect(os.listdir(w.output) == ["received"], f"{self}: left behind: {os.listdir(w.output)}")
         self.withdraw()
         self.clean()
 
@@ -154,7 +155,7 @@ class Content(Handover):
 
 
 class File(Content):
-    """A file, which the daemon takes or the command writes."""
+    """A file, which the daemon accepts or the command writes."""
 
 
 class Folder(Content):
@@ -183,7 +184,7 @@ class Folder(Content):
 
 
 class Pipe(Content):
-    """What comes from a program's output, which can be fetched once."""
+    """The output of a program, which can be fetched once."""
 
     def options(self):
         return ["--stream", "-"]

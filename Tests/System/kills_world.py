@@ -1,8 +1,9 @@
-"""Three devices of which one is struck in each round: two members of an account, and a guest that comes and goes.
+"""Three devices of which one is hit by a fault in each round: two members of an account, and a
+third device that joins and leaves.
 
-A round asks for one thing (`kills_account.py`, `kills_transfers.py`), strikes a daemon or a command of `handoffctl` once amid it,
-and then says what must hold. The daemon that was struck is started again at once, as systemd does, and may be struck a second
-time while it starts.
+A round makes one request (`kills_account.py`, `kills_transfers.py`), injects one fault into a
+daemon or a command of `handoffctl` during it, and then checks the invariants. The daemon is
+restarted immediately, as systemd does, and may be hit a second time while it starts.
 """
 
 import contextlib
@@ -18,22 +19,24 @@ import faults
 from crash import DEADLY, WAYS, Scene, call
 from harness import BIN, Failure, Result, expect
 
-# Besides the ways of crash.py, in which a call is struck: SIGKILL at any moment, and as soon as the thing was acknowledged.
+# In addition to the ways of crash.py, which hit a call: SIGKILL at any moment, and as soon as the
+# request was acknowledged.
 MOMENT, ACKNOWLEDGED = "any moment", "acknowledged"
 KILLS = (*DEADLY, MOMENT, ACKNOWLEDGED)
 COMMANDS = ("command", "other command")
-# How often each way is taken; a command has no other devices to send to.
+# The weight of each way. A command has no other devices to send to.
 DAEMON_WAYS = {MOMENT: 8, ACKNOWLEDGED: 2, "kill": 4, "power": 4, "kill at sending": 2, "tear": 3, "no space": 1,
                "disk error": 1, "disk full": 1}
 COMMAND_WAYS = {MOMENT: 6, "kill": 4, "power": 3, "tear": 3, "no space": 1, "disk error": 1, "disk full": 1}
-# The share of kills after which the start is struck, too.
+# The share of kills after which the start is hit, too.
 AGAIN = 0.25
-# The most that a start may take, in milliseconds. What takes longer is counted, and no failure: the machine may be busy.
+# The time that a start should take at most, in milliseconds. Slower starts are counted and are not
+# failures, because the machine may be busy.
 START_GOAL = 100
 
 
 class Blow:
-    """Whom to strike in a round, and how: at a call, by its number, or after some seconds."""
+    """The victim of a round, and the way: at a call, by its number, or after some seconds."""
 
     def __init__(self, victim, way, step=0, delay=0.0, again=None):
         self.victim, self.way, self.step, self.delay, self.again = victim, way, step, delay, again
@@ -48,12 +51,12 @@ class Blow:
 
 
 class Keeper:
-    """Starts a daemon again whenever it ends, until told to stop. Has a thread of its own."""
+    """Restarts a daemon whenever it exits, until stopped. Has a thread of its own."""
 
     def __init__(self, world, daemon, blow):
         self.world, self.daemon, self.blow = world, daemon, blow
         self.ends, self.error = [], None
-        self.hear, self.tell = os.pipe()
+        self.wake_reader, self.wake_writer = os.pipe()
         self.thread = threading.Thread(target=self._keep, daemon=True)
         self.thread.start()
 
@@ -62,13 +65,13 @@ class Keeper:
             while True:
                 ended = os.pidfd_open(self.daemon.process.pid)
                 try:
-                    ready, _, _ = select.select([ended, self.hear], [], [])
+                    ready, _, _ = select.select([ended, self.wake_reader], [], [])
                 finally:
                     os.close(ended)
                 if ended not in ready:
                     return
                 self.ends.append(self.daemon.process.wait())
-                # The fault that tells of it is disarmed for the start.
+                # The fault that reports this is disarmed for the start.
                 self.world.hit = True
                 self._start()
         except Exception as error:
@@ -87,11 +90,11 @@ class Keeper:
             try:
                 self.daemon.start()
             except Failure:
-                expect(self.daemon.process.returncode == -9, f"{self.daemon.name} ended with {self.daemon.process.returncode}")
+                expect(self.daemon.process.returncode == -9, f"{self.daemon.name} exited with {self.daemon.process.returncode}")
             if timer:
                 timer.join()
-            fault.hold()
-            # Who has become ready before is struck all the same, now.
+            fault.suspend()
+            # A daemon that is already ready is hit now.
             self.daemon.kill()
             fault.disarm()
             self.ends.append(-9)
@@ -99,30 +102,30 @@ class Keeper:
         self.world.starts.append((self.daemon.ready - self.daemon.started) * 1000)
 
     def stop(self):
-        """Answers how the daemon ended, as often as it did. It runs again when this returns."""
-        os.write(self.tell, b"!")
+        """Returns how the daemon exited, once per exit. It runs again when this returns."""
+        os.write(self.wake_writer, b"!")
         self.thread.join()
-        # What ended in the very moment.
+        # An exit at this very moment.
         if self.error is None and self.daemon.process.poll() is not None:
             self.ends.append(self.daemon.process.returncode)
             self._start()
-        os.close(self.hear)
-        os.close(self.tell)
+        os.close(self.wake_reader)
+        os.close(self.wake_writer)
         if self.error:
             raise self.error
         return self.ends
 
 
 class World(Scene):
-    """The three devices, and what has been acknowledged."""
+    """The three devices, and the acknowledged results."""
 
     def __init__(self, stage, chance):
         super().__init__(stage)
         self.chance = chance
-        self.starts, self.steps, self.took, self.round, self.said = [], {}, {}, 0, []
+        self.starts, self.steps, self.took, self.round, self.notes = [], {}, {}, 0, []
         self.one = self.member("one")
         self.two = self.member("two", self.one)
-        self.guest = self.daemon("guest")
+        self.third = self.daemon("guest")
         self.members = [self.one, self.two]
         self.epoch = call(self.one, "GetStatus")["epoch"]
         self.output = os.path.join(stage.folder, "output")
@@ -136,13 +139,14 @@ class World(Scene):
     # ---- A round -------------------------------------------------------------------------------------------------
 
     def play(self, kinds):
-        """Plays one round of one of these kinds. Answers what was done, the blow, and how many processes were killed."""
+        """Plays one round of one of these kinds. Returns a description, the blow, and the number of
+        killed processes."""
         self.round += 1
         kind = self.chance.choice([kind for kind in kinds if kind.fits(self)])
         act = kind(self)
         act.prepare()
         self.blow = self._blow(act)
-        self.said = [*self.said[-30:], f"{self.round}: {act}; {self.blow}"]
+        self.notes = [*self.notes[-30:], f"{self.round}: {act}; {self.blow}"]
         killed = self._strike(act)
         act.check()
         for name, id in self.ids.items():
@@ -161,8 +165,8 @@ class World(Scene):
         if victim not in COMMANDS and way in KILLS and self.chance.random() < AGAIN:
             again = self.chance.choice((-self.chance.uniform(0, 0.03), self.chance.randint(1, 6),
                                         self.chance.randint(1, 6) + 0.5))
-        most = self.steps.get((type(act).__name__, victim, way), 8)
-        return Blow(victim, way, self.chance.randint(1, most + 1),
+        last = self.steps.get((type(act).__name__, victim, way), 8)
+        return Blow(victim, way, self.chance.randint(1, last + 1),
                     self.chance.uniform(0, 1.1 * self.took.get(type(act).__name__, 0.1)), again)
 
     def _strike(self, act):
@@ -191,12 +195,12 @@ class World(Scene):
         if blow.is_timed and not self.hit and not is_command:
             self._kill()
         if not blow.is_timed and not (keeper and keeper.ends):
-            fault.hold()
+            fault.suspend()
         self.hit = self.struck or bool(keeper and keeper.ends)
-        # What a strike excuses, nothing else does.
+        # Only a fault excuses a failure.
         if refused and not self.hit:
             if keeper:
-                keeper.stop()  # Nobody else would end what it starts.
+                keeper.stop()  # Nothing else would end its child processes.
             raise refused
         if not self.hit and not blow.is_timed:
             key = (name, blow.victim, blow.way)
@@ -209,14 +213,14 @@ class World(Scene):
         if is_command:
             return int(self.hit and blow.way in KILLS)
         if self.hit and blow.way in KILLS:
-            # It is dead, and the keeper may not have heard of it.
+            # It is dead, and the keeper may not have noticed yet.
             limit = time.monotonic() + 20
             while not keeper.ends and keeper.error is None:
-                expect(time.monotonic() < limit, f"{blow.victim} was struck, and lives on")
+                expect(time.monotonic() < limit, f"{blow.victim} was hit by the fault and still runs")
                 time.sleep(0.001)
         ends = keeper.stop()
         for code in ends:
-            expect(code == -9 or blow.way not in KILLS and code >= 0, f"{blow.victim} ended with {code}")
+            expect(code == -9 or blow.way not in KILLS and code >= 0, f"{blow.victim} exited with {code}")
         fault.disarm()
         return ends.count(-9)
 
@@ -232,7 +236,7 @@ class World(Scene):
         if process is not None and process.poll() is None:
             self.hit = True
             process.kill()
-            # Whoever looks afterwards shall see that it is dead.
+            # Later checks must see that it is dead.
             process.wait()
 
     def _tidy(self):
@@ -245,7 +249,7 @@ class World(Scene):
     # ---- For acts ------------------------------------------------------------------------------------------------
 
     def command(self, daemon, *words, input=None, within=60):
-        """Runs the command that may be struck. Answers its result, whatever it is."""
+        """Runs the command that may be hit by the fault. Returns its result, whatever it is."""
         environment = {**daemon.environment, **self.faults["command"].environment}
         words = [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, "--json", *words]
         process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -254,24 +258,24 @@ class World(Scene):
         try:
             output, errors = process.communicate(input, timeout=within)
         except subprocess.TimeoutExpired:
-            raise Failure(f"{words} did not end within {within} s") from None
+            raise Failure(f"{words} did not exit within {within} s") from None
         code = process.returncode
-        expect(code >= 0 or code == -9 and self.blow.victim == "command", f"{words} ended with {code}: {errors[-500:]}")
+        expect(code >= 0 or code == -9 and self.blow.victim == "command", f"{words} exited with {code}: {errors[-500:]}")
         return Result(words, code, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"))
 
     def excused(self, result):
-        """Answers whether a command has done what it should; fails when it has not and nothing was struck."""
-        expect(result.code == 0 or self.struck, f"nothing was struck: {result}")
+        """Returns whether a command has succeeded. Fails if it has not and there was no fault."""
+        expect(result.code == 0 or self.struck, f"it failed without a fault: {result}")
         return result.code == 0
 
     @staticmethod
     def said_by(result, event):
-        """Whether a command has said this before it ended, in whatever way."""
+        """Returns whether a command has printed this before it exited, in whatever way."""
         lines = result.output.split("\n")[:-1]
         return any(json.loads(line).get("event") == event for line in lines if line)
 
     def close_tickets(self):
-        """Closes the files that were made and not used."""
+        """Closes exported files that were not used."""
         for ticket in call(self.one, "GetStatus")["tickets"]:
             self.one.ctl("account", "export", "--revoke", ticket["id"])
 

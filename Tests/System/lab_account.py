@@ -1,4 +1,5 @@
-"""The life of an account on simulated hosts: paired, named, removed while somebody is away, and back. Needs root."""
+"""The life of an account on simulated hosts: paired, named, a device removed while another is
+offline, which then returns. Needs root."""
 
 import os
 import shutil
@@ -11,7 +12,7 @@ from harness import ROOT, Lab, Skip, expect, main, test
 PEER = os.path.join(ROOT, "Tests", "Peer")
 TYPE = "com.example.editing"
 
-# Calls a member as the reference peer would, and says how many bytes came back.
+# Calls a member as the reference peer would, and prints the number of bytes received.
 KNOCK = """
 import json, socket, sys
 sys.path.insert(0, sys.argv[1])
@@ -37,7 +38,7 @@ print(json.dumps({"bytes": got, "end": end}))
 
 
 def view(daemon):
-    """What all members must say the same; None while something is missing."""
+    """Returns the part of a device's view in which all members must agree, or None while it is incomplete."""
     status, listed = call(daemon, "GetStatus"), call(daemon, "ListDevices")["devices"]
     if status["warnings"] or status["tickets"] or status["account"] is None:
         return None
@@ -45,7 +46,7 @@ def view(daemon):
 
 
 def agree(daemons, names, epoch=None, within=60):
-    """Waits until all say that these devices, by name, are the account; answers how long it took."""
+    """Waits until all report that exactly the devices with these names are the account. Returns the time this took."""
     begin = time.monotonic()
     while True:
         views = [view(daemon) for daemon in daemons]
@@ -62,17 +63,17 @@ def pair(inviter, joiner, by="code"):
     secret = window.wait("opened")[by]
     joiner.ctl("join", input=(secret + "\n").encode(), within=60)
     window.wait("joined")
-    expect(window.process.wait(20) == 0, "pair did not end in order")
+    expect(window.process.wait(20) == 0, "pair did not exit cleanly")
 
 
-@test("five devices pair and are named; one is removed while another is off, which is back after two rotations", limit=300)
+@test("five devices pair and are named, and one is removed while another is off, which returns after two rotations", limit=300)
 def life(stage):
     lab = Lab(stage, 6, "--no-avahi")
-    # Names that are no beginning of an id.
+    # Names that are no prefix of an id.
     one, two, three, four, five = daemons = [
         stage.daemon(f"m{number}", host=host) for number, host in enumerate(lab.hosts[:5], 1)]
     one.ctl("account", "create")
-    # Each new member lets the next one in.
+    # Each new member admits the next one.
     for inviter, joiner, by in ((one, two, "code"), (two, three, "link"), (three, four, "code"), (one, five, "link")):
         pair(inviter, joiner, by)
     print(f"   five agree after {agree(daemons, ['m1', 'm2', 'm3', 'm4', 'm5']):.2f} s")
@@ -86,16 +87,16 @@ def life(stage):
         daemon.follow("watch").wait("added", id=publish.id)
     publish.interrupt()
 
-    # Everything that the removed one has, also on another machine.
-    expect(four.stop() == 0, "it did not end in order")
+    # All data of the removed device, copied to another machine.
+    expect(four.stop() == 0, "the daemon did not exit cleanly")
     six = stage.daemon("m6", start=False, host=lab.hosts[5])
     shutil.copytree(four.state, six.state)
     four.start()
     agree(daemons, names)
-    # The last that it is told as a member is that nothing is on offer any more.
+    # As a member it is last notified that nothing is offered any more.
     while four.ctl("list").lines:
         time.sleep(0.1)
-    expect(five.stop() == 0, "it did not end in order")
+    expect(five.stop() == 0, "the daemon did not exit cleanly")
     before = view(one)[1]
     removal = one.follow("device", "remove", "thief", "--yes", "--timeout", "20")
     removed = removal.wait("removed")
@@ -103,7 +104,7 @@ def life(stage):
         removed = removal.wait("confirmed")
     away = [device for device in removed["waiting"]]
     listed = {device["id"]: device["name"] for device in call(one, "ListDevices")["devices"]}
-    expect([listed.get(id) for id in away] == ["m5"], f"who has yet to hear: {away}")
+    expect([listed.get(id) for id in away] == ["m5"], f"wrong devices still to be notified: {away}")
     removal.interrupt()
     rest = ["m1", "two", "m3", "m5"]
     print(f"   three agree after the removal after {agree((one, two, three), rest, before + 1):.2f} s")
@@ -128,14 +129,14 @@ def life(stage):
         expect(refused.code != 0, f"{daemon.name} continued: {refused}")
         watch.interrupt()
         while (line := watch.next()) is not None:
-            # What was on offer before the removal may still stand in a record that was made then.
+            # An offer made before the removal may still be in a record of that time.
             expect(line["event"] != "added" or line["title"] == "Before", f"{daemon.name} was offered {line}")
     for daemon in (one, two, three, five):
-        expect(all(line["id"] != hidden.id for line in daemon.ctl("list").lines), "an offer of the removed one is shown")
+        expect(all(line["id"] != hidden.id for line in daemon.ctl("list").lines), "an offer of the removed device is shown")
     agree((one, two, three, five), rest, before + 3)
 
 
-@test("a removed member, with all its keys, gets not one byte at the gate; nor does openssl", limit=180)
+@test("a removed member with all its keys receives no bytes at the gate, and neither does openssl", limit=180)
 def knocking(stage):
     try:
         import cryptography  # noqa: F401
@@ -164,9 +165,9 @@ def knocking(stage):
     expect(found["end"] == "let in" and found["bytes"] > 500, f"it does not work before the removal: {found}")
     one.ctl("device", "remove", "Python", "--yes", "--timeout", "20")
     agree((one, two), ["one", "two"])
-    expect(knock()["bytes"] == 0, f"a removed member got something: {knock()}")
+    expect(knock()["bytes"] == 0, f"a removed member received data: {knock()}")
     result = third.run("openssl", "s_client", "-connect", f"{address}:{port}", "-tls1_3", "-alpn", "handoff/1")
-    expect("SSL handshake has read 0 bytes" in result.output, f"openssl s_client got something: {result}")
+    expect("SSL handshake has read 0 bytes" in result.output, f"openssl s_client received data: {result}")
 
 
 if __name__ == "__main__":

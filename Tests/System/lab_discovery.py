@@ -1,11 +1,11 @@
-"""Handing over between simulated hosts, by real multicast DNS. Needs root."""
+"""Handoff between simulated hosts, by real multicast DNS. Needs root."""
 
 import time
 
 from harness import Lab, expect, main, same, test
 
 TYPE = "com.example.editing"
-# Less than the 25 s after which a call by D-Bus gives Avahi up, in seconds.
+# Less than the 25 s after which a D-Bus call to Avahi times out, in seconds.
 FROZEN = 20
 INFO = {"page": 3, "scale": 1.0, "text": "Grüße", "data": {"$data": "AAH/"}}
 
@@ -18,7 +18,7 @@ def pair(stage, lab, discovery="auto"):
 
 
 def hand_over(origin, taker, watch=None, within=20):
-    """Publishes on one, and continues on the other; then withdraws."""
+    """Publishes on one, and continues on the other. Then withdraws the activity."""
     watch = watch or taker.follow("watch")
     publish = origin.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3, "scale": 1.0, "text": "Grüße", '
                              '"data": {"$data": "AAH/"}}')
@@ -26,7 +26,7 @@ def hand_over(origin, taker, watch=None, within=20):
     taken = taker.ctl("continue", publish.id, "--print").line
     expect(same(taken["userInfo"], INFO), f"wrong payload: {taken}")
     publish.wait("continued", deviceName="taker")
-    expect(publish.interrupt() == 0, "Ctrl-C is no failure")
+    expect(publish.interrupt() == 0, "Ctrl-C is reported as a failure")
     watch.wait("removed", id=publish.id, within=within)
 
 
@@ -50,7 +50,7 @@ for kind in ("avahi", "embedded"):
             hand_over(origin, taker)
 
 
-@test("auto takes Avahi where it runs, and the embedded responder where it does not; both find each other", limit=120)
+@test("auto uses Avahi if it runs, and the embedded responder if it does not, and both find each other", limit=120)
 def mixed(stage):
     lab = Lab(stage, 2, "--no-avahi")
     lab.hosts[0].avahi("start")
@@ -60,7 +60,7 @@ def mixed(stage):
     in_use(taker, "embedded")
 
 
-@test("auto gives way when Avahi appears", limit=120)
+@test("auto switches to Avahi when it appears", limit=120)
 def avahi_appears(stage):
     lab = Lab(stage, 2, "--no-avahi")
     origin, taker = pair(stage, lab)
@@ -68,7 +68,7 @@ def avahi_appears(stage):
     lab.hosts[0].avahi("start")
     limit = time.monotonic() + 40
     while origin.ctl("status").line["discovery"] != "avahi":
-        expect(time.monotonic() < limit, "auto did not change to Avahi within 40 s")
+        expect(time.monotonic() < limit, "auto did not switch to Avahi within 40 s")
         time.sleep(0.1)
     hand_over(origin, taker)
 
@@ -88,7 +88,7 @@ def avahi_restarts(stage):
     hand_over(origin, taker, watch)
 
 
-@test("kill -9 of Avahi loses nothing, and a device that comes afterwards is found when Avahi is back", limit=120)
+@test("kill -9 of Avahi loses nothing, and a device that starts afterwards is found when Avahi runs again", limit=120)
 def avahi_killed(stage):
     lab = Lab(stage, 3, "--avahi")
     origin, taker = pair(stage, lab, "avahi")
@@ -105,7 +105,7 @@ def avahi_killed(stage):
     expect(taker.ctl("continue", late.id, "--print").line["deviceName"] == "third", "wrong device")
 
 
-@test("a frozen Avahi is not noticed at the control socket, nor by devices that know each other", limit=120)
+@test("a frozen Avahi delays neither the control socket nor devices that know each other", limit=120)
 def avahi_frozen(stage):
     lab = Lab(stage, 2, "--avahi")
     origin, taker = pair(stage, lab, "avahi")
@@ -115,7 +115,7 @@ def avahi_frozen(stage):
     watch = taker.follow("watch")
     watch.wait("ready")
     for _ in range(20):
-        # Avahi stays frozen: what waits for it is answered only when its calls time out.
+        # Avahi remains frozen. Requests that depend on it are answered only when its calls time out.
         origin.ctl("status", within=FROZEN)
         taker.ctl("list", within=FROZEN)
     hand_over(origin, taker, watch)
@@ -124,7 +124,7 @@ def avahi_frozen(stage):
     hand_over(origin, taker, watch)
 
 
-@test("a frozen Avahi does not hold up the start or the end of the daemon", limit=60)
+@test("a frozen Avahi does not delay the start or the exit of the daemon", limit=60)
 def start_frozen(stage):
     lab = Lab(stage, 1, "--avahi")
     lab.hosts[0].avahi("freeze")
@@ -132,13 +132,13 @@ def start_frozen(stage):
     daemon = stage.daemon("one", host=lab.hosts[0], discovery="avahi")
     daemon.ctl("status", within=FROZEN)
     begin = time.monotonic()
-    expect(daemon.stop() == 0, "it did not end in order")
-    expect(time.monotonic() - begin < 10, "the end waited for Avahi")
+    expect(daemon.stop() == 0, "the daemon did not exit cleanly")
+    expect(time.monotonic() - begin < 10, "the exit waited for Avahi")
 
 
 for kind in ("avahi", "embedded"):
 
-    @test(f"without a network the daemon works, and finds its devices when the cable is back ({kind})", limit=120)
+    @test(f"without a network the daemon works, and finds its devices when the cable is plugged in again ({kind})", limit=120)
     def cable(stage, kind=kind):
         lab = Lab(stage, 2, "--avahi" if kind == "avahi" else "--no-avahi")
         origin, taker = pair(stage, lab, kind)
@@ -153,12 +153,12 @@ for kind in ("avahi", "embedded"):
         expect(taker.ctl("continue", publish.id, "--print").line["id"] == publish.id, "wrong activity")
 
 
-@test("a daemon that starts without any network is found when one comes", limit=120)
+@test("a daemon that starts without any network is found when one appears", limit=120)
 def late_network(stage):
     lab = Lab(stage, 2, "--no-avahi")
     origin, taker = pair(stage, lab, "embedded")
     for daemon, host in zip((origin, taker), lab.hosts):
-        expect(daemon.stop() == 0, f"{daemon.name} did not end in order")
+        expect(daemon.stop() == 0, f"{daemon.name} did not exit cleanly")
         host.link("down")
         daemon.start()
     publish = origin.publish(TYPE)
@@ -179,7 +179,7 @@ def address_change(stage):
     hand_over(origin, taker, within=60)
 
 
-@test("an offer of a device that lost power goes, and its neighbour stays well", limit=180)
+@test("an offer of a device that lost power is withdrawn, and its neighbour keeps working", limit=180)
 def power_loss(stage):
     lab = Lab(stage, 2, "--no-avahi")
     origin, taker = pair(stage, lab, "embedded")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A member that repeats, acknowledges and forwards in another member's place gets no address proved, and no advert. Needs root."""
+"""A member that repeats, acknowledges and forwards in another member's place cannot verify an
+address, and receives no advert. Needs root."""
 
 import json
 import os
@@ -22,17 +23,17 @@ def program(host, name, *words):
 
 
 def reports(process, until, within=20):
-    """The counts of the diverter, once they fulfil a condition."""
+    """Returns the counts of the diverter, once they meet a condition."""
     for _ in range(5 * within):
         line = process.stdout.readline()
-        expect(line, "the diverter has ended")
+        expect(line, "the diverter has exited")
         counts = json.loads(line)
         if until(counts):
             return counts
     raise Failure(f"the diverter is at {counts}")
 
 
-@test("a member that repeats, acknowledges and forwards adverts of another one gets none of its adverts", limit=150)
+@test("a member that repeats, acknowledges and forwards adverts of another one receives none of its adverts", limit=150)
 def diverted(stage):
     lab = Lab(stage, 3, "--no-avahi", "--ipv4-only")
     sender, victim = (stage.daemon(name, host=host, discovery="embedded") for name, host in zip(("sender", "victim"), lab.hosts))
@@ -51,19 +52,20 @@ def diverted(stage):
     stage.processes.append(process)
     reports(process, lambda counts: counts["repeated"] and counts["forged"])
 
-    # The victim is away for a moment: its adverts go to each address that is known of it, and so to the diverter's.
+    # The victim is unreachable for a moment. Its adverts are sent to each known address, including
+    # that of the diverter.
     victim.host.link("down")
     offer = sender.publish(TYPE, "--title", "away")
     counts = reports(process, lambda counts: counts["diverted"] > 0)
     victim.host.link("up")
     watch.wait("added", id=offer.id)
-    # Later the victim acknowledges an advert over the diverter, which forwards that to the sender.
+    # Later the victim acknowledges an advert through the diverter, which forwards it to the sender.
     before = reports(process, lambda now: now["answered"])
     for number in range(10):
         watch.wait("added", id=sender.publish(TYPE, "--title", str(number)).id)
     after = reports(process, lambda now: now["forged"] >= before["forged"] + 3)
     print(f"    {before}, then {after}")
-    expect(after["diverted"] == before["diverted"], f"adverts went to the diverter: {before}, then {after}")
+    expect(after["diverted"] == before["diverted"], f"adverts were sent to the diverter: {before}, then {after}")
     for daemon in (sender, victim):
         daemon.is_well()
 

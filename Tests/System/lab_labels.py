@@ -1,4 +1,5 @@
-"""What an observer sees of an account whose key changes: its members do not change their labels at the same time. Needs root."""
+"""An observer's view of an account whose key changes: its members do not change their labels at the
+same time. Needs root."""
 
 import os
 import socket
@@ -8,14 +9,14 @@ from harness import Lab, expect, main, test
 from recording import texts
 
 TYPE = "com.example.editing"
-# Seconds over which the members spread their new labels, and how much later than that the last one may come.
+# Seconds over which the members spread their new labels, and the tolerance for the last one.
 SPREAD, LATE = 180, 5
-# Members that change within so many seconds would be seen to belong together. That three do by chance: once in a thousand times.
+# Members that change within this many seconds could be linked. Three do so by chance once in a thousand times.
 TOGETHER = 3
 PAUSE = 0.1
 
 
-@test("after a removal three members change their labels at moments of their own, and continue all the time", limit=300)
+@test("after a removal three members change their labels at independent times, and can continue activities throughout", limit=300)
 def spread(stage):
     lab = Lab(stage, 4, "--no-avahi", "--ipv4-only")
     members = [stage.daemon(name, host=host) for name, host in zip(("one", "two", "three", "four"), lab.hosts)]
@@ -26,8 +27,8 @@ def spread(stage):
     lab.command("capture", recording)
     restarted = {}
     for member in members:
-        # Then its record is in the recording.
-        expect(member.stop() == 0, f"{member.name} did not end in order")
+        # By then its record is in the recording.
+        expect(member.stop() == 0, f"{member.name} did not exit cleanly")
         restarted[member] = time.time()
         member.start()
     watch = stay[1].follow("watch")
@@ -36,7 +37,7 @@ def spread(stage):
     watch.wait("added", id=publish.id)
 
     def labels(member):
-        """The moments at which a member announced its labels, by the clock of this machine."""
+        """Returns the times at which a member announced its labels, by the clock of this machine."""
         source = socket.inet_aton(f"10.80.0.{members.index(member) + 1}")
         moments = {}
         for (instance, _), moment in texts(recording, source).items():
@@ -56,7 +57,7 @@ def spread(stage):
         for _ in range(20):
             begin = time.monotonic()
             taken = stay[1].ctl("continue", publish.id, "--print", "--timeout", "5").line
-            expect(taken["id"] == publish.id, "another activity")
+            expect(taken["id"] == publish.id, "wrong activity")
             slowest, tries = max(slowest, time.monotonic() - begin), tries + 1
             time.sleep(max(0, PAUSE - (time.monotonic() - begin)))
     changes = [[moment - removed for moment in labels(member) if moment > removed] for member in stay]
@@ -64,7 +65,7 @@ def spread(stage):
           f"continued {tries} times, the slowest in {slowest:.2f} s", flush=True)
     expect(all(len(change) == 1 for change in changes), f"more than one new label: {changes}")
     expect(max(changes)[0] - min(changes)[0] > TOGETHER, f"all at the same time: {changes}")
-    expect(all(member.ctl("account", "show").line["epoch"] > epoch for member in stay), "the key is the former one")
+    expect(all(member.ctl("account", "show").line["epoch"] > epoch for member in stay), "the key has not changed")
 
 
 if __name__ == "__main__":

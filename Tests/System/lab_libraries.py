@@ -1,4 +1,4 @@
-"""Conditions on which a library would end the daemon, on simulated hosts. Needs root."""
+"""Conditions under which a library would abort the daemon, on simulated hosts. Needs root."""
 
 import os
 import struct
@@ -21,7 +21,7 @@ def packet(records):
 
 
 def send_aliases(address):
-    """Announces aliases of the names that devices browse, as those that end libavahi-core by its assertions."""
+    """Announces aliases of the names that devices browse, like those that abort libavahi-core by its assertions."""
     from mdns_flood import GROUP, PORT, multicast_socket
     sock = multicast_socket(address)
     service = "_handoff._tcp.local"
@@ -39,19 +39,19 @@ def send_aliases(address):
         time.sleep(2)
 
 
-@test("aliases of the names that are browsed do not end the daemon", limit=120)
+@test("aliases of the browsed names do not stop the daemon", limit=120)
 def aliases(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin = stage.daemon("origin", host=lab.hosts[0], discovery="embedded")
     origin.ctl("account", "create")
     done = lab.hosts[1].run(sys.executable, os.path.abspath(__file__), "--send", lab.hosts[1].addresses[0])
     expect(done.code == 0, str(done))
-    # The records expire meanwhile.
+    # The records expire in the meantime.
     time.sleep(12)
     origin.is_well()
 
 
-@test("a network that appears while there are no descriptors does not end the daemon", limit=120)
+@test("a network that appears while there are no descriptors does not stop the daemon", limit=120)
 def appears(stage):
     lab = Lab(stage, 1, "--no-avahi")
     lab.hosts[0].link("down")
@@ -65,7 +65,7 @@ def appears(stage):
         expect(done.code == 0, str(done))
     lab.hosts[0].link("up")
     time.sleep(3)
-    expect(origin.process.poll() is None, f"it ended with {origin.process.poll()}")
+    expect(origin.process.poll() is None, f"it exited with {origin.process.poll()}")
     subprocess.run(["prlimit", "--nofile=4096", "--pid", pid], check=True, timeout=10)
     limit = time.monotonic() + 30
     while (status := origin.ctl("status").line)["discoveryState"] != "running":

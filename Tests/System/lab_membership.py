@@ -1,7 +1,9 @@
-"""Membership on simulated hosts: whoever is let in comes in, and all members agree, whatever happens in which order. Needs root.
+"""Membership on simulated hosts: each admitted device joins, and all members agree, in whatever
+order events happen. Needs root.
 
-Each run is repeated with new accounts: HANDOFF_RUNS (default 6 of three devices by files) and HANDOFF_STORMS (default 2 of six
-devices with random changes), with embedded discovery and with Avahi. HANDOFF_SEED repeats a run.
+Each run is repeated with new accounts: HANDOFF_RUNS (default 6 of three devices by files) and
+HANDOFF_STORMS (default 2 of six devices with random changes), with embedded discovery and with
+Avahi. HANDOFF_SEED repeats a run.
 """
 
 import json
@@ -18,19 +20,19 @@ from harness import Failure, Lab, expect, main, test
 RUNS = int(os.environ.get("HANDOFF_RUNS", "6"))
 STORMS = int(os.environ.get("HANDOFF_STORMS", "2"))
 SEED = int(os.environ.get("HANDOFF_SEED", "1"))
-# How long all members usually take to agree after the last change, at most, in seconds.
+# The maximum time that members usually take to agree after the last change, in seconds.
 AGREEMENT = 5
 
 
 def state(daemon):
-    """What a device says of itself: its account, epoch, devices, and whether it says that it has joined."""
+    """Returns a device's view: its account, epoch, devices, and whether it reports that it has joined."""
     status = call(daemon, "GetStatus")
     devices = tuple(sorted(device["id"] for device in call(daemon, "ListDevices")["devices"]))
     return status["account"], status["epoch"], devices, tuple(status["warnings"]), len(status["tickets"])
 
 
 def agree(daemons, count, tickets=0, within=30):
-    """Waits until the devices say that they, `count` in all, are one account; answers how long it took."""
+    """Waits until the devices, `count` in all, report the same account. Returns the time this took."""
     begin = time.monotonic()
     while True:
         states = [state(daemon) for daemon in daemons]
@@ -43,20 +45,21 @@ def agree(daemons, count, tickets=0, within=30):
 
 
 def agree_in_time(times):
-    """Fails where half of the agreements took too long. One may, by the protocol's own rules: of two devices that lose each
-    other at the last change the one that waits calls, and only a difference that is heard of is mended."""
+    """Fails if half of the agreements took too long. A single one may, by the protocol's own rules:
+    if two devices lose each other at the last change, the waiting one calls, and only a difference
+    that is received is fixed."""
     median = sorted(times)[(len(times) - 1) // 2]
-    expect(median <= AGREEMENT, f"half of the times until all agreed were {median:.2f} s and more")
+    expect(median <= AGREEMENT, f"the median time until agreement was {median:.2f} s")
 
 
 def together(*acts):
-    """Does all at the same time; the first failure is passed on."""
+    """Runs all functions in parallel, and raises the first failure."""
     failures = []
 
     def guarded(act):
         try:
             act()
-        except BaseException as error:  # noqa: B902 - passed on below
+        except BaseException as error:  # noqa: B902 - raised below
             failures.append(error)
 
     threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
@@ -76,7 +79,7 @@ def reset(daemon):
 
 
 def files(stage, *options, discovery="embedded"):
-    """Three devices, two files that are made one after the other and imported at once."""
+    """Three devices, and two files that are exported one after the other and imported simultaneously."""
     lab = Lab(stage, 3, *options)
     daemons = [stage.daemon(f"m{number}", host=host, discovery=discovery) for number, host in enumerate(lab.hosts, 1)]
     one, two, three = daemons
@@ -101,16 +104,16 @@ def files(stage, *options, discovery="embedded"):
             reset(daemon)
     times.sort()
     print(f"   {RUNS} runs with {discovery}: from the imports to agreement {times[0]:.2f}, {times[len(times) // 2]:.2f}, "
-          f"{times[-1]:.2f} s (least, median, most)", flush=True)
+          f"{times[-1]:.2f} s (min, median, max)", flush=True)
     agree_in_time(agreements)
 
 
-@test("two files that are made one after the other let two devices in at once", limit=120 + 20 * RUNS)
+@test("two files that are exported one after the other admit two devices simultaneously", limit=120 + 20 * RUNS)
 def files_embedded(stage):
     files(stage, "--no-avahi")
 
 
-@test("two files let two devices in at once, with Avahi", limit=120 + 20 * RUNS)
+@test("two files admit two devices simultaneously, with Avahi", limit=120 + 20 * RUNS)
 def files_avahi(stage):
     files(stage, "--avahi", discovery="avahi")
 
@@ -120,11 +123,11 @@ class Storm:
 
     def __init__(self, stage, daemons, seed):
         self.stage, self.daemons, self.random = stage, daemons, random.Random(seed)
-        self.members, self.guests, self.files = [daemons[0]], list(daemons[1:]), []
-        self.number, self.seed, self.said = 0, seed, []
+        self.members, self.outsiders, self.files = [daemons[0]], list(daemons[1:]), []
+        self.number, self.seed, self.notes = 0, seed, []
 
     def note(self, *words):
-        self.said.append(" ".join(str(word) for word in words))
+        self.notes.append(" ".join(str(word) for word in words))
 
     def play(self, steps):
         self.members[0].ctl("account", "create")
@@ -135,8 +138,8 @@ class Storm:
             self.random.choice(acts)()
             if self.random.random() < 0.3:
                 time.sleep(self.random.random())
-        # Whoever has a file that is good comes in at last.
-        while self.files and self.guests:
+        # A device with a valid file joins in the end.
+        while self.files and self.outsiders:
             self.take()
 
     def export(self):
@@ -150,43 +153,43 @@ class Storm:
         self.files.append((path, member))
 
     def take(self):
-        if not self.files or not self.guests:
+        if not self.files or not self.outsiders:
             return
         path, _ = self.files.pop(self.random.randrange(len(self.files)))
-        guest = self.guests.pop(self.random.randrange(len(self.guests)))
-        self.note("import", guest.name, path[-3:])
-        line = guest.ctl("account", "import", path).line
-        expect(line["joined"], f"seed {self.seed}: {guest.name} did not join: {line}; {self.said}")
-        self.members.append(guest)
+        outsider = self.outsiders.pop(self.random.randrange(len(self.outsiders)))
+        self.note("import", outsider.name, path[-3:])
+        line = outsider.ctl("account", "import", path).line
+        expect(line["joined"], f"seed {self.seed}: {outsider.name} did not join: {line}; {self.notes}")
+        self.members.append(outsider)
 
     def pair(self):
-        if not self.guests:
+        if not self.outsiders:
             return
-        inviter, guest = self.random.choice(self.members), self.guests.pop(self.random.randrange(len(self.guests)))
-        self.note("pair", inviter.name, guest.name)
+        inviter, outsider = self.random.choice(self.members), self.outsiders.pop(self.random.randrange(len(self.outsiders)))
+        self.note("pair", inviter.name, outsider.name)
         window = inviter.follow("pair", "--yes")
         link = window.wait("opened")["link"]
-        guest.ctl("join", input=(link + "\n").encode(), within=60)
+        outsider.ctl("join", input=(link + "\n").encode(), within=60)
         window.wait("joined")
-        self.members.append(guest)
+        self.members.append(outsider)
 
     def remove(self):
         remover, removed = self.random.sample(self.members, 2)
         self.note("remove", remover.name, removed.name)
         id = call(removed, "GetStatus")["device"]
-        # The remover may not have heard of a device that another one has just let in: it could not remove that, and would
-        # remove with a device whom that has let in.
+        # The remover may not know of a device that another one has just admitted. It could not
+        # remove that, and removing a device also removes those that it has admitted.
         ids = {call(member, "GetStatus")["device"] for member in self.members}
         end = time.monotonic() + 10
         while not ids <= {device["id"] for device in call(remover, "ListDevices")["devices"]}:
-            expect(time.monotonic() < end, f"seed {self.seed}: {remover.name} never heard of all members; {self.said}")
+            expect(time.monotonic() < end, f"seed {self.seed}: {remover.name} never learned of all members; {self.notes}")
             time.sleep(0.02)
         remover.ctl("device", "remove", id, "--yes", "--no-wait")
         self.members.remove(removed)
-        # A file is good while the device that made it is a member; as a new device it may come back.
+        # A file is valid while the device that exported it is a member. The removed device may rejoin as a new device.
         self.files = [file for file in self.files if file[1] is not removed]
         reset(removed)
-        self.guests.append(removed)
+        self.outsiders.append(removed)
 
     def rotate(self):
         member = self.random.choice(self.members)
@@ -199,7 +202,7 @@ class Storm:
         daemon.restart()
 
     def check(self):
-        """All members agree within seconds, and nobody else says that it is one."""
+        """Checks that all members agree within seconds, and that no other device reports to be one."""
         begin = time.monotonic()
         tickets = None
         while True:
@@ -208,11 +211,11 @@ class Storm:
             if account and epoch and len(set(states)) == 1 and len(devices) == len(self.members) and not warnings:
                 break
             if time.monotonic() - begin > 30:
-                raise Failure(f"seed {self.seed}: no agreement: {states}; {self.said}")
+                raise Failure(f"seed {self.seed}: no agreement: {states}; {self.notes}")
             time.sleep(0.02)
         took = time.monotonic() - begin
-        for guest in self.guests:
-            expect(call(guest, "GetStatus")["account"] is None, f"seed {self.seed}: {guest.name} says that it has joined")
+        for outsider in self.outsiders:
+            expect(call(outsider, "GetStatus")["account"] is None, f"seed {self.seed}: {outsider.name} reports that it has joined")
         return took
 
 
@@ -226,12 +229,12 @@ def storms(stage, *options, discovery="embedded"):
         took = storm.check()
         times.append(took)
         if took > AGREEMENT:
-            print(f"   seed {storm.seed}: agreement after {took:.2f} s: {storm.said}", flush=True)
+            print(f"   seed {storm.seed}: agreement after {took:.2f} s: {storm.notes}", flush=True)
         for daemon in storm.members[1:] + storm.members[:1]:
             reset(daemon)
     times.sort()
     print(f"   {STORMS} runs with {discovery}: agreement after the last change {times[0]:.2f}, {times[len(times) // 2]:.2f}, "
-          f"{times[-1]:.2f} s (least, median, most)", flush=True)
+          f"{times[-1]:.2f} s (min, median, max)", flush=True)
     agree_in_time(times)
 
 
@@ -245,21 +248,21 @@ def storm_avahi(stage):
     storms(stage, "--avahi", discovery="avahi")
 
 
-@test("two hosts that run with copies of one state folder notice it by mDNS, also when both start at once", limit=120)
+@test("two hosts that run with copies of one state folder detect it by mDNS, even if both start simultaneously", limit=120)
 def copies(stage):
     lab = Lab(stage, 2, "--no-avahi")
     first = stage.daemon("first", host=lab.hosts[0])
     first.ctl("account", "create")
-    expect(first.stop() == 0, "it did not end in order")
+    expect(first.stop() == 0, "the daemon did not exit cleanly")
     second = stage.daemon("second", start=False, host=lab.hosts[1])
     shutil.copytree(first.state, second.state)
     begin = time.monotonic()
     together(first.start, second.start)
     while not any("this device's identity" in warning for daemon in (first, second)
                   for warning in call(daemon, "GetStatus")["warnings"]):
-        expect(time.monotonic() - begin < 20, "neither says that another machine runs with its identity")
+        expect(time.monotonic() - begin < 20, "neither reports that another machine runs with its identity")
         time.sleep(0.05)
-    print(f"   noticed after {time.monotonic() - begin:.2f} s")
+    print(f"   detected after {time.monotonic() - begin:.2f} s")
 
 
 @test("of forty changes in a row the last one reaches the others within seconds", limit=120)
@@ -283,7 +286,7 @@ def burst(stage):
     while not all("name 39" in [device["name"] for device in call(daemon, "ListDevices")["devices"]] for daemon in daemons):
         expect(time.monotonic() - begin < 10, "the last change has not reached all within 10 s")
         time.sleep(0.02)
-    print(f"   all knew it after {time.monotonic() - begin:.2f} s")
+    print(f"   all received it after {time.monotonic() - begin:.2f} s")
 
 
 if __name__ == "__main__":

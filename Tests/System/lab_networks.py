@@ -1,7 +1,7 @@
 """Known networks between simulated hosts, by real multicast DNS and real neighbours. Needs root.
 
-Two hosts have the daemons, two others stand for the gateways of two networks: a host is in the network of the gateway that its
-default route leads to.
+Two hosts run the daemons. Two others are the gateways of two networks. A host is in the network of
+the gateway of its default route.
 """
 
 import os
@@ -21,7 +21,7 @@ def on(host, *words):
 
 
 def enter(host, gateway):
-    """Has the host go over this gateway, whose link-layer address it asks for as any traffic does."""
+    """Makes the host use this gateway, whose link-layer address it resolves as for any traffic."""
     address = next(text for text in gateway.addresses if "." in text)
     on(host, "ip", "route", "replace", "default", "via", address)
     on(host, sys.executable, "-c", f"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'', ('{address}', 9))")
@@ -39,14 +39,14 @@ def configure(daemon, text):
 
 
 def until_silent(daemon, silent):
-    """Asks until it is; the test's time limit ends it."""
+    """Polls until the condition holds. The test's time limit ends it."""
     while daemon.ctl("network", "list").line["silent"] != silent:
         pass
 
 
 for discovery in ("embedded", "avahi"):
 
-    @test(f"with networks = known a device is found in known networks alone ({discovery})", limit=240)
+    @test(f"with networks = known a device is found only in known networks ({discovery})", limit=240)
     def known(stage, discovery=discovery):
         lab = Lab(stage, 4, "--avahi" if discovery == "avahi" else "--no-avahi", "--ipv4-only")
         first, second = lab.hosts[2:]
@@ -67,7 +67,7 @@ for discovery in ("embedded", "avahi"):
         status = origin.ctl("status").line
         expect(not status["advertising"] and {hold["by"] for hold in status["holds"]} == {"network"}, f"{status}")
         expect(gateway in status["holds"][0]["message"], f"{status}")
-        expect("this network is not known" in plain(origin, "list").errors, "list does not say why")
+        expect("this network is not known" in plain(origin, "list").errors, "list does not report the reason")
         refused = plain(origin, "pair", "--yes", "--timeout", "1")
         expect(refused.code == 1 and "handoffctl network trust" in refused.errors, f"{refused}")
         found = {line["check"]: line for line in origin.ctl("doctor", code=None).lines}
@@ -76,12 +76,12 @@ for discovery in ("embedded", "avahi"):
         trusted = origin.ctl("network", "trust", "--name", "Home").line
         expect(trusted["silent"] is False and trusted["networks"][0]["name"] == "Home", f"{trusted}")
         watch.wait("added", id=offer.id)
-        # Into another network, and back.
+        # To another network, and back.
         enter(lab.hosts[0], second)
         watch.wait("removed", id=offer.id)
         enter(lab.hosts[0], first)
         watch.wait("added", id=offer.id)
-        # It is remembered.
+        # The network is remembered.
         origin.restart()
         until_silent(origin, False)
         origin.ctl("network", "forget", "Home")
@@ -90,7 +90,7 @@ for discovery in ("embedded", "avahi"):
         expect("NoSuchNetwork" in failed.errors, f"{failed}")
 
 
-@test("a network is called as NetworkManager calls it, until its user gives it another name")
+@test("a network has its name in NetworkManager, until its user gives it another name")
 def names(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     enter(lab.hosts[0], lab.hosts[1])
@@ -103,21 +103,21 @@ def names(stage):
         return daemon.ctl("network", *words).line["networks"][0]
 
     found = network("list")
-    expect(found["connection"] is None and found["name"] is None, f"a name though nobody has one: {found}")
-    # Over the same interface a VPN goes, which is not the network.
+    expect(found["connection"] is None and found["name"] is None, f"a network without a name has one: {found}")
+    # A VPN uses the same interface, and is not the network.
     bus.networks((found["interface"], "Office VPN", True), (found["interface"], "Café\u202e", False), ("other0", "Other", False))
     found = network("list")
     expect(found["connection"] == "Café\u202e" and found["name"] is None, f"wrong: {found}")
     expect("Café\\u{202E}" in plain(daemon, "network", "list").output, f"{plain(daemon, 'network', 'list')}")
     found = network("trust")
     expect(found["name"] == "Café\u202e" and found["known"], f"wrong: {found}")
-    expect(network("trust", "--name", "Home")["name"] == "Home", "the user's name does not count")
+    expect(network("trust", "--name", "Home")["name"] == "Home", "the user's name is not used")
     expect(network("list")["name"] == "Home", "the user's name is not kept")
     forgotten = network("forget", "Home")
     expect(not forgotten["known"] and forgotten["connection"] == "Café\u202e", f"wrong: {forgotten}")
 
 
-@test("in an unknown network nothing is sent by multicast, and nothing asked for is answered", limit=120)
+@test("in an unknown network nothing is sent by multicast, and queries are not answered", limit=120)
 def quiet(stage):
     lab = Lab(stage, 3, "--no-avahi", "--ipv4-only")
     enter(lab.hosts[0], lab.hosts[2])
@@ -129,7 +129,7 @@ def quiet(stage):
     taker.ctl("account", "create")
     origin.publish(TYPE)
     until_silent(origin, True)
-    # The other one is heard, so the frames of this one would be, too.
+    # The other host's frames are received, so those of this one would be, too.
     taker.publish(TYPE)
     source = next(text for text in lab.hosts[0].addresses if "." in text)
     other = next(text for text in lab.hosts[1].addresses if "." in text)
@@ -139,13 +139,13 @@ def quiet(stage):
 
     while not frames(other):
         pass
-    expect(not frames(source), f"it has spoken: {frames(source)}")
+    expect(not frames(source), f"it has sent frames: {frames(source)}")
     origin.ctl("network", "trust")
     while not frames(source):
         pass
 
 
-@test("where TCP is blocked in both directions, a device whose datagrams arrive is not taken for asleep", limit=120)
+@test("a device whose TCP is blocked in both directions, but whose datagrams arrive, is not marked as asleep", limit=120)
 def blocked(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin = stage.daemon("origin", host=lab.hosts[0])
@@ -155,7 +155,7 @@ def blocked(stage):
     watch.wait("ready")
     watch.wait("added", id=origin.publish(TYPE).id)
     for host in lab.hosts:
-        # Before the table of this host's own addresses, which is looked at first otherwise.
+        # Before the table of this host's own addresses, which is consulted first otherwise.
         on(host, "ip", "rule", "add", "pref", "10", "lookup", "local")
         on(host, "ip", "rule", "add", "pref", "5", "iif", "eth0", "ipproto", "tcp", "blackhole")
         on(host, "ip", "rule", "del", "pref", "0")
@@ -166,7 +166,7 @@ def blocked(stage):
     expect(why.code == 1 and "announcements of origin" in why.output and "firewall" in why.output, f"{why}")
 
 
-@test("where packets are too small for the record, doctor reports it, and fixed addresses work", limit=120)
+@test("if packets are too small for the record, doctor reports it, and static addresses work", limit=120)
 def small(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     daemons = [stage.daemon(name, host=host) for name, host in zip(("origin", "taker"), lab.hosts)]

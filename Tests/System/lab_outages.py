@@ -1,6 +1,8 @@
-"""Devices that lose each other while the network between them fails, and return when it works again. Needs root.
+"""Devices that lose each other while the network between them fails, and reconnect when it works
+again. Needs root.
 
-The switch between the simulated hosts drops the packets to one of them or to both without a change of any link, or a link goes down.
+The switch between the simulated hosts drops the packets to one of them or to both without a change
+of any link, or a link goes down.
 """
 
 import os
@@ -11,9 +13,9 @@ from harness import Lab, expect, main, test
 
 TYPE = "com.example.editing"
 PORT = "24863"
-# Seconds from the repair until each device sees the other one: 5, and 5 for a machine that runs other tests as well.
+# Seconds from the repair until each device sees the other one: 5, and 5 for a machine that also runs other tests.
 RETURN_LIMIT = 10
-# The gate has the short outages; HANDOFF_OUTAGES=all also the long ones, and more random orders.
+# The gate has the short outages. HANDOFF_OUTAGES=all also runs the long ones, and more random orders.
 ALL = os.environ.get("HANDOFF_OUTAGES") == "all"
 
 
@@ -40,15 +42,15 @@ class Network:
         return sum(device["online"] for device in daemon.ctl("devices").lines) == 2
 
     def until_together(self, limit):
-        """Seconds until each sees the other."""
+        """Returns the seconds until each sees the other."""
         begin = time.monotonic()
         while not all(self.sees(daemon) for daemon in self.daemons):
-            expect(time.monotonic() - begin < limit, f"not together after {limit} s")
+            expect(time.monotonic() - begin < limit, f"not connected after {limit} s")
             time.sleep(0.05)
         return time.monotonic() - begin
 
     def route(self, number, passes):
-        """Drops all that is sent to a host, or passes it on."""
+        """Drops all packets to a host, or forwards them."""
         limit = "1000" if passes else "0"
         self.lab.command("exec", "switch", "tc", "qdisc", "replace", "dev", f"p{number + 1}", "root", "pfifo", "limit", limit)
 
@@ -62,7 +64,7 @@ class Network:
             self.link(number, "up")
 
     def lose_each_other(self):
-        """Has each device notice that the other one cannot be reached."""
+        """Waits until each device notices that the other one is unreachable."""
         begin = time.monotonic()
         for daemon in self.daemons:
             daemon.publish(TYPE)
@@ -73,7 +75,7 @@ class Network:
 
 for kind in ("embedded", "static"):
 
-    @test(f"devices that a failed call marked as offline return within five seconds ({kind})", limit=420)
+    @test(f"devices that a failed call marked as offline reconnect within five seconds ({kind})", limit=420)
     def failed_call(stage, kind=kind):
         network = Network(stage, kind)
         for seconds in (0, 20, 75) if ALL else (0, 20):
@@ -83,10 +85,10 @@ for kind in ("embedded", "static"):
             time.sleep(seconds)
             network.repair()
             took = network.until_together(240)
-            print(f"    {kind}: together {took:.2f} s after {seconds} s offline")
+            print(f"    {kind}: connected {took:.2f} s after {seconds} s offline")
             expect(took < RETURN_LIMIT, f"{took:.1f} s")
 
-    @test(f"devices return within five seconds after any order of failures ({kind})", limit=420)
+    @test(f"devices reconnect within five seconds after any order of failures ({kind})", limit=420)
     def any_order(stage, kind=kind):
         network = Network(stage, kind)
         seed = int(os.environ.get("HANDOFF_SEED") or random.randrange(1 << 32))
@@ -104,7 +106,7 @@ for kind in ("embedded", "static"):
             seeing = sum(network.sees(daemon) for daemon in network.daemons)
             network.repair()
             took = network.until_together(240)
-            print(f"    {kind}: together after {took:.2f} s, {2 - seeing} had lost the other")
+            print(f"    {kind}: connected after {took:.2f} s, {2 - seeing} had lost the other")
             expect(took < RETURN_LIMIT, f"seed {seed}: {took:.1f} s")
 
 

@@ -1,4 +1,4 @@
-"""Pairing between simulated hosts, by real multicast DNS, also with one between. Needs root."""
+"""Pairing between simulated hosts, by real multicast DNS, including a man in the middle. Needs root."""
 
 import json
 import os
@@ -26,15 +26,16 @@ def window(daemon, automatic=True):
 
 
 def last(call, within=90):
-    """The answer with which a join ends."""
+    """Returns the reply with which a join ends."""
     while (answer := call.next(within)) is not None:
         if answer.get("event") == "joined" or "error" in answer:
             return answer
-    raise Failure(f"ended without an answer: {call.seen}")
+    raise Failure(f"ended without a reply: {call.seen}")
 
 
 def false_inviter(stage, host, place):
-    """Starts one between on a host, who passes frames on to the true inviting device, and says which."""
+    """Starts a man in the middle on a host, who forwards frames to the true inviting device, and
+    reports their kinds."""
     process = subprocess.Popen(
         [*host.prefix, sys.executable, os.path.join(PEER, "handoff_false_inviter.py"), host.addresses[0], place],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -61,7 +62,7 @@ for kind in ("avahi", "embedded"):
             watch.wait("added", id=publish.id)
             print(f"    code entered to joined {joined - begin:.2f} s, to the first activity {watch.moment - begin:.2f} s")
             opened.wait("joined")
-            expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
+            expect(members(taker) == members(origin) == {"origin", "taker"}, "wrong members")
             expect(taker.ctl("continue", "--print").line["id"] == publish.id, "wrong activity")
 
     for alone in (True, False):
@@ -77,27 +78,27 @@ for kind in ("avahi", "embedded"):
             process = false_inviter(stage, lab.hosts[2], opened.window["addresses"][0])
             ended = last(join(taker, opened.window["code"]))
             if alone and "wrongCode" not in opened.events():
-                # The joining device hears of the refusal first.
+                # The joining device receives the refusal first.
                 opened.wait("wrongCode")
             told = opened.events()
             reason = ended.get("reason", "joined")
-            print(f"    join: {reason}; the inviting device was told: {told}")
+            print(f"    join: {reason}; the inviting device received: {told}")
             if alone:
                 expect(reason in ("wrongCode", "untrusted") and "wrongCode" in told, f"{ended}, {told}")
             if reason != "joined":
-                expect(taker.ctl("account", "show").line["account"] is None, "there is an account")
+                expect(taker.ctl("account", "show").line["account"] is None, "an account exists")
                 join(taker, opened.window["link"]).wait("joined", within=60)
             if "joined" not in told:
                 opened.wait("joined")
             process.stdin.close()
             kinds = [json.loads(line)["kind"] for line in process.stdout]
-            print(f"    frames that passed the one between: {kinds}")
-            # A joining device that hears of two windows may end one call, and make it again: a proof passes once.
+            print(f"    frames that passed the man in the middle: {kinds}")
+            # A joining device that detects two windows may end one call, and repeat it. A proof passes once.
             begins = [place for place, kind in enumerate(kinds) if kind == 1] + [len(kinds)]
             calls = [kinds[begin:end] for begin, end in zip(begins, begins[1:])]
             expect(all(call == [1, 2, 3, 4, 9][:len(call)] for call in calls), f"frames that passed: {kinds}")
             expect(kinds.count(4) == 1 or not alone and not kinds, f"frames that passed: {kinds}")
-            expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
+            expect(members(taker) == members(origin) == {"origin", "taker"}, "wrong members")
 
 
 @pairing_test("two hosts pair by the link, which needs no discovery", limit=120)
@@ -106,25 +107,25 @@ def by_link(stage):
     origin, taker = two(stage, lab, "static")
     opened = window(origin)
     expect(any(place.startswith(lab.hosts[0].addresses[0] + ":") for place in opened.window["addresses"]),
-           f"where it listens: {opened.window}")
+           f"wrong addresses: {opened.window}")
     begin = time.monotonic()
     join(taker, opened.window["link"]).wait("joined", within=60)
     print(f"    link entered to joined {time.monotonic() - begin:.2f} s")
     opened.wait("joined")
 
 
-@pairing_test("a joining device says that it is on no network, and that nobody invites", limit=120)
-def nobody(stage):
+@pairing_test("a joining device says that it is on no network, and that timed_out invites", limit=120)
+def timed_out(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin, taker = two(stage, lab, "embedded")
     lab.hosts[1].link("down")
     begin = time.monotonic()
     reason = last(join(taker, "12345678")).get("reason")
-    expect(reason in ("noNetwork", "nobodyThere"), f"told: {reason}")
+    expect(reason in ("noNetwork", "nobodyThere"), f"reported: {reason}")
     print(f"    {reason} after {time.monotonic() - begin:.1f} s")
     lab.hosts[1].link("up")
     reason = last(join(taker, "12345678")).get("reason")
-    expect(reason == "nobodyThere", f"told: {reason}")
+    expect(reason == "nobodyThere", f"reported: {reason}")
     opened = window(origin)
     join(taker, opened.window["code"]).wait("joined", within=60)
 

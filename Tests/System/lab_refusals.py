@@ -5,7 +5,7 @@ import time
 from harness import Lab, expect, main, test
 
 TYPE = "com.example.editing"
-# Within which the daemon must notice, and change.
+# The time within which the daemon must notice, and change.
 NOTICED = 40
 
 REFUSALS = {
@@ -33,7 +33,7 @@ def log_lines(daemon, text):
 
 
 def found(origin, taker):
-    """A device that starts now finds an offer of the first."""
+    """Checks that a device that starts now finds an offer of the first."""
     publish = origin.publish(TYPE)
     taker.follow("watch").wait("added", id=publish.id, within=NOTICED)
     publish.interrupt()
@@ -41,7 +41,7 @@ def found(origin, taker):
 
 for title, lines in REFUSALS.items():
 
-    @test(f"auto uses the embedded responder where Avahi does not announce the device: {title}", limit=180)
+    @test(f"auto uses the embedded responder if Avahi does not announce the device: {title}", limit=180)
     def automatic(stage, lines=lines):
         lab = Lab(stage, 2, "--no-avahi")
         lab.hosts[0].avahi("start", *lines)
@@ -52,7 +52,7 @@ for title, lines in REFUSALS.items():
              "auto did not change to the embedded responder")
         taker.restart()
         found(origin, taker)
-        expect(len(log_lines(origin, "without avahi-daemon")) == 1, "not one line for the change")
+        expect(len(log_lines(origin, "without avahi-daemon")) == 1, "not exactly one line for the change")
         # Avahi may announce again.
         lab.hosts[0].avahi("restart")
         wait(origin, lambda status: status["discovery"] == "avahi" and status["discoveryState"] == "running",

@@ -1,4 +1,5 @@
-"""Devices in different networks, over a routed link of 80 ms there and back that carries no multicast. Needs root."""
+"""Devices in different networks, over a routed link with a round trip of 80 ms that carries no
+multicast. Needs root."""
 
 import hashlib
 import os
@@ -17,7 +18,7 @@ MIB = 1 << 20
 
 
 def far(stage, **link):
-    """Two hosts that reach each other over the link alone, with a daemon each; the first has an account."""
+    """Two hosts that reach each other only over the link, with a daemon each. The first has an account."""
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     tunnel = Tunnel(stage, lab.hosts, DELAY, **link)
     origin, taker = (stage.daemon(name, host=host, discovery="embedded", interface="tun0", port=PORT)
@@ -27,16 +28,16 @@ def far(stage, **link):
 
 
 def paired(stage, **link):
-    """The same, in one account, by the link that `pair` shows."""
+    """Does the same, in one account, by the link that `pair` shows."""
     tunnel, origin, taker = far(stage, **link)
     opened = Call(origin, "Pair", automatic=True)
     window = opened.wait("opened")["window"]
-    expect(any(place.startswith(tunnel.addresses[0] + ":") for place in window["addresses"]), f"where it listens: {window}")
+    expect(any(place.startswith(tunnel.addresses[0] + ":") for place in window["addresses"]), f"wrong addresses: {window}")
     begin = time.monotonic()
     join(taker, window["link"]).wait("joined", within=60)
     print(f"    link entered to joined {time.monotonic() - begin:.2f} s")
     opened.wait("joined")
-    expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
+    expect(members(taker) == members(origin) == {"origin", "taker"}, "wrong members")
     return tunnel, origin, taker
 
 
@@ -53,14 +54,14 @@ def routed(stage):
     taker.ctl("peer", "add", f"{tunnel.addresses[0]}:{PORT}")
     watch.wait("added", id=offer.id)
     begin = time.monotonic()
-    expect(taker.ctl("continue", offer.id, "--print").line["id"] == offer.id, "another activity")
+    expect(taker.ctl("continue", offer.id, "--print").line["id"] == offer.id, "wrong activity")
     print(f"    continued in {time.monotonic() - begin:.2f} s")
     target, begin = os.path.join(stage.folder, "received.bin"), time.monotonic()
     taker.ctl("continue", offer.id, "--output", target, within=90)
     seconds = time.monotonic() - begin
     print(f"    16 MiB in {seconds:.1f} s, {16 / seconds:.1f} MiB/s of 11.9")
     with open(target, "rb") as file:
-        expect(hashlib.sha256(file.read()).digest() == hashlib.sha256(content).digest(), "another file")
+        expect(hashlib.sha256(file.read()).digest() == hashlib.sha256(content).digest(), "the wrong file arrived")
 
 
 @pairing_test("a device is found again by its name when its address changes", limit=180)
@@ -80,11 +81,11 @@ def renamed(stage):
     taker.ctl("peer", "add", f"desk.example:{PORT}")
     offer = origin.publish(TYPE)
     watch.wait("added", id=offer.id)
-    # What it sends from its new address is enough, once the first call has found the former one dead.
+    # The message from its new address is sufficient, once the first call has found the former one unreachable.
     tunnel.readdress(tunnel.hosts[0], "10.9.0.77")
     while taker.ctl("continue", offer.id, "--print", "--timeout", "10", code=None).code != 0:
         pass
-    # It comes back elsewhere, and knows nobody's address: its name is looked up again.
+    # It returns at another address without a known address of the peer, so its name is resolved again.
     origin.stop()
     watch.wait("removed", id=offer.id)
     tunnel.readdress(tunnel.hosts[0], "10.9.0.78")
@@ -92,13 +93,13 @@ def renamed(stage):
     origin.start()
     again = origin.publish(TYPE)
     watch.wait("added", id=again.id, within=90)
-    expect(taker.ctl("continue", again.id, "--print").line["id"] == again.id, "another activity")
+    expect(taker.ctl("continue", again.id, "--print").line["id"] == again.id, "wrong activity")
 
 
 def continued(taker, offer):
-    """Continues at once, whatever has become of the address of the device. Answers how long it took, in seconds."""
+    """Continues immediately, whatever the current address of the device is. Returns the time this took, in seconds."""
     begin = time.monotonic()
-    expect(taker.ctl("continue", offer.id, "--print", "--timeout", "10").line["id"] == offer.id, "another activity")
+    expect(taker.ctl("continue", offer.id, "--print", "--timeout", "10").line["id"] == offer.id, "wrong activity")
     return time.monotonic() - begin
 
 
@@ -127,8 +128,8 @@ def moved(stage):
     fresh = (f"10.9.0.{number}" for number in range(77, 100))
 
     def quickly(within, moment, move):
-        """Continues after a move within so many seconds, in one of three moves: a busy machine only adds to the time, and a
-        daemon that waits for the former address does so each time."""
+        """Continues after a move within this many seconds, in one of three moves. A busy machine
+        only adds to the time, while a daemon that waits for the former address does so each time."""
         times = []
         while len(times) < 3 and min(times, default=within) >= within:
             move(next(fresh))
@@ -144,14 +145,14 @@ def moved(stage):
         cut()
 
     def rename(address):
-        # It cannot say so for a while: its name does.
+        # It cannot announce its address for a while, so its name is resolved.
         origin.process.send_signal(signal.SIGSTOP)
         readdress(address)
         name(address)
         cut()
         threading.Timer(0.6, origin.process.send_signal, [signal.SIGCONT]).start()
 
-    # It finds out after 0.3 s that nothing is acknowledged there, and the device has said by then where it is.
+    # It detects after 0.3 s that nothing is acknowledged there. By then the device has announced its new address.
     quickly(1.25, "elsewhere, over a connection", readdress)
     quickly(3, "elsewhere, by a call", readdress_without_connection)
     quickly(3, "elsewhere, by its name", rename)
@@ -171,7 +172,7 @@ def lossy(stage):
     watch.wait("added", id=offer.id)
     taker.ctl("continue", offer.id, "--output", target, within=90)
     with open(target, "rb") as file:
-        expect(file.read() == content, "another file")
+        expect(file.read() == content, "the wrong file arrived")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""An account of many devices on simulated hosts: that it converges, and what that costs. Needs root.
+"""The convergence of an account of many devices on simulated hosts, and its cost. Needs root.
 
-Prints a report of times and bytes, which is not judged; that all agree is. HANDOFF_SCALE: how many devices (default 50).
-HANDOFF_SCALE_QUIET: seconds after each event, of which the bytes belong to it (default 0: what it costs later is in the next row).
+Prints a report of times and bytes, which have no limits. The test only requires that all agree.
+HANDOFF_SCALE: the number of devices (default 50). HANDOFF_SCALE_QUIET: seconds after each event
+whose bytes are counted for it (default 0: later costs are in the next row).
 """
 
 import os
@@ -12,11 +13,11 @@ from harness import Lab, expect, main, test
 
 COUNT = int(os.environ.get("HANDOFF_SCALE", "50"))
 QUIET = float(os.environ.get("HANDOFF_SCALE_QUIET", "0"))
-PATIENCE = 120
+TIMEOUT = 120
 
 
 def view(daemon):
-    """What a device says of the account, as far as all must say the same; None while something is missing."""
+    """Returns the part of a device's view in which all must agree, or None while it is incomplete."""
     status, listed = call(daemon, "GetStatus"), call(daemon, "ListDevices")["devices"]
     if status["warnings"] or status["tickets"] or status["account"] is None:
         return None
@@ -24,7 +25,7 @@ def view(daemon):
 
 
 def used(daemons):
-    """Processor seconds and resident bytes of all."""
+    """Returns the processor seconds and the resident bytes of all."""
     seconds = memory = 0
     for daemon in daemons:
         with open(f"/proc/{daemon.process.pid}/stat") as file:
@@ -36,7 +37,7 @@ def used(daemons):
 
 
 class Meter:
-    """Measures from an event until all agree, and for as long after it as was asked for."""
+    """Measures from an event until all agree, and for the requested time after it."""
 
     def __init__(self, lab, daemons):
         self.lab, self.daemons = lab, daemons
@@ -51,12 +52,12 @@ class Meter:
         while late:
             late = [daemon for daemon in late if not condition(daemon)]
             first = first or (time.monotonic() if len(late) <= len(self.daemons) / 2 else None)
-            expect(time.monotonic() - begin < PATIENCE,
+            expect(time.monotonic() - begin < TIMEOUT,
                    f"{what}: {len(late)} do not agree: {[(daemon.name, view(daemon)) for daemon in late][:3]}")
             time.sleep(0.02)
         done = time.monotonic()
         expect(len({view(daemon) for daemon in self.daemons}) == 1, f"{what}: the views differ")
-        time.sleep(QUIET)  # What follows by itself belongs to the cost.
+        time.sleep(QUIET)  # The resulting traffic is part of the cost.
         after, seconds = self.lab.traffic(), used(self.daemons)[0]
         sent, packets, reached = (right - left for left, right in zip(before, after))
         print(f"   {what}: command {acted - begin:.2f} s, half {first - begin:.2f} s, all {done - begin:.2f} s; "
@@ -74,7 +75,7 @@ def many(stage):
     first.ctl("account", "create")
 
     def join(daemon):
-        # A device lets in 64 others at most.
+        # A device admits 64 others at most.
         window = daemons[daemons.index(daemon) // 60].follow("pair", "--yes")
         link = window.wait("opened")["link"]
         daemon.ctl("join", input=(link + "\n").encode(), within=60)

@@ -1,4 +1,4 @@
-"""What others on the network get: not one byte, and nothing that they could read. Needs root."""
+"""Unknown devices on the network receive no bytes, and nothing that they could read. Needs root."""
 
 import base64
 import os
@@ -12,8 +12,9 @@ TITLE = "Divorce papers for Zaphod"
 PAYLOAD = "swordfish-payload"
 
 
-def ask(host, address, port, data):
-    """What a stranger on a host gets for these bytes: until the other side closes, or 5 s pass."""
+def send(host, address, port, data):
+    """Sends these bytes as an unknown device on a host. Returns the data received until the other
+    side closes, or 5 s pass."""
     program = (
         "import socket,sys\n"
         "data = sys.stdin.buffer.read()\n"
@@ -29,7 +30,7 @@ def ask(host, address, port, data):
     return int(result.output)
 
 
-@test("strangers see no offer, and get not one byte: openssl s_client, a copied token, a replayed connection", limit=150)
+@test("unknown devices see no offer, and receive no bytes: openssl s_client, a copied token, a replayed connection", limit=150)
 def not_one_byte(stage):
     lab = Lab(stage, 4, "--no-avahi", "--ipv4-only")
     origin, taker = (stage.daemon(name, host=host) for name, host in zip(("origin", "taker"), lab.hosts))
@@ -40,14 +41,14 @@ def not_one_byte(stage):
     watches = [daemon.follow("watch") for daemon in (other, none)]
     recording = os.path.join(stage.folder, "recording.pcap")
     lab.command("capture", recording)
-    # The connection over which it joined may still be open: what was said at its beginning is not in the recording.
+    # The connection over which it joined may still be open, and its start is not in the recording.
     taker.restart()
     publish = origin.publish(TYPE, "--title", TITLE)
     taker.follow("watch").wait("added", id=publish.id)
     expect(taker.ctl("continue", "--print").line["id"] == publish.id, "wrong activity")
     lab.command("capture", "stop")
 
-    # The token and the ClientHello of a real connection, either way round.
+    # The token and the ClientHello of a real connection, in either direction.
     ports = {origin.ctl("status").line["port"]: origin, taker.ctl("status").line["port"]: taker}
     tcp, _ = segments(recording)
     openings = [(source, target, data) for source, target, data in tcp
@@ -59,19 +60,19 @@ def not_one_byte(stage):
     address = server.host.addresses[0]
     fresh = bytearray(opening)
     fresh[40 + 5 + 6 + 10] ^= 1  # Another random value in the ClientHello.
-    strangers = lab.hosts[2:]
+    outsiders = lab.hosts[2:]
     for name, data in (
             ("a replayed token and ClientHello", opening), ("a replayed connection", whole),
             ("a copied token with another ClientHello", bytes(fresh)),
             ("another token with the ClientHello", os.urandom(40) + opening[40:]),
             ("the ClientHello alone", opening[40:]), ("the token alone", opening[:40])):
-        for host in strangers:
-            got = ask(host, address, port, data)
-            expect(got == 0, f"{name} from {host.name} got {got} bytes")
+        for host in outsiders:
+            got = send(host, address, port, data)
+            expect(got == 0, f"{name} from {host.name} received {got} bytes")
     for words in ([], ["-tls1_3"], ["-tls1_3", "-groups", "X25519", "-alpn", "handoff/1"]):
-        for host in strangers:
+        for host in outsiders:
             result = host.run("openssl", "s_client", "-connect", f"{address}:{port}", *words)
-            expect("SSL handshake has read 0 bytes" in result.output, f"openssl s_client got something: {result}")
+            expect("SSL handshake has read 0 bytes" in result.output, f"openssl s_client received data: {result}")
 
     for daemon, watch in zip((other, none), watches):
         expect(daemon.ctl("list").lines == [], f"{daemon.name} lists something")
@@ -85,7 +86,8 @@ def not_one_byte(stage):
 
 
 def recorded(stage, discovery, options):
-    """Records everything from the start of two daemons to their end; answers the file and what must not be in it."""
+    """Records everything from the start of two daemons to their end. Returns the file and the texts
+    that must not be in it."""
     lab = Lab(stage, 2, *options)
     recording = os.path.join(stage.folder, "recording.pcap")
     lab.command("capture", recording)
@@ -126,7 +128,7 @@ def recorded(stage, discovery, options):
 
 for discovery, options in (("embedded", ["--no-avahi"]), ("avahi", ["--avahi"])):
 
-    @test(f"a recording of everything holds no title, type, user, host or device name ({discovery})", limit=150)
+    @test(f"a recording of everything contains no title, type, user, host or device name ({discovery})", limit=150)
     def unreadable(stage, discovery=discovery, options=options):
         recording, secrets = recorded(stage, discovery, options)
         with open(recording, "rb") as file:
@@ -145,7 +147,7 @@ for discovery, options in (("embedded", ["--no-avahi"]), ("avahi", ["--avahi"]))
         expect(sizes <= {128, 1200}, f"datagrams of other sizes than 128 and 1200: {sizes}")
 
 
-@test("what the search in recordings looks for would be found", limit=60)
+@test("the search in recordings can find each of its texts", limit=60)
 def search_works(stage):
     for form in (b"x" + TITLE.encode(), TITLE.encode("utf-16-le"), base64.b64encode(b"ab" + TITLE.encode() + b"cd"),
                  base64.b32encode(b"abc" + TITLE.encode() + b"d"), TITLE.encode().hex().encode()):

@@ -1,7 +1,9 @@
-"""Files over streams between simulated hosts, by handoffctl, also when cables are pulled and programs killed. Needs root.
+"""Files over streams between simulated hosts, by handoffctl, including unplugged cables and killed
+programs. Needs root.
 
-HANDOFF_STREAMS=all plays 300 random faults instead of 12, moves 1 GiB and 20 GiB, and has a reader stop for three minutes.
-HANDOFF_SEED says which faults.
+HANDOFF_STREAMS=all plays 300 random faults instead of 12, moves 1 GiB and 20 GiB, and stops a
+reader for three minutes.
+HANDOFF_SEED selects the faults.
 """
 
 import hashlib
@@ -30,12 +32,12 @@ def two(stage, discovery="embedded"):
 
 
 def write(path, size, seed=0):
-    """A file of bytes that look random. Answers their hash."""
+    """Writes a file of pseudorandom bytes. Returns their hash."""
     chance, digest, left = random.Random(seed), hashlib.sha256(), size
     block = chance.randbytes(min(size, MIB))
     with open(path, "wb") as file:
         while left > 0:
-            # Each block has a number, so that none could stand in another's place.
+            # Each block contains its number, so that no two blocks are equal.
             piece = (left.to_bytes(8, "big") + block)[:min(left, MIB)]
             file.write(piece)
             digest.update(piece)
@@ -52,7 +54,7 @@ def digest_of(path):
 
 
 def offer(origin, taker, path):
-    """Publishes a file, and returns when the other host is offered it."""
+    """Publishes a file, and returns when it is offered to the other host."""
     watch = taker.follow("watch")
     publish = origin.publish(TYPE, "--title", os.path.basename(path), "--stream", path)
     watch.wait("added", id=publish.id, within=30)
@@ -60,7 +62,7 @@ def offer(origin, taker, path):
     return publish
 
 
-@test("a file arrives whole from host to host, at all sizes", limit=300)
+@test("a complete file arrives from host to host, at all sizes", limit=300)
 def sizes(stage):
     origin, taker = two(stage)
     source = os.path.join(stage.folder, "source")
@@ -73,12 +75,12 @@ def sizes(stage):
         took = time.monotonic() - begin
         expect(digest_of(target) == wanted, f"{size}: the file differs")
         print(f"    {size} bytes in {took:.2f} s ({size / MIB / took:.0f} MiB/s)")
-        expect(publish.interrupt() == 0, "Ctrl-C is no failure")
-        expect(leftovers(stage, target) == [], f"left over: {leftovers(stage, target)}")
+        expect(publish.interrupt() == 0, "Ctrl-C is reported as a failure")
+        expect(leftovers(stage, target) == [], f"left behind: {leftovers(stage, target)}")
 
 
 def size(path):
-    """Bytes of a file, which may get its name in this moment: then there is none at the path."""
+    """Reads a file that may be renamed at this moment, so that there is none at the path."""
     try:
         return os.path.getsize(path)
     except FileNotFoundError:
@@ -86,12 +88,12 @@ def size(path):
 
 
 def leftovers(stage, target):
-    """Files beside the target that have its name in theirs."""
+    """Returns the files next to the target whose names contain its name."""
     return [name for name in os.listdir(stage.folder)
             if os.path.basename(target) in name and name != os.path.basename(target)]
 
 
-@test("a program's output goes to a program's input, from host to host", limit=120)
+@test("a program's output is sent to a program's input, from host to host", limit=120)
 def pipe(stage):
     origin, taker = two(stage)
     data = random.Random(5).randbytes(5 * MIB)
@@ -108,7 +110,7 @@ def pipe(stage):
         publish.stdin.write(data)
         publish.stdin.close()
 
-    # What is on the way holds less than all, so that nothing more is written before something is read.
+    # The data in transit is less than all of it, so nothing more is written before something is read.
     threading.Thread(target=write_all, daemon=True).start()
     got, errors = take.communicate(timeout=60)
     expect(take.returncode == 0, f"{errors}")
@@ -123,7 +125,7 @@ def large(stage):
     source = os.path.join(stage.folder, "source")
     with open(source, "wb") as file:
         file.truncate(20 * GIB)
-        for place in (0, 4 * GIB - 3, 20 * GIB - 100):  # What comes behind a number of 32 bits, too.
+        for place in (0, 4 * GIB - 3, 20 * GIB - 100):  # Also crosses the limit of a 32-bit number.
             file.seek(place)
             file.write(b"%020d" % place)
     wanted = digest_of(source)
@@ -140,14 +142,14 @@ def large(stage):
     print(f"    {20 * 1024 / (time.monotonic() - begin):.0f} MiB/s")
 
 
-@test("a cable that is pulled for some seconds costs these seconds", limit=180)
+@test("unplugging a cable for some seconds delays the transfer by these seconds", limit=180)
 def cable(stage):
     origin, taker = two(stage)
     source, target = os.path.join(stage.folder, "source"), os.path.join(stage.folder, "target")
     wanted = write(source, 256 * MIB)
     publish = offer(origin, taker, source)
     take = taker.follow("continue", publish.id, "--output", target, "--force")
-    # Before that a continuation may fail for good.
+    # Before that a continuation may fail permanently.
     take.wait("stream", within=60)
     for host in (taker.host, origin.host):
         host.link("down")
@@ -158,7 +160,7 @@ def cable(stage):
 
 
 class Chaos:
-    """One file that must arrive, whatever happens."""
+    """One file that must arrive despite all faults."""
 
     FAULTS = ("kill the taking daemon", "kill the origin's daemon", "kill continue", "interrupt continue", "kill publish",
               "pull the cable", "cut the connections", "end the taking daemon", "end the origin's daemon")
@@ -201,11 +203,11 @@ class Chaos:
                 self.publish.wait("published", within=30)
 
     def attempt(self, target):
-        """One try; answers the running command, once it has an activity to continue."""
+        """Makes one attempt. Returns the running command, once it has an activity to continue."""
         return self.taker.follow("continue", "--type", TYPE, "--output", target, "--force")
 
     def state(self, take):
-        """What is to be known of a file that does not arrive."""
+        """Returns the state that explains why a file does not arrive."""
         said = [line for _, line in list(self.publish.lines.queue)[-3:]]
         return (f"{tail_of(take)}\n  publish: {self.publish.process.poll()} {said}"
                 f"\n  offered: {self.taker.ctl('list', code=None)}\n  {self.origin.ctl('status', code=None)}"
@@ -225,8 +227,8 @@ class Chaos:
         codes = [code]
         limit = time.monotonic() + 90
         while code != 0:
-            # Whatever has come of it, there is no file yet, or the right one.
-            expect(not os.path.exists(target) or digest_of(target) == self.wanted, f"{what}: a wrong file is there")
+            # Whatever happened, the file does not exist yet, or is the right one.
+            expect(not os.path.exists(target) or digest_of(target) == self.wanted, f"{what}: the file is wrong")
             expect(code in (1, 3, 4, 130, -9, -2) or "continue" in fault, f"{what}: code {code}; {tail_of(take)}")
             expect(time.monotonic() < limit, f"{what}: it never arrived: {codes[:5]} ({len(codes)}); {self.state(take)}")
             if code in (3, 4):
@@ -235,7 +237,7 @@ class Chaos:
             code = take.process.wait(120)
             codes.append(code)
         expect(digest_of(target) == self.wanted, f"{what}: the file differs")
-        expect(leftovers(self.stage, target) == [], f"{what}: left over {leftovers(self.stage, target)}")
+        expect(leftovers(self.stage, target) == [], f"{what}: left behind {leftovers(self.stage, target)}")
         os.unlink(target)
         return f"{what}: codes {codes}"
 
@@ -248,27 +250,27 @@ def tail_of(follower):
         return str(error)
 
 
-@test("a reader that stops for long stops the writer, costs no memory, and then gets all", limit=400)
+@test("a reader that stops for a long time stops the writer, uses no memory, and then receives everything", limit=400)
 def long_stop(stage):
     origin, taker = two(stage)
     asked, taken = Route(origin, taker).open()
     before = {daemon: memory(daemon) for daemon in (origin, taker)}
     pushed = taken.push(200 * MIB)
-    expect(0 < pushed < 64 * MIB, f"{pushed} bytes went in though nobody read them")
+    expect(0 < pushed < 64 * MIB, f"{pushed} bytes were accepted although nothing was read")
     limit = time.monotonic() + (180 if ALL else 3)
     while time.monotonic() < limit:
         time.sleep(1)
         for daemon in (origin, taker):
             stays_flat(before[daemon], daemon)
-    print(f"    {pushed // MIB} MiB went in; memory {[memory(daemon) - before[daemon] for daemon in before]} KiB more")
+    print(f"    {pushed // MIB} MiB were accepted; memory {[memory(daemon) - before[daemon] for daemon in before]} KiB more")
     threading.Thread(target=taken.end, daemon=True).start()
-    expect(asked.receive_all() == bytes(pushed), "not all arrived")
+    expect(asked.receive_all() == bytes(pushed), "not all bytes arrived")
 
 
 ROUNDS = 300 if ALL else 12
 
 
-@test(f"{ROUNDS} random faults leave the right file, or a part with which the next attempt goes on (seeded)",
+@test(f"{ROUNDS} random faults leave the right file, or a part with which the next attempt continues (seeded)",
       limit=60 + ROUNDS * 30)
 def chaos(stage):
     seed = int(os.environ.get("HANDOFF_SEED", "1"))
@@ -283,7 +285,7 @@ def chaos(stage):
         daemon.is_well()
 
 
-@test("what has arrived before a cut is not sent again", limit=180)
+@test("data that arrived before an interruption is not sent again", limit=180)
 def resumes(stage):
     origin, taker = two(stage)
     source, target = os.path.join(stage.folder, "source"), os.path.join(stage.folder, "target")
@@ -291,8 +293,8 @@ def resumes(stage):
     publish = offer(origin, taker, source)
 
     def device():
-        """Bytes that have come to the host so far, as a process there sees them: without another process, since all of
-        them come within a quarter of a second."""
+        """Returns the bytes received by the host so far, read by a process there. Starting one each
+        time would be too slow, because all bytes arrive within a quarter of a second."""
         with open(f"/proc/{taker.process.pid}/net/dev") as file:
             line = next(line for line in file if "eth0:" in line)
         return int(line.split(":")[1].split()[0])
@@ -303,16 +305,16 @@ def resumes(stage):
         expect(take.process.poll() is None, f"it was too quick: {take.seen}")
     take.process.kill()
     take.process.wait()
-    expect(not os.path.exists(target), "half a file has the name of the whole")
+    expect(not os.path.exists(target), "an incomplete file has the final name")
     first = device() - before
     taker.ctl("continue", publish.id, "--output", target, "--force", within=60)
     second = device() - before - first
-    print(f"    {first // MIB} MiB came before the cut, {second // MIB} MiB after it, of {256} MiB")
+    print(f"    {first // MIB} MiB arrived before the interruption, {second // MIB} MiB after it, of {256} MiB")
     expect(digest_of(target) == wanted, "the file differs")
-    expect(first + second < (256 + 64) * MIB, "what was there was sent again")
+    expect(first + second < (256 + 64) * MIB, "data that had arrived was sent again")
 
 
-@test("a full disk is told, and what has arrived is kept for the next attempt", limit=120)
+@test("a full disk is reported, and received data is kept for the next attempt", limit=120)
 def full_disk(stage):
     origin, taker = two(stage)
     folder = os.path.join(stage.folder, "small")
@@ -325,8 +327,8 @@ def full_disk(stage):
     publish = offer(origin, taker, source)
     refused = taker.ctl("continue", publish.id, "--output", target, "--force", code=1, within=60)
     expect(json.loads(refused.errors.splitlines()[-1])["message"], str(refused))
-    expect(taker.host.run("test", "-e", target).code != 0, "half a file has the name of the whole")
-    expect(taker.host.run("mount", "-o", "remount,size=64m", folder).code == 0, "cannot make room")
+    expect(taker.host.run("test", "-e", target).code != 0, "an incomplete file has the final name")
+    expect(taker.host.run("mount", "-o", "remount,size=64m", folder).code == 0, "cannot free space")
     taker.ctl("continue", publish.id, "--output", target, "--force", within=60)
     found = taker.host.run("sha256sum", target).output.split()[0]
     expect(found == wanted, "the file differs")

@@ -1,8 +1,9 @@
-"""A host that copies the records of a device in one network learns nothing by them in another, and devices whose clocks differ find
-each other. Needs root.
+"""A host that copies the records of a device in one network learns nothing from replaying them in
+another, and devices with different clocks find each other. Needs root.
 
-Two networks that have the same addresses. In the first one the records of a device are recorded. In the second one there is a
-device of its account, and an unknown host that announces the recorded records, as if minutes or days had passed. It is sent no packet.
+There are two networks with the same addresses. In the first one the records of a device are
+recorded. In the second one there is a device of its account, and an unknown host that announces the
+recorded records, as if minutes or days had passed. No packet is sent to it.
 """
 
 import os
@@ -15,13 +16,16 @@ from harness import Lab, expect, main, test
 from recording import packets, texts
 
 REPLAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mdns_replay.py")
-# Ages of a record, in seconds: from 10 minutes, below which the same addresses are not told from a device that has moved.
+# Ages of a record, in seconds. They start at 10 minutes, below which the same addresses cannot be
+# distinguished from a device that has moved.
 AGES = (601, 3600, DAY, 7 * DAY, 30 * DAY)
-# Records of each kind and announcements of each: each is announced at five ages from two addresses, which makes 200 for four kinds.
+# Records of each kind and announcements of each. Each is announced at five ages from two addresses,
+# which makes 200 for four kinds.
 RECORDS, REPLAYS = 5, 50
-# Seconds in which a device that takes a record for a member's calls it: the call comes 2 s after an advert without an answer.
+# Seconds in which a device that attributes a record to a member calls it. The call follows 2 s
+# after an advert without a reply.
 SETTLE = 4
-# The address that the unknown host has for itself; it takes over those of the others.
+# The own address of the unknown host, which also uses those of the others.
 OWN = "10.80.0.9"
 MULTICAST_DNS = 5353
 
@@ -48,7 +52,7 @@ class Networks:
         return daemon
 
     def records(self, number, least=RECORDS):
-        """Waits until a host of the first network has announced so many records; answers all of them in their order."""
+        """Waits until a host of the first network has announced this many records. Returns all of them in order."""
         source = socket.inet_aton(f"10.80.0.{number}")
         limit = time.monotonic() + 20
         while len(found := texts(self.recordings[self.first], source)) < least:
@@ -66,7 +70,7 @@ class Networks:
         return self.records(number)[count:]
 
     def moved(self, daemon):
-        """The device is in the second network from now on."""
+        """Moves the device to the second network."""
         daemon.host = self.second.hosts[0]
 
     def replay(self, records, address):
@@ -75,7 +79,8 @@ class Networks:
         expect(done.code == 0, str(done))
 
     def answered(self):
-        """The packets that the device in the second network has sent to the unknown host: protocol, port, address."""
+        """Returns the packets that the device in the second network has sent to the unknown host:
+        protocol, port, address."""
         found = []
         for _, is_single, source, target, protocol, body in packets(self.recordings[self.second]):
             ports = tuple(int.from_bytes(body[place:place + 2], "big") for place in (0, 2))
@@ -85,7 +90,8 @@ class Networks:
         return found
 
     def attack(self, daemon, records, original):
-        """Announces the records at all ages from both addresses to a device; answers what the unknown host got for them."""
+        """Announces the records at all ages from both addresses to a device. Returns the packets
+        that the unknown host received for them."""
         replays, got = 0, {}
         for address in (OWN, original):
             for age in AGES:
@@ -94,7 +100,7 @@ class Networks:
                 before = len(self.answered())
                 self.replay(records, address)
                 replays += len(records)
-                # Nothing shows when a daemon that sends nothing has read the records.
+                # There is no event for a daemon that sends nothing having read the records.
                 time.sleep(SETTLE)
                 for packet in self.answered()[before:]:
                     got.setdefault((age, address), []).append(packet)
@@ -111,7 +117,7 @@ def silent(got):
 
 
 def members(stage):
-    """The networks, the author and the reader of records, who are in one account."""
+    """The networks, and the author and the reader of records, which are in one account."""
     networks = Networks(stage)
     author, reader = networks.daemon("author", 3), networks.daemon("reader", 4)
     author.start()
@@ -123,7 +129,8 @@ def members(stage):
 
 
 def attack_reader(stage, number, change=None):
-    """Announces the records of the author, at host 3, or of the reader itself, at host 4, to the reader, after a change of the reader."""
+    """Announces the records of the author, at host 3, or of the reader itself, at host 4, to the
+    reader, after a change of the reader."""
     networks, author, reader = members(stage)
     records = networks.record({3: author, 4: reader}[number], number)
     networks.moved(reader)
@@ -154,7 +161,7 @@ def own(stage):
 
 
 def exported(stage, daemon):
-    """The file of a new account that the device has created."""
+    """Returns the file of a new account that the device has created."""
     daemon.start()
     daemon.ctl("account", "create")
     file = os.path.join(stage.folder, "account")
@@ -163,7 +170,7 @@ def exported(stage, daemon):
     return file
 
 
-@test("copied records with a mark for an open ticket lead to no packet of the device that joins by it", limit=240)
+@test("copied records with a mark for an open ticket lead to no packet of the device that joins with it", limit=240)
 def tickets(stage):
     networks = Networks(stage)
     author, joiner = networks.daemon("author", 3), networks.daemon("joiner", 2)
@@ -205,7 +212,7 @@ def fresh(stage):
     networks.replay(records, "10.80.0.3")
     limit = time.monotonic() + 10
     while not networks.answered():
-        expect(time.monotonic() < limit, "nothing was read")
+        expect(time.monotonic() < limit, "no replay was read")
         time.sleep(0.1)
     reader.is_well()
 
@@ -228,7 +235,7 @@ CLOCKS = (("2 days", lambda: 2 * DAY), ("10 years", lambda: -10 * YEAR), ("befor
 for discovery in ("embedded", "avahi"):
     for text, ahead in CLOCKS:
 
-        @test(f"members whose clocks are apart ({text}) find each other within 5 s, whichever starts first ({discovery})", limit=120)
+        @test(f"members with different clocks ({text}) find each other within 5 s, whichever starts first ({discovery})", limit=120)
         def apart(stage, discovery=discovery, text=text, ahead=ahead):
             lab = Lab(stage, 2, "--avahi" if discovery == "avahi" else "--no-avahi")
             right, wrong = (stage.daemon(name, start=False, host=host, discovery=discovery)
@@ -256,7 +263,7 @@ for discovery in ("embedded", "avahi"):
 
     for text, ahead in CLOCKS:
 
-        @test(f"a device whose clock is apart ({text}) joins by a file within 10 s ({discovery})", limit=120)
+        @test(f"a device with a different clock ({text}) joins by a file within 10 s ({discovery})", limit=120)
         def joins(stage, discovery=discovery, text=text, ahead=ahead):
             lab = Lab(stage, 2, "--avahi" if discovery == "avahi" else "--no-avahi")
             member = stage.daemon("member", host=lab.hosts[0], discovery=discovery)
@@ -270,7 +277,7 @@ for discovery in ("embedded", "avahi"):
             expect(took < 10, f"it took {took:.1f} s")
 
 
-@test("where clocks agree a device is listed within a second of its start", limit=120)
+@test("if clocks agree a device is listed within a second of its start", limit=120)
 def agreeing(stage):
     lab = Lab(stage, 2, "--no-avahi")
     first, second = (stage.daemon(name, host=host) for name, host in zip(("first", "second"), lab.hosts))

@@ -1,5 +1,6 @@
-"""A system bus with nothing but sleep locks and sessions of systemd-logind, the battery of UPower, the profiles of
-power-profiles-daemon and the networks of NetworkManager, for machines that have none of these."""
+"""A system bus with simulated sleep locks and sessions of systemd-logind, the battery of UPower,
+the profiles of power-profiles-daemon and the networks of NetworkManager, for machines that have
+none of these."""
 
 import array
 import os
@@ -14,13 +15,13 @@ NAME = "org.freedesktop.login1"
 BUS = "org.freedesktop.DBus"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 NETWORKS = "/org/freedesktop/NetworkManager"
-# The services of power, by the property that each has: its name and its object.
+# The power services, by the property of each: its name and its object.
 POWER = {"OnBattery": ("org.freedesktop.UPower", "/org/freedesktop/UPower"),
          "ActiveProfile": ("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles")}
 
 
 def variant(value):
-    """A value as a variant that begins at a multiple of 8 less 4, or anywhere for texts: signature and value."""
+    """A value as a variant that starts at a multiple of 8 less 4, or anywhere for texts: signature and value."""
     if isinstance(value, bool):
         return b"\1b\0", 4, struct.pack("<I", value)
     if isinstance(value, int):
@@ -37,16 +38,18 @@ def properties(values):
         entries = padded(entries, 8) + text(key)
         signature, alignment, content = variant(value)
         entries = padded(entries + signature, alignment) + content
-    # The entries begin at a multiple of 8.
+    # The entries start at a multiple of 8.
     return struct.pack("<II", len(entries), 0) + entries
 
 
 class Logind:
-    """Answers each Inhibit with a pipe: `locks` has what was asked for that keeps the machine awake, and what tells when the lock
-    is let go; `delays` the same of what only holds sleep up. `sleeps` says that the machine goes to sleep, or has woken.
+    """Answers each Inhibit call with a pipe. `locks` has the arguments of locks that keep the
+    machine awake, and the pipe end that reports their release. `delays` has the same for locks that
+    only delay sleep. `sleeps` emits that the machine goes to sleep, or has woken.
 
-    `session` makes a session or changes it, `end` ends one; whoever is connected is told so. While `is_silent` nobody is told
-    what sessions there are; while `is_absent` the bus says that nobody has the name. `questions` counts who asked.
+    `session` creates or changes a session and `end` ends one. Each connected client is notified.
+    While `is_silent`, requests for the sessions are not answered. While `is_absent`, the bus
+    replies that the name has no owner. `questions` counts the requests.
     """
 
     is_silent = is_absent = False
@@ -68,11 +71,11 @@ class Logind:
         return {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.path}"}
 
     def lock(self, number, within=20):
-        """What the lock was asked for, and the end of a pipe that is at its end once the lock is let go."""
+        """Returns the arguments of the lock, and the end of a pipe that reads its end once the lock is released."""
         return self._nth(self.locks, number, within)
 
     def delay(self, number, within=60):
-        """The same of a lock that only holds sleep up."""
+        """Returns the same for a lock that only delays sleep."""
         return self._nth(self.delays, number, within)
 
     def _nth(self, locks, number, within):
@@ -84,7 +87,7 @@ class Logind:
                      struct.pack("<I", begins))
 
     def session(self, name, **values):
-        """Makes a session of this user, or changes properties of it."""
+        """Creates a session of this user, or changes its properties."""
         with self.guard:
             is_new = name not in self.sessions
             session = self.sessions.setdefault(name, {
@@ -101,13 +104,13 @@ class Logind:
             self._signal(self._path(name), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as", body)
 
     def powers(self, **values):
-        """Sets what the services of power say; one that says nothing (None) is not there."""
+        """Sets the values of the power services. A service with the value None does not exist."""
         with self.guard:
             self.power.update(values)
         for name, value in values.items():
             service, path = POWER[name]
             if value is None:
-                # Its connection had the name, and nobody has it now.
+                # Its connection had the name, which now has no owner.
                 body = padded(padded(text(service), 4) + text(":1.2"), 4) + text("")
                 self._signal("/org/freedesktop/DBus", BUS, "NameOwnerChanged", "sss", body, BUS)
                 continue
@@ -115,7 +118,8 @@ class Logind:
             self._signal(path, PROPERTIES, "PropertiesChanged", "sa{sv}as", padded(body, 8) + struct.pack("<I", 0), service)
 
     def networks(self, *connections):
-        """Sets to what NetworkManager is connected: of each the interface, the name, and whether it is a VPN."""
+        """Sets the networks to which NetworkManager is connected: of each the interface, the name,
+        and whether it is a VPN."""
         objects = {NETWORKS: {"ActiveConnections": [f"{NETWORKS}/ActiveConnection/{number}" for number in range(len(connections))]}}
         for number, (interface, name, is_vpn) in enumerate(connections):
             device = f"{NETWORKS}/Devices/{number}"
@@ -125,7 +129,7 @@ class Logind:
             self.objects = objects
 
     def drop(self, **sessions):
-        """Ends all connections; meanwhile sessions change without a signal."""
+        """Closes all connections. Until they are reopened, sessions change without a signal."""
         with self.guard:
             for name, values in sessions.items():
                 self.sessions[name.removeprefix("_")].update(values)
@@ -209,7 +213,7 @@ class Logind:
         kind, flags, (body, serial, fields) = data[1], data[2], struct.unpack("<III", data[4:16])
         if kind != CALL:
             return
-        # Enough of the format for what is asked here: the member is field 3, the one text that may be 'Inhibit'.
+        # Enough of the format for these calls. The member is field 3, the only text that can be 'Inhibit'.
         head, start = data[16:16 + fields], 16 + fields + -fields % 8
         if b"\3\1s\0" + text("Hello") in head:
             self._reply(connection, serial, "s", text(":1.1"))

@@ -1,5 +1,5 @@
-"""What opens an activity on booted machines: apps, the browser and switches, with the package as apt installs it and its daemon in
-all of its sandbox. Needs root (Tests/Lab/machines)."""
+"""Opening an activity on booted machines: apps, the browser and switches, with the package as apt
+installs it and its daemon in its complete sandbox. Needs root (Tests/Lab/machines)."""
 
 import json
 import os
@@ -33,24 +33,24 @@ def entry(machine, id, exec, *lines):
 
 
 def played(id, *options):
-    """The command line of a played app, and its record."""
+    """The command line of a simulated app, and its record."""
     record = f"{HOME}/record-{id}"
     return " ".join(["/usr/bin/python3", f"{APPS}/played_app.py", record, "--app", id, "--stay", *options]), record
 
 
 def app(machine, id, *lines, options=()):
-    """A played app with a desktop entry; answers its record."""
+    """Installs a simulated app with a desktop entry. Returns its record."""
     exec, record = played(id, *options, TYPE)
     entry(machine, id, f"{exec} %U", f"X-Handoff-ActivityTypes={TYPE};", *lines)
     return record
 
 
 def bus_app(machine, id, type):
-    """A played app that the session bus starts; answers its record."""
+    """Installs a simulated app that the session bus starts. Returns its record."""
     exec, record = played(id, "--bus-name", id, type)
     write(machine, f"{HOME}/.local/share/dbus-1/services/{id}.service", f"[D-BUS Service]\nName={id}\nExec={exec}\n")
     machine.user("busctl", "--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
-    # What only who overlooks the activation would run.
+    # This runs only if the activation is ignored.
     entry(machine, id, "/bin/false", "DBusActivatable=true", f"X-Handoff-ActivityTypes={type};")
     return record
 
@@ -66,7 +66,7 @@ def offers(machine):
 
 
 def offered(machine, within=30, **opens):
-    """Waits until the first offer opens so; answers how."""
+    """Waits until the first offer opens in this way. Returns the way."""
     seen = []
 
     def is_there():
@@ -82,7 +82,7 @@ def notes(machine, record):
 
 
 def noted(machine, record, event, count=1, **fields):
-    """Waits until a played app has noted such an event for so many times; answers the last."""
+    """Waits until a simulated app has recorded an event this number of times. Returns the last one."""
     found = []
 
     def is_there():
@@ -95,7 +95,7 @@ def noted(machine, record, event, count=1, **fields):
 
 
 def surroundings(machine, pid):
-    """What confines a process."""
+    """Returns the restrictions of a process."""
     script = """for space in user mnt net pid; do echo "$space $(readlink /proc/$1/ns/$space)"; done
         echo uid_map $(cat /proc/$1/uid_map); echo gid_map $(cat /proc/$1/gid_map)
         grep -E '^(NoNewPrivs|Seccomp_filters|CapBnd|Uid|Gid):' /proc/$1/status"""
@@ -103,7 +103,7 @@ def surroundings(machine, pid):
 
 
 def is_outside(machine, pid):
-    """A process is confined as the user's manager is, and not as the daemon is."""
+    """Checks that a process is confined like the user's manager, and not like the daemon."""
     manager = machine.root("systemctl", "show", "user@1000.service", "--property=MainPID", "--value").output.strip()
     own, theirs = surroundings(machine, pid), surroundings(machine, manager)
     daemon = surroundings(machine, machine.show("MainPID")["MainPID"])
@@ -113,11 +113,11 @@ def is_outside(machine, pid):
 
 
 def known_app(machine, id):
-    """The line of `apps` for one app; the package installs an app of its own."""
+    """The line of `apps` for one app. The package also installs an app of its own."""
     return next(line for line in machine.ctl("apps").lines if line["id"] == id)
 
 
-@test("an app that does not run is started by its desktop entry, outside of the sandbox, also where the call starts the daemon",
+@test("an app that is not running is started by its desktop entry outside of the sandbox, even if the call starts the daemon",
       limit=300)
 def by_entry(stage):
     origin, taker = account(stage)
@@ -132,7 +132,7 @@ def by_entry(stage):
     group = next(line for line in start["groups"].splitlines() if line.startswith("0::"))
     parts = group.split("/")
     expect("app.slice" in parts and parts[-1].startswith("app-handoff-org.example.my\\x2dEditor-"), f"wrong group: {group}")
-    # It has written to the home already, where the daemon cannot.
+    # It can write to the home folder, where the daemon cannot.
     is_outside(taker, start["pid"])
     noted(taker, record, "willContinue", type=TYPE)
     content = noted(taker, record, "continue")["content"]
@@ -141,19 +141,19 @@ def by_entry(stage):
     known = known_app(taker, "org.example.my-Editor")
     expect(known["running"] and known["verified"] is True, f"the system does not confirm it: {known}")
 
-    # It outlives the daemon, which only the socket starts then.
+    # It outlives the daemon, which is now started only by its socket.
     taker.systemctl("stop", "handoffd.service")
     unit = parts[-1]
-    expect(taker.systemctl("is-active", unit).output.strip() == "active", "the app ended with the daemon")
+    expect(taker.systemctl("is-active", unit).output.strip() == "active", "the app ended together with the daemon")
     taker.systemctl("stop", unit)
-    expect(taker.show("ActiveState")["ActiveState"] == "inactive", "the daemon runs")
+    expect(taker.show("ActiveState")["ActiveState"] == "inactive", "the daemon still runs")
     offered(taker, kind="app", reason="the only app that continues it")
     taker.ctl("continue")
     is_outside(taker, noted(taker, record, "started", count=2)["pid"])
     noted(taker, record, "continue", count=2)
 
 
-@test("an app that D-Bus activates is started by it, and asked once more while it runs", limit=300)
+@test("a D-Bus activated app is started by the bus, and called again while it runs", limit=300)
 def by_bus(stage):
     origin, taker = account(stage)
     id = "org.example.my_Viewer"
@@ -175,7 +175,7 @@ def by_bus(stage):
 
 
 def browser(machine):
-    """The user's browser, which writes down what it is called with, and where it runs; answers its record."""
+    """Installs the user's browser, which records its arguments and its cgroup. Returns its record."""
     record = f"{HOME}/pages"
     write(machine, f"{HOME}/browser", f"""#!/bin/sh
 {{ echo $#; printf '%s\\n' "$@"; echo $$; sed -n 's/^0:://p' /proc/self/cgroup; }} >'{record}.part'
@@ -191,15 +191,15 @@ x-scheme-handler/https=org.example.Browser.desktop
 
 
 def opened(machine, record):
-    """Waits for the browser; answers what it was called with, its process and its group."""
+    """Waits for the browser. Returns its arguments, its process and its cgroup."""
     machine.until("the browser", lambda: machine.exists(record))
     count, *words, pid, group = machine.user("cat", record).output.splitlines()
     machine.user("rm", record)
-    expect(int(count) == len(words), f"words with line breaks: {words}")
+    expect(int(count) == len(words), f"arguments with line breaks: {words}")
     return words, pid, group
 
 
-@test("where no app continues it, the page opens in the user's browser, and where nothing opens it, the error says what is missing",
+@test("without a matching app the page opens in the user's browser, and if nothing opens it, the error names the missing part",
       limit=400)
 def page(stage):
     origin, taker = account(stage)
@@ -208,7 +208,7 @@ def page(stage):
     sent = "https://example.org/a?b=%24HOME&c=%27x%27%60id%60;touch%20y#--help"
     offer = publish(origin, TYPE, "--web-url", url)
 
-    # As a desktop begins: it tells the manager where its screen is.
+    # A desktop does this at its start: it passes its display to the manager.
     taker.systemctl("set-environment", WINDOW)
     offered(taker, kind="web")
     done = taker.ctl("continue").line
@@ -219,7 +219,7 @@ def page(stage):
     is_outside(taker, pid)
     offer.wait("continued", deviceName="m2")
 
-    # The other way, which needs no desktop.
+    # The other method, which needs no desktop.
     taker.systemctl("unset-environment", "WAYLAND_DISPLAY")
     taker.root("mv", "/usr/bin/xdg-open", "/root")
     taker.ctl("continue")
@@ -227,14 +227,14 @@ def page(stage):
     expect(words == [sent], f"wrong words: {words}")
     is_outside(taker, pid)
 
-    # No browser.
+    # Without a browser.
     taker.user("rm", f"{HOME}/.config/mimeapps.list", f"{HOME}/.local/share/applications/org.example.Browser.desktop")
     failed = json.loads(taker.ctl("continue", code=1).errors)
     expect(failed["reason"] == "pageNotOpened" and "gio" in failed["message"], f"wrong: {failed}")
 
-    # Nothing that could open anything.
+    # Without any opener.
     taker.root("mv", "/usr/bin/gio", "/root")
-    # Programs that are gone are noticed when it is read again what apps declare.
+    # Removed programs are noticed when the declarations of apps are read again.
     taker.systemctl("restart", "handoff-desktop.service", "handoffd.service")
     offered(taker, kind="nothing")
     failed = json.loads(taker.ctl("continue", code=1).errors)
@@ -245,7 +245,7 @@ def page(stage):
     expect(failed["reason"] == "launchFailed" and "libglib2.0-bin" in failed["message"], f"wrong: {failed}")
 
 
-@test("an activity without an app and without a page opens nowhere, and says so", limit=300)
+@test("an activity without an app and without a page cannot be opened, and the error states this", limit=300)
 def nowhere(stage):
     origin, taker = account(stage)
     publish(origin)
@@ -268,8 +268,8 @@ def deaf(stage):
            f"wrong: {failed}")
     expect(took >= 30, f"it had {took:.1f} s")
     print(f"  given up after {took:.1f} s")
-    expect(not any(event["event"] == "continued" for event in offer.seen), f"the origin heard: {offer.seen}")
-    # Who takes its place is there for the next one.
+    expect(not any(event["event"] == "continued" for event in offer.seen), f"the origin was notified: {offer.seen}")
+    # Its successor exists for the next one.
     taker.user("rm", f"{HOME}/.local/share/applications/org.example.Deaf.desktop")
     record = app(taker, "org.example.Editor")
     offered(taker, name="The org.example.Editor")
@@ -278,8 +278,8 @@ def deaf(stage):
 
 
 def restart(machine, *others):
-    """Restarts a daemon, and waits until the others see the device again."""
-    # A manager starts no unit more than some times in a minute.
+    """Restarts a daemon, and waits until the others detect the device again."""
+    # A manager limits how often a unit starts within a minute.
     machine.systemctl("reset-failed", "handoffd.service")
     machine.systemctl("restart", "handoffd.service")
     for other in others:
@@ -297,20 +297,20 @@ def gone(machine):
 
 
 def nothing(machine):
-    """Nothing is listed, and nothing can be continued."""
+    """Checks that nothing is listed, and nothing can be continued."""
     expect(offers(machine) == [], f"{machine.name} lists {offers(machine)}")
     failed = json.loads(machine.ctl("continue", "--print", code=4).errors)
     expect(failed["error"] == "NothingToContinue", f"wrong: {failed}")
 
 
 def refused(machine, *words):
-    """Nothing is listed, and continue names the switch."""
+    """Checks that nothing is listed, and that continue names the switch."""
     expect(offers(machine) == [], f"{machine.name} lists {offers(machine)}")
     failed = json.loads(machine.ctl("continue", "--print", code=1).errors)
     expect(failed["error"] == "SwitchedOff" and all(word in failed["message"] for word in words), f"wrong: {failed}")
 
 
-@test("what is not advertised, or not received, is neither listed nor continued, also after a restart", limit=500)
+@test("an activity that is not advertised, or not received, is neither listed nor continued, even after a restart", limit=500)
 def switches(stage):
     origin, taker = account(stage)
     app(taker, "org.example.Editor")
@@ -322,7 +322,7 @@ def switches(stage):
     nothing(taker)
     restart(origin, taker)
     nothing(taker)
-    expect({hold["by"] for hold in origin.ctl("status").line["holds"]} == {"user"}, "the switch was forgotten")
+    expect({hold["by"] for hold in origin.ctl("status").line["holds"]} == {"user"}, "the switch was not kept")
     origin.ctl("advertise", "on")
     offered(taker)
     restart(origin, taker)
@@ -360,7 +360,7 @@ def switches(stage):
     offered(taker)
 
 
-@test("an app that is switched off neither continues nor is offered elsewhere, also after a restart", limit=300)
+@test("a disabled app neither continues nor is offered elsewhere, even after a restart", limit=300)
 def app_switches(stage):
     origin, taker = account(stage)
     record = app(taker, "org.example.Editor")
@@ -388,7 +388,7 @@ def app_switches(stage):
     offered(taker)
 
 
-@test("what the administrator forbids is off whatever the user says, also after a restart", limit=400)
+@test("the administrator's policy overrides the user's settings, even after a restart", limit=400)
 def policy(stage):
     origin, taker = account(stage)
     app(taker, "org.example.Editor")
@@ -418,18 +418,18 @@ def policy(stage):
     offered(taker, kind="nothing")
     forbid(taker, "# nothing is forbidden\n")
     offered(taker, kind="app")
-    # A mistake keeps it from starting, and the journal says where it is.
+    # An error prevents the start, and the journal contains its position.
     taker.root("sh", "-c", "echo 'receive = maybe' >/etc/handoff/policy.d/10-test.conf")
     taker.systemctl("restart", "handoffd.service", code=None)
     journal = taker.user("journalctl", "--user", "--no-pager", "-u", "handoffd.service").output
-    expect("10-test.conf:1" in journal, f"the mistake is not named: {journal[-600:]}")
+    expect("10-test.conf:1" in journal, f"the error is not reported: {journal[-600:]}")
 
 
 def holds(machine):
     return [hold["message"] for hold in machine.ctl("status").line["holds"]]
 
 
-@test("a locked session advertises nothing, also after a restart of the daemon; unlocking brings it back", limit=400)
+@test("a locked session advertises nothing, even after a restart of the daemon, until it is unlocked", limit=400)
 def locked(stage):
     origin, taker = account(stage)
     write(origin, f"{HOME}/.config/handoff/handoffd.conf", "idle-delay = 1 s\n")
@@ -458,7 +458,7 @@ def locked(stage):
     origin.root("loginctl", "unlock-session", desk)
     offered(taker)
 
-    # As a desktop says that nobody uses it.
+    # A desktop sets this hint when the user is idle.
     def idle(hint):
         path = origin.root("busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
                            "GetSession", "s", desk).output.split('"')[1]
@@ -470,7 +470,7 @@ def locked(stage):
     idle("false")
     offered(taker)
 
-    # Whoever logs out leaves nothing behind that is locked.
+    # Logging out leaves nothing locked.
     origin.root("loginctl", "lock-session", desk)
     gone(taker)
     origin.root("loginctl", "terminate-session", desk)
@@ -481,7 +481,7 @@ TOKEN = "gnome-shell/The-Editor/1234-5-host_TIME678"
 
 
 class Notifier:
-    """A played notification server on a machine's session bus."""
+    """A simulated notification server on a machine's session bus."""
 
     def __init__(self, machine):
         self.machine = machine
@@ -490,12 +490,12 @@ class Notifier:
         machine.until("the notification server", lambda: machine.exists(f"{HOME}/choices"))
 
     def shown(self):
-        """How many have been shown so far, and what stands now."""
+        """Returns the number of notifications shown so far, and the current ones."""
         count, *standing = [json.loads(line) for line in self.machine.user("cat", f"{HOME}/screen").output.splitlines()]
         return count, standing
 
     def one(self, **fields):
-        """Waits until one notification stands, with these fields; answers it."""
+        """Waits until there is exactly one notification, and it has these fields. Returns it."""
         found = []
 
         def is_there():
@@ -512,7 +512,7 @@ class Notifier:
         self.machine.user("sh", "-c", f"echo {id} {key} {token} >{HOME}/choices")
 
 
-@test("the notification's action opens the app or the page, with the token of the click; a locked screen shows nothing new", limit=500)
+@test("a notification's action opens the app or the page with the token of the click, and a locked screen shows nothing new", limit=500)
 def notified(stage):
     origin, taker = account(stage)
     notifier = Notifier(taker)
@@ -524,7 +524,7 @@ def notified(stage):
     start = noted(taker, record, "started")
     expect(start["environment"].get("XDG_ACTIVATION_TOKEN") == TOKEN, f"no token: {start['environment']}")
     is_outside(taker, start["pid"])
-    expect(noted(taker, record, "continue")["content"]["userInfo"] == {"page": 3}, "another activity")
+    expect(noted(taker, record, "continue")["content"]["userInfo"] == {"page": 3}, "wrong activity")
     offer.wait("continued", deviceName="m2")
     notifier.none()
 
@@ -549,7 +549,7 @@ def notified(stage):
     offer.wait("continued", deviceName="m2")
     notifier.none()
 
-    # What comes while the screen is locked is shown afterwards.
+    # An offer that arrives while the screen is locked is shown afterwards.
     taker.root("loginctl", "lock-session", desk)
     taker.until("the lock", lambda: "LockedHint=yes" in taker.root(
         "loginctl", "show-session", desk, "--property=LockedHint").output)
@@ -558,7 +558,7 @@ def notified(stage):
     taker.until("the offer", lambda: any(offer["title"] == "Secret" for offer in offers(taker)))
     taker.root("loginctl", "unlock-session", desk)
     notifier.one(summary="The org.example.Editor: Secret")
-    # All that was ever shown is counted: what had come before the unlocking would be one more.
+    # Every notification ever shown is counted. One shown before the unlocking would be one more.
     expect(notifier.shown()[0] == before + 1, f"shown while locked: {notifier.shown()}")
 
 

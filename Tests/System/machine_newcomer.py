@@ -1,7 +1,8 @@
-"""A person's first hour on two booted machines, from the packages alone: installed by apt, paired in the window, a file sent and
-accepted, a page continued, a device removed. Needs root.
+"""A new user's first hour on two booted machines, with only the packages: installed by apt, paired
+in the window, a file sent and accepted, a page continued, a device removed. Needs root.
 
-Every screen is kept as a picture in the folder that HANDOFF_PICTURES names (scripts/screenshots newcomer); the times are printed.
+Every screen is saved as a picture in the folder that HANDOFF_PICTURES names (scripts/screenshots
+newcomer). The times are printed.
 """
 
 import contextlib
@@ -17,9 +18,9 @@ from windows import SettingsWindow
 
 PICTURES = os.environ.get("HANDOFF_PICTURES")
 TOOLS = "/opt/test"
-# As large as the window needs it, with room for notifications beside it.
+# As large as the window needs, with room for notifications next to it.
 DISPLAY, SIZE = ":0", (1280, 800)
-# What is right of it.
+# The area to the right of it.
 BESIDE = 740
 SCREEN = f"XDG_RUNTIME_DIR=/run/user/1000 DISPLAY={DISPLAY} GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none NO_AT_BRIDGE=1"
 LOOK = """[global]
@@ -35,7 +36,7 @@ background = "#fafafa"
 foreground = "#202020"
 timeout = 0
 """
-# What the browser shows of itself.
+# The height of the browser's own controls.
 BROWSER = "geometry=760x460+0+0\nstart_page=about:blank\n"
 PAGE = """<!doctype html>
 <title>Walks along the river</title>
@@ -46,7 +47,7 @@ PAGE = """<!doctype html>
 
 
 class Times:
-    """How long each step took, and what is seen after it."""
+    """The duration of each step, and the state after it."""
 
     def __init__(self):
         self.lines = []
@@ -57,13 +58,13 @@ class Times:
         yield
         self.lines.append((step, time.monotonic() - began))
 
-    def tell(self):
+    def report(self):
         for step, seconds in self.lines:
             print(f"  {seconds:6.2f} s  {step}")
 
 
 class Seat:
-    """A machine with what a person has before them: a display, notifications, a browser, and the window."""
+    """A machine with everything that a user sees: a display, notifications, a browser, and the window."""
 
     def __init__(self, stage, machine, name):
         self.stage, self.machine, self.name = stage, machine, name
@@ -74,7 +75,7 @@ class Seat:
         machine.user("mkdir", "-p", f"{HOME}/display", f"{HOME}/pictures")
         self.run("screen", "Xvfb", DISPLAY, "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp", "-fbdir", f"{HOME}/display")
         machine.until("the display", lambda: machine.exists("/tmp/.X11-unix/X0"))
-        # As the session of a desktop does for all that it starts.
+        # As the session of a desktop does for all programs that it starts.
         machine.systemctl("set-environment", f"DISPLAY={DISPLAY}")
         machine.systemctl("start", "dunst.service")
         machine.until("notifications", lambda: self.notifications() == 0)
@@ -84,7 +85,7 @@ class Seat:
         self.machine.user("systemd-run", "--user", f"--unit={unit}", f"--setenv=DISPLAY={DISPLAY}", *words)
 
     def install(self):
-        """Both packages, as they are downloaded: what they depend on is there."""
+        """Installs both packages from files. Their dependencies are already installed."""
         paths = [package(), window_package()]
         self.machine.put("/var/cache/test", *paths)
         return lambda: self.machine.apt("install", *(f"/var/cache/test/{os.path.basename(path)}" for path in paths))
@@ -97,7 +98,7 @@ class Seat:
         return self.machine.user("busctl", "--user", "--json=short", *words, code=code)
 
     def notifications(self):
-        """How many stand on the screen; None while nobody shows any."""
+        """Returns the number of notifications on the screen, or None without a server."""
         found = self.bus("get-property", "org.freedesktop.Notifications", "/org/freedesktop/Notifications",
                          "org.dunstproject.cmd0", "displayedLength", code=None)
         return json.loads(found.output)["data"] if found.code == 0 else None
@@ -107,12 +108,12 @@ class Seat:
         self.machine.until("a notification", lambda: self.notifications() == 1)
 
     def click(self):
-        """Clicks on the notification that stands there."""
+        """Clicks on the current notification."""
         self.bus("call", "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.dunstproject.cmd0",
                  "NotificationAction", "u", "0")
 
     def shot(self, name, *box):
-        """Keeps a picture of the display, or of a part of it."""
+        """Saves a picture of the display, or of a part of it."""
         limit = time.monotonic() + 30
         while True:
             done = subprocess.run([MACHINES, "exec", self.machine.name, "cat", f"{HOME}/display/Xvfb_screen0"],
@@ -121,8 +122,8 @@ class Seat:
             if image:
                 return keep(name, image)
             if time.monotonic() > limit:
-                raise Failure(f"nothing is on the screen for {name}")
-            time.sleep(0.05)  # What is drawn tells nobody.
+                raise Failure(f"the screen is empty for {name}")
+            time.sleep(0.05)  # There is no event for drawing.
 
 
 class Window(SettingsWindow):
@@ -138,7 +139,7 @@ class Window(SettingsWindow):
         stage.windows = [*getattr(stage, "windows", []), self]
 
     def shot(self, name):
-        """Keeps a picture of it."""
+        """Saves a picture of it."""
         path = f"{HOME}/pictures/{name}.png"
         self.do("picture", path=path, scale=1)
         done = subprocess.run([MACHINES, "exec", self.seat.machine.name, "cat", path],
@@ -148,7 +149,7 @@ class Window(SettingsWindow):
 
 
 def keep(name, image):
-    expect(image[:4] == b"\x89PNG", f"{name} is no picture")
+    expect(image[:4] == b"\x89PNG", f"{name} is not a picture")
     if PICTURES:
         os.makedirs(PICTURES, exist_ok=True)
         with open(os.path.join(PICTURES, f"newcomer-{name}.png"), "wb") as file:
@@ -162,7 +163,7 @@ def digits(window):
     return code
 
 
-@test("a newcomer installs the packages, pairs two machines in the window, sends a file, continues a page, removes a device", limit=600)
+@test("a new user installs the packages, pairs two machines in the window, sends a file, continues a page, removes a device", limit=600)
 def first_hour(stage):
     machines = Machines(stage, 2, install=False, releases=("desktop", "desktop")).machines
     desk, laptop = (Seat(stage, machine, name) for machine, name in zip(machines, ("desk", "laptop")))
@@ -218,18 +219,18 @@ def first_hour(stage):
     with times("a click on the notification, and 3 MB are saved and said to be"):
         laptop.click()
         send.wait("stream", state="finished")
-        expect(send.process.wait(30) == 0, "it goes on though it was taken")
+        expect(send.process.wait(30) == 0, "it still runs although it was accepted")
         laptop.machine.until("the file", lambda: laptop.machine.exists(f"{HOME}/Downloads/report.pdf"))
         laptop.notified()
     laptop.shot("saved", BESIDE, 0, *SIZE)
     sums = [seat.machine.user("sha256sum", path).output.split()[0]
             for seat, path in ((desk, f"{HOME}/report.pdf"), (laptop, f"{HOME}/Downloads/report.pdf"))]
-    expect(sums[0] == sums[1], "another file has come")
+    expect(sums[0] == sums[1], "the wrong file arrived")
 
-    # A page, which the browser that is there opens.
+    # A page, which the installed browser opens.
     write(desk.machine, f"{HOME}/site/walks.html", PAGE)
     desk.run("site", "python3", "-u", "-m", "http.server", "--directory", f"{HOME}/site", "8000")
-    # Addresses of the local network are not offered: the page has a name.
+    # Addresses of the local network are not offered, so the page has a host name.
     laptop.machine.root("sh", "-c", "echo 10.81.0.1 walks.example >>/etc/hosts")
     address = "http://walks.example:8000/walks.html"
     publish = desk.machine.follow("publish", address, "--title", "Walks along the river")
@@ -239,14 +240,14 @@ def first_hour(stage):
         kitchen.press("Continue", row="Walks along the river")
         desk.machine.until("the page", lambda: "GET /walks.html" in desk.machine.user(
             "journalctl", "--user", "--no-pager", "-u", "site").output)
-    # Once the opener has ended, or goes on for three seconds with the browser that it has started.
+    # Once the opener has exited, or has run for three seconds with the browser that it has started.
     kitchen.see("Opened")
     publish.wait("continued", deviceName="laptop")
     desk.machine.ctl("withdraw", published)
     kitchen.do("quit")
     laptop.shot("page", 0, 20, 760, 320)
 
-    # A device that is given away.
+    # A device that is removed.
     kitchen = laptop.open().see("desk", "Online")
     study.press("Remove", row="laptop").see("Remove laptop?").shot("remove")
     with times("Remove is pressed on desk, and laptop says so"):
@@ -254,10 +255,10 @@ def first_hour(stage):
         kitchen.see("removed")
     study.see("Add another device").shot("alone-again")
     kitchen.shot("removed").press("Leave the Account…").press("Leave").see("Welcome to Handoff")
-    expect(len(desk.machine.ctl("devices").lines) == 1, "it is still there")
+    expect(len(desk.machine.ctl("devices").lines) == 1, "it is still listed")
     for window in stage.windows:
         window.faultless()
-    times.tell()
+    times.report()
 
 
 if __name__ == "__main__":

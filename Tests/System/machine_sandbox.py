@@ -1,5 +1,5 @@
-"""What a process reaches that is in the daemon's place: the shipped units with a probe instead of handoffd, on booted machines.
-Needs root (Tests/Lab/machines)."""
+"""The resources that a process in the daemon's place can reach: the shipped units with a probe
+instead of handoffd, on booted machines. Needs root (Tests/Lab/machines)."""
 
 import json
 import os
@@ -22,7 +22,7 @@ for path in ("gnupg/S.gpg-agent", "keyring/ssh"):
 open("/run/user/1000/agents-listen", "w").close()
 select.select([], [], [])
 """
-# What is the user's: the daemon has no business with any of it.
+# The user's files and services, none of which the daemon needs.
 PLANT = f"""
 set -eu
 cd {HOME}
@@ -54,7 +54,7 @@ def reported(machine, path):
 
 
 def start_probe(machine, service, report, *lines):
-    """Starts a service with the probe in the place of its program."""
+    """Starts a service with the probe in place of its program."""
     folder = f"/etc/systemd/user/{service}.d"
     machine.root("mkdir", "-p", folder)
     words = f"/usr/bin/python3 {PROBE} {report} {HOME} {RUNTIME} {manager(machine)}"
@@ -64,16 +64,16 @@ def start_probe(machine, service, report, *lines):
     machine.systemctl("start", service)
 
 
-@test("who takes the daemon over reaches nothing of home and session but its own, and by the desktop only what is declared",
+@test("a compromised daemon reaches only its own files in home and session, and through the desktop only declared apps",
       limit=240)
 def confined(stage):
     machine = prepare(stage)
-    # Outside all of it is there: so that the probe looks at the right things.
+    # Outside the sandbox everything is reachable, which proves that the probe checks the right things.
     outside = f"{HOME}/outside"
     machine.user("/usr/bin/python3", PROBE, outside, HOME, RUNTIME, manager(machine))
     free = reported(machine, outside)
     wanted = {*SECRETS, *(f"write {path}" for path in WRITES), *(f"socket {path}" for path in SOCKETS), "service manager"}
-    expect(wanted <= set(free["reached"]), f"the probe does not reach what is there: {wanted - set(free['reached'])}")
+    expect(wanted <= set(free["reached"]), f"the probe does not reach existing items: {wanted - set(free['reached'])}")
     machine.user("sh", "-c", f"cd {HOME} && rm -f {' '.join(path for path in WRITES if 'handoff' in path)}")
 
     report = f"{HOME}/.config/handoff/state/report"
@@ -83,19 +83,19 @@ def confined(stage):
     expect(found["home"] == [".config"], f"it sees of the home: {found['home']}")
     expect(set(found["runtime"]) == {"handoff", "handoff-app", "handoff-desktop", "systemd"},
            f"it sees of the runtime folder: {found['runtime']}")
-    expect(found["state"] and found["configuration"], f"it does not see its own: {found}")
+    expect(found["state"] and found["configuration"], f"it does not see its own files: {found}")
     service = "dev.handoff1.Desktop.NotStarted"
     invalid = "org.varlink.service.InvalidParameter"
     expect(found["desktop"] == {"machine": True, "unknown app": service, "command": invalid, "file": invalid,
-                                "script": invalid, "option": invalid}, f"the desktop answers {found['desktop']}")
+                                "script": invalid, "option": invalid}, f"the desktop replies {found['desktop']}")
     written = machine.exists(*(f"{HOME}/{path}" for path in WRITES if "handoff" in path))
-    expect(written == [], f"it has made {written}")
+    expect(written == [], f"it has written {written}")
 
 
-@test("the desktop's program reads all of the home and reaches every bus and service, and can write no file", limit=240)
+@test("the desktop's program reads the whole home folder and reaches every bus and service, and can write no file", limit=240)
 def desktop(stage):
     machine = prepare(stage)
-    # Opened by the service manager: the program could not.
+    # Opened by the service manager. The program itself could not.
     report = f"{HOME}/report"
     start_probe(machine, "handoff-desktop.service", "-", f"StandardOutput=file:{report}")
     machine.until("the probe's end", lambda: machine.systemctl("is-active", "handoff-desktop.service", code=None).output
@@ -106,20 +106,20 @@ def desktop(stage):
     expect(found["configuration"], "it cannot read the user's choices")
 
 
-@test("without a folder for configuration, and with the desktop stopped, the service starts, and its socket is found", limit=240)
+@test("without a configuration folder, and with the desktop stopped, the service starts, and its socket is found", limit=240)
 def bare(stage):
     machine = Machines(stage, 1).machines[0]
     machine.systemctl("enable", "--now", "handoffd.socket")
     machine.ctl("status")
     machine.until("the desktop", lambda: machine.systemctl("is-active", "handoff-desktop.service", code=None).output
                   == "active\n")
-    # Its death is none of the daemon, and it comes back.
+    # Its death does not affect the daemon, and it is restarted.
     pid = machine.systemctl("show", "handoff-desktop.service", "--property=MainPID", "--value").output.strip()
     machine.user("kill", "-KILL", pid)
     machine.until("another desktop", lambda: machine.systemctl(
         "show", "handoff-desktop.service", "--property=MainPID", "--value").output.strip() not in (pid, "0"))
     machine.ctl("status")
-    expect(machine.show("NRestarts")["NRestarts"] == "0", "the daemon went with it")
+    expect(machine.show("NRestarts")["NRestarts"] == "0", "the daemon exited with it")
 
 
 if __name__ == "__main__":

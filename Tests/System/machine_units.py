@@ -8,14 +8,14 @@ from harness import expect, main, run, test
 from machines import MACHINES, Machines
 
 
-@test("the socket starts the service; it is sandboxed, restarted after a crash, and keeps one identity", limit=240)
+@test("the socket starts the service, which is sandboxed, restarted after a crash, and keeps one identity", limit=240)
 def life(stage):
     machine = Machines(stage, 1).machines[0]
     machine.systemctl("enable", "--now", "handoffd.socket")
     modes = machine.user("stat", "-c", "%a", "/run/user/1000/handoff", "/run/user/1000/handoff/control.socket",
                          "/run/user/1000/handoff-app/app.socket").output.split()
     expect(modes == ["700", "600", "600"], f"wrong modes: {modes}")
-    expect(machine.show("ActiveState")["ActiveState"] == "inactive", "it runs before anyone called")
+    expect(machine.show("ActiveState")["ActiveState"] == "inactive", "it runs before the first call")
     status = json.loads(machine.ctl("status").output)
     expect(machine.show("ActiveState", "SubState")["SubState"] == "running", "the call did not start it")
 
@@ -27,7 +27,7 @@ def life(stage):
     expect(spaces[0] != spaces[1] and spaces[2] != spaces[3], f"the namespace layer is not applied: {spaces}")
     mounts = machine.user("cat", f"/proc/{main_pid}/mounts").output
     expect(any(line.split()[1] == "/" and line.split()[3].startswith("ro") for line in mounts.splitlines()),
-           "the system is writable to it")
+           "it can write to the system")
 
     machine.ctl("account", "create")
     files = machine.root("find", "/home/alice", "-path", "*handoff*", "-printf", "%m %y %p\n").output
@@ -40,33 +40,33 @@ def life(stage):
     machine.until("a restart after kill -9", lambda: machine.show("SubState", "NRestarts") ==
                   {"SubState": "running", "NRestarts": "1"})
     again = json.loads(machine.ctl("status").output)
-    expect(again["device"] == status["device"], "another identity after a crash")
+    expect(again["device"] == status["device"], "the identity changed after a crash")
 
     machine.systemctl("reload", "handoffd.service")
     machine.systemctl("stop", "handoffd.service")
-    expect(machine.show("Result")["Result"] == "success", "it did not end in order")
+    expect(machine.show("Result")["Result"] == "success", "the service did not exit cleanly")
     machine.user("test", "-S", "/run/user/1000/handoff/control.socket")
     expect(json.loads(machine.ctl("status").output)["device"] == status["device"], "the socket does not start it again")
     machine.user("test", "-S", "/run/user/1000/handoff-app/app.socket")
 
 
-@test("a daemon whose loop hangs is found by the watchdog and restarted", limit=240)
+@test("a daemon whose loop hangs is detected by the watchdog and restarted", limit=240)
 def watchdog(stage):
     machine = Machines(stage, 1).machines[0]
     machine.root("mkdir", "-p", "/etc/systemd/user/handoffd.service.d")
     machine.root("sh", "-c", "printf '[Service]\\nWatchdogSec=3\\n' >/etc/systemd/user/handoffd.service.d/60-test.conf")
     machine.systemctl("daemon-reload")
     machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service")
-    # It must live for longer than the interval while it is well.
+    # It must live for longer than the interval while it is healthy.
     began = time.monotonic()
     machine.until("two intervals", lambda: time.monotonic() - began > 7)
-    expect(machine.show("NRestarts")["NRestarts"] == "0", "the watchdog bit a daemon that is well")
+    expect(machine.show("NRestarts")["NRestarts"] == "0", "the watchdog killed a healthy daemon")
     machine.user("kill", "-STOP", machine.show("MainPID")["MainPID"])
     machine.until("a restart by the watchdog",
                   lambda: machine.show("SubState", "NRestarts") == {"SubState": "running", "NRestarts": "1"}, within=40)
 
 
-@test("a mistake in the configuration is shown, starts nothing again, and is over once it is corrected", limit=240)
+@test("a configuration error is shown, restarts nothing, and is resolved once it is corrected", limit=240)
 def mistake(stage):
     machine = Machines(stage, 1).machines[0]
     file = "/home/alice/.config/handoff/handoffd.conf"
@@ -80,10 +80,10 @@ def mistake(stage):
     configure("titles = perhaps")
     machine.systemctl("enable", "--now", "handoffd.socket")
     asked = machine.ctl("status", code=None)
-    expect(asked.code != 0 and "titles" in asked.errors, f"a waiting command gets no reason: {asked}")
+    expect(asked.code != 0 and "titles" in asked.errors, f"a waiting command receives no reason: {asked}")
     machine.until("the end of the start", lambda: machine.show("ActiveState")["ActiveState"] == "failed")
     shown = machine.show("NRestarts", "ExecMainStatus")
-    expect(shown == {"NRestarts": "0", "ExecMainStatus": "78"}, f"started again: {shown}")
+    expect(shown == {"NRestarts": "0", "ExecMainStatus": "78"}, f"restarted: {shown}")
     expect(file in status() and "titles" in status(), f"no reason: {status()}")
     sockets = machine.systemctl("show", "handoffd.socket", "--property=ActiveState").output.strip()
     expect(sockets == "ActiveState=active", f"the socket: {sockets}")
@@ -92,7 +92,7 @@ def mistake(stage):
     machine.ctl("status")
     configure("titles = perhaps")
     refused = machine.systemctl("reload", "handoffd.service", code=None)
-    expect(refused.code != 0, "the reload of a mistake succeeded")
+    expect(refused.code != 0, "the reload of an invalid configuration succeeded")
     expect("titles" in status(), f"no reason: {status()}")
     machine.ctl("status")
     configure("titles = yes")
@@ -113,13 +113,13 @@ def masked(stage):
     machine.ctl("status")
 
 
-@test("two machines hand over with their system's Avahi, from service to service", limit=240)
+@test("two machines hand over with their system's Avahi, between their services", limit=240)
 def hand_over(stage):
     origin, taker = Machines(stage, 2).machines
     for machine in (origin, taker):
         machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service")
     origin.ctl("account", "create")
-    # Through a pipe between the machines: the ticket touches no disk.
+    # Through a pipe between the machines, so that the ticket is not written to a disk.
     ticket = run([MACHINES, "user", origin.name, "handoffctl", "account", "export", "/home/alice/ticket"],
                  {**os.environ, "LAB": origin.lab.name})
     expect(ticket.code == 0, str(ticket))
@@ -133,7 +133,7 @@ def hand_over(stage):
     taker.until("the offer", lambda: taker.ctl("list").output.strip() != "")
     taken = json.loads(taker.ctl("continue", "--print").output)
     expect(taken["userInfo"] == {"page": 3} and taken["title"] == "Draft", f"wrong activity: {taken}")
-    origin.until("the news at the origin", lambda: "continued" in
+    origin.until("the change at the origin", lambda: "continued" in
                  origin.user("journalctl", "--user", "--no-pager", "-u", "writer").output)
 
 

@@ -1,4 +1,5 @@
-"""Booted machines for tests (Tests/Lab/machines): commands on them, what their user's service does, and the package for them."""
+"""Booted machines for tests (Tests/Lab/machines): commands on them, the state of their user's
+service, and the package for them."""
 
 import atexit
 import os
@@ -14,7 +15,7 @@ MACHINES = os.path.join(ROOT, "Tests", "Lab", "machines")
 VERSIONS = tuple(f"{release()}+test{number}" for number in (1, 2))
 packages = {}
 HOME = "/home/alice"
-# What stands for a desktop: it says that the screen is locked when logind asks for that.
+# Stands in for a desktop: it reports that the screen is locked when logind requests the lock.
 LOCKER = """#!/bin/sh
 export LC_ALL=C
 gdbus monitor --system --dest org.freedesktop.login1 | while read -r line; do
@@ -31,7 +32,7 @@ done
 
 
 def package(version=VERSIONS[0]):
-    """The package of these programs, made once for all tests; answers its path."""
+    """Builds the package of these programs once for all tests. Returns its path."""
     if not packages:
         packages["folder"] = tempfile.mkdtemp(prefix="handoff-deb-")
         atexit.register(shutil.rmtree, packages["folder"], ignore_errors=True)
@@ -44,19 +45,19 @@ def package(version=VERSIONS[0]):
                               text=True, timeout=300)
         if done.returncode:
             raise Failure(f"no package: {done.stdout}{done.stderr}")
-        # Beside it stand those of the extension and of the window.
+        # The packages of the extension and of the window are next to it.
         packages[version] = next(path for path in done.stdout.split() if os.path.basename(path).startswith("handoff_"))
     return packages[version]
 
 
 def window_package():
-    """The package of the window, which is made with that of the programs; answers its path."""
+    """Returns the path of the window's package, which is built with that of the programs."""
     made = os.path.dirname(package())
     return next(os.path.join(made, name) for name in os.listdir(made) if name.startswith("handoff-settings_"))
 
 
 def renumbered(path, version):
-    """The same package with another version, which takes a tenth of the time of making it."""
+    """Returns the same package with another version, which takes a tenth of the time of a build."""
     folder = tempfile.mkdtemp(dir=packages["folder"])
     subprocess.run(["dpkg-deb", "--raw-extract", path, folder], check=True)
     control = os.path.join(folder, "DEBIAN", "control")
@@ -93,12 +94,12 @@ class Machine:
         return dict(line.split("=", 1) for line in output.splitlines() if "=" in line)
 
     def until(self, what, condition, within=30, seen=lambda: ""):
-        """Waits for something; where it does not come, the failure has what `seen` answers."""
+        """Waits for a condition. The failure message contains the result of `seen`."""
         limit = time.monotonic() + within
         while not condition():
             if time.monotonic() > limit:
                 journal = self.user("journalctl", "--user", "--no-pager", "-n", "30", code=None).output
-                raise Failure(f"{what} did not happen within {within} s {seen()}\n{journal}")
+                raise Failure(f"timed out after {within} s waiting for {what} {seen()}\n{journal}")
             time.sleep(0.1)
 
     def put(self, folder, *paths):
@@ -106,11 +107,11 @@ class Machine:
         self.lab.command("put", self.name, *paths, folder)
 
     def exists(self, *paths):
-        """Those of the paths that are there."""
+        """Returns the paths that exist."""
         return [path for path in paths if self.root("test", "-e", path, code=None).code == 0]
 
     def follow(self, *words):
-        """A command of handoffctl that runs on."""
+        """Starts a command of handoffctl that continues to run."""
         stage = self.lab.stage
         log = os.path.join(stage.folder, f"{self.name}-{words[0]}-{len(stage.processes)}.log")
         return Follower(stage, [MACHINES, "user", self.name, "handoffctl", "--json", *words],
@@ -137,7 +138,7 @@ class Machine:
 
 
 class Machines:
-    """Booted machines of a test; they end with it."""
+    """Booted machines of a test, which end with it."""
 
     def __init__(self, stage, count, install=True, releases=()):
         self.stage, self.name = stage, os.path.basename(stage.folder)
@@ -159,7 +160,7 @@ def write(machine, path, content, mode="644"):
 
 
 def session(machine, type):
-    """A session of alice's, as a display manager begins one; answers its id."""
+    """Starts a session of alice as a display manager does. Returns its id."""
     def ids():
         return {line.split()[0] for line in machine.root("loginctl", "list-sessions", "--no-legend").output.splitlines()}
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Floods the network of this host with multicast DNS.
 
-  mdns_flood.py KIND RATE ADDRESS
+mdns_flood.py KIND RATE ADDRESS
 
-RATE packets a second, until it is ended. KIND: `ours` announces a new instance of our service in each packet, with all of its
-records; `others` the same of another service; `queries` asks for our service; `mixed` all of them in turn. Prints `flooding`
-when it has begun, and then each second how many packets were sent.
+RATE packets a second, until it is stopped. KIND: `ours` announces a new instance of the Handoff
+service in each packet, with all of its records; `others` the same of another service; `queries`
+queries the Handoff service; `mixed` all of them in turn. Prints `flooding` when it has started, and
+then each second the number of packets sent.
 """
 
 import os
@@ -27,7 +28,7 @@ def record(owner, kind, data, flush=False, lifetime=120):
 
 
 def announcement(service, instance, text, host, address, port):
-    """All records of an instance, as one packet. `address` has 4 bytes."""
+    """Returns all records of an instance, as one packet. `address` has 4 bytes."""
     full, host = name(instance, service, b"_tcp", b"local"), name(host, b"local")
     records = [
         record(name(service, b"_tcp", b"local"), PTR, full), record(full, TXT, text, True),
@@ -36,7 +37,7 @@ def announcement(service, instance, text, host, address, port):
 
 
 def multicast_socket(address):
-    """A socket that sends from this address and the port of multicast DNS to the link of the address."""
+    """Returns a socket that sends from this address and the port of multicast DNS to the link of the address."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

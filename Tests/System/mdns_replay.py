@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Announces recorded records of our service from this host, as whoever has copied them could.
+"""Announces recorded records of the Handoff service from this host, as any device that has copied
+them could.
 
-  mdns_replay.py ADDRESS PORT < LINES
+mdns_replay.py ADDRESS PORT < LINES
 
-Each line has the instance and the data of its TXT record, in hexadecimal. All other records are new, and name ADDRESS and PORT.
+Each line has the instance and the data of its TXT record, in hexadecimal. All other records are
+new, and name ADDRESS and PORT.
 """
 
 import os
@@ -13,7 +15,7 @@ import time
 
 from mdns_flood import GROUP, PORT, announcement, multicast_socket
 
-# Seconds between two records: no more of them than a member looks at in a second.
+# Seconds between two records. A member processes no more than that in a second.
 PAUSE = 0.02
 
 

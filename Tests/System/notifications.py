@@ -1,4 +1,4 @@
-"""A bus of the user with a notification server that is played: what it is asked to show, and what the user does with it."""
+"""A bus of the user with a simulated notification server: the calls that it receives, and the user's actions."""
 
 import os
 import queue
@@ -32,7 +32,7 @@ CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Con
 
 
 class SessionBus:
-    """A dbus-daemon of its own; with nothing on it that it could start, unless `activate` says so."""
+    """A dbus-daemon of its own, which can start no services unless `activate` is set."""
 
     def __init__(self, stage, start=True):
         if not shutil.which("dbus-daemon"):
@@ -68,19 +68,19 @@ class SessionBus:
             os.unlink(self.path)
 
     def activate(self, program):
-        """Has the bus start a program where a notification server is asked for and there is none."""
+        """Makes the bus start a program when a notification server is called and there is none."""
         with open(os.path.join(self.services, f"{NAME}.service"), "w") as file:
             file.write(f"[D-BUS Service]\nName={NAME}\nExec={program}\n")
 
 
 class BusClient:
-    """A connection to the bus that can call, be called, and send signals."""
+    """A connection to the bus that can make calls, receive calls, and send signals."""
 
     def __init__(self, bus):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(bus.path)
         self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
-        expect(self._line().startswith(b"OK"), "the bus refused")
+        expect(self._line().startswith(b"OK"), "the bus refused the call")
         self.socket.sendall(b"BEGIN\r\n")
         self.serial, self.guard, self.replies, self.buffer = 0, threading.Lock(), queue.Queue(), b""
         threading.Thread(target=self._serve, daemon=True).start()
@@ -111,7 +111,7 @@ class BusClient:
         self._send(ERROR, {4: error, 5: call["serial"], 6: call["sender"]}, "s", Writer().text("no").data)
 
     def called(self, call):
-        """A call from somebody; `call` has its fields."""
+        """A received call. `call` has its fields."""
 
     def _send(self, kind, fields, signature, body):
         with self.guard:
@@ -167,19 +167,19 @@ class BusClient:
 
 
 class NotificationServer(BusClient):
-    """Shows nothing, and remembers all. `seen` has each Notify, and each CloseNotification as the id alone."""
+    """Shows nothing, and records everything. `seen` has each Notify, and each CloseNotification as the id only."""
 
     def __init__(self, bus, capabilities=ALL, first=1):
-        self.capabilities, self.last, self.standing, self.asked, self.refused = capabilities, first - 1, {}, 0, 0
-        self.seen, self.news, self.deaf, self.refuses, self.client = [], threading.Condition(), False, False, None
+        self.capabilities, self.last, self.standing, self.queries, self.refused = capabilities, first - 1, {}, 0, 0
+        self.seen, self.changed, self.deaf, self.refuses, self.client = [], threading.Condition(), False, False, None
         super().__init__(bus)
-        expect(Reader(self.call("RequestName", "su", Writer().text(NAME).number(4).data)).number() == 1, "the name is taken")
+        expect(Reader(self.call("RequestName", "su", Writer().text(NAME).number(4).data)).number() == 1, "the name is in use")
 
     def called(self, call):
         reader = Reader(call["body"])
-        with self.news:
+        with self.changed:
             if call["member"] == "GetCapabilities":
-                self.asked += 1
+                self.queries += 1
                 self.client = call["sender"]
                 self.reply(call, "as", Writer().texts(self.capabilities).data)
             elif call["member"] == "Notify" and not self.refuses:
@@ -206,56 +206,57 @@ class NotificationServer(BusClient):
             else:
                 self.refused += call["member"] == "Notify"
                 self.refuse(call, "org.freedesktop.DBus.Error.UnknownMethod")
-            self.news.notify_all()
+            self.changed.notify_all()
 
     def _closed(self, id, reason):
         self.signal("NotificationClosed", "uu", Writer().number(id).number(reason).data)
 
     def wait(self, condition, what, within=20):
-        """Waits until a condition of what stands on the screen holds."""
-        with self.news:
-            if not self.news.wait_for(lambda: condition(self), within):
-                raise Failure(f"{what} did not come; standing: {self.standing}, seen: {self.seen}")
+        """Waits until a condition of the notifications on the screen holds."""
+        with self.changed:
+            if not self.changed.wait_for(lambda: condition(self), within):
+                raise Failure(f"timed out waiting for {what}; shown: {self.standing}, seen: {self.seen}")
 
     def one(self, within=20, **fields):
-        """Waits until exactly one notification stands, with these fields; answers it."""
+        """Waits until there is exactly one notification, with these fields. Returns it."""
         def fits(_):
             return len(self.standing) == 1 and all(
                 next(iter(self.standing.values())).get(key) == value for key, value in fields.items())
         self.wait(fits, f"one notification with {fields}", within)
-        with self.news:
+        with self.changed:
             return next(iter(self.standing.values()))
 
     def none(self, within=20):
-        """Waits until nothing stands any more."""
+        """Waits until there is no notification."""
         self.wait(lambda _: not self.standing, "an empty screen", within)
 
     def notified(self):
-        with self.news:
+        with self.changed:
             return [entry for entry in self.seen if isinstance(entry, dict)]
 
-    # What the user does.
+    # The user's actions.
 
     def choose(self, id, key, token=None):
-        """Chooses an action, as servers do it: the token first, then the action, then the end."""
+        """Chooses an action as servers do: the token first, then the action, then the end."""
         if token is not None:
             self.signal("ActivationToken", "us", Writer().number(id).text(token).data)
         self.signal("ActionInvoked", "us", Writer().number(id).text(key).data)
         self.end(id, DISMISSED)
 
     def end(self, id, reason):
-        with self.news:
+        with self.changed:
             self.standing.pop(id, None)
         self._closed(id, reason)
 
 
 class Dunst:
-    """A notification daemon as people use it, on a display that nobody sees."""
+    """A real notification daemon, on a virtual display."""
 
     CONTROL = "org.dunstproject.cmd0"
 
     def __init__(self, stage, bus, look="", pixels=None):
-        """`look` is its configuration; in the folder `pixels` there is the display's memory (Xvfb_screen0, in the form of xwd)."""
+        """`look` is its configuration. The folder `pixels` contains the display's memory
+        (Xvfb_screen0, in the xwd format)."""
         for program in ("dunst", "Xvfb"):
             if not shutil.which(program):
                 raise Skip(f"{program} is not installed (scripts/setup --tests)")
@@ -276,7 +277,7 @@ class Dunst:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
     def displayed(self, count, within=20):
-        """Waits until so many notifications are on the screen."""
+        """Waits until this many notifications are on the screen."""
         limit = time.monotonic() + within
         seen = None
         while time.monotonic() < limit:
@@ -286,7 +287,7 @@ class Dunst:
                 seen = Reader(reply).variant()
                 if seen == count:
                     return
-            time.sleep(0.05)  # It does not tell.
+            time.sleep(0.05)  # There is no event for it.
         raise Failure(f"{count} notifications expected on the screen, not {seen}")
 
     def click(self):

@@ -1,4 +1,5 @@
-"""Pages in which what the reader sees is not simply the document scrolled: boxes, frames, copies, lists that show only a part."""
+"""Pages whose visible part is not simply the document scrolled: boxes, frames, copies, and lists
+that render only a part."""
 
 import time
 import urllib.parse
@@ -6,7 +7,7 @@ import urllib.parse
 from pages import PARAGRAPHS, paragraph
 
 STYLE = "<style>body { font: 18px/1.5 sans-serif; margin: 0 } p { margin: 1em 20px }</style>"
-# A position by the id of an element, from the edge at which the text begins.
+# A position by the id of an element, from the edge at which the text starts.
 DOWN = "document.querySelector('#p{}')?.getBoundingClientRect().top ?? 1e9"
 
 
@@ -40,7 +41,8 @@ REPEATED = page("<main style='overflow: auto; height: 100vh'>" + "".join(
     f"<p id=p{number}>{'The same words in each of these paragraphs, as drafts and forms have them. ' * 6}</p>"
     for number in range(PARAGRAPHS)) + "</main>")
 
-# Ten thousand rows, of which those in view exist; their elements are used again for other rows, so that their order is any.
+# Ten thousand rows, of which only those in view exist. Their elements are reused for other rows, so
+# that their order is arbitrary.
 LIST = page("""<header style="height: 50px">Ten thousand rows</header>
     <div id=box style="overflow: auto; height: calc(100vh - 50px)"><div id=all style="height: 300000px; position: relative"></div></div>
     <script>
@@ -89,7 +91,7 @@ XML = "<?xml version='1.0'?><text>" + "\n".join(f"<p>{paragraph(number)}</p>" fo
 
 
 def pdf(pages=12):
-    """A document of so many pages, with a number on each."""
+    """A document of this many pages, with a number on each."""
     objects = ["<< /Type /Catalog /Pages 2 0 R >>",
                f"<< /Type /Pages /Count {pages} /Kids [{' '.join(f'{4 + 2 * n} 0 R' for n in range(pages))}] >>",
                "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
@@ -112,7 +114,7 @@ PAGES = {"main": MAIN, "body": BODY, "chat": CHAT, "hidden": HIDDEN, "details": 
 
 
 def shape(path):
-    """The page at a path below /shapes/, and its type; None for none."""
+    """Returns the page at a path below /shapes/, and its type, or None."""
     name = urllib.parse.unquote(path.rsplit("/", 1)[1])
     if name.startswith("part"):
         first = int(name[4:]) * 20
@@ -124,7 +126,7 @@ def shape(path):
     if name == "pdf":
         return pdf(), "application/pdf"
     if name == "slow":
-        # Its last script takes as long as some do that count visitors.
+        # Its last script takes as long as some scripts that count visitors.
         return page(text() + '<script src="/shapes/late.js"></script>').replace("Shape", "Slow"), "text/html"
     if name == "late.js":
         time.sleep(6)

@@ -1,4 +1,5 @@
-"""A web site for browsers, on the loopback of a test: the same text at every width, and what makes real pages difficult."""
+"""A web site for browsers, on the loopback of a test: the same text at every width, and the
+difficult features of real pages."""
 
 import http.server
 import io
@@ -14,7 +15,7 @@ WORDS = ("river stone window letter garden winter number paper silver morning br
 
 
 def paragraph(number):
-    """About ninety words that no other paragraph has in this order."""
+    """Returns about ninety words that no other paragraph has in this order."""
     pick = random.Random(number)
     return f"Paragraph {number}. " + " ".join(pick.choice(WORDS) for _ in range(pick.randrange(60, 120))) + "."
 
@@ -42,9 +43,9 @@ APP = """<!doctype html><meta charset=utf-8><title>Loading</title><style>body { 
 
 SECRET = "wombat seventeen purple lantern"
 EDITOR = f"<div style='height:300px'><p>{SECRET} and other words that only its writer has seen so far</p></div>"
-# Text that was typed, or that is not seen, at the top of the view; the paragraphs after it are the page's own.
+# Typed or invisible text at the top of the view. The paragraphs after it are the page's own.
 PRIVATE = {
-    # Editors that draw text: a control that is too small, transparent, cut off or off the page takes the keys.
+    # Editors that draw text: a control that is too small, transparent, clipped or off the page receives the keys.
     "speck": f"<div><div><textarea style='width:1px;height:1px;border:0;padding:0;position:absolute'></textarea></div>{EDITOR}</div>",
     "opacity": f"<div><textarea style='opacity:0;position:absolute;top:0'></textarea>{EDITOR}</div>",
     "overlay": "<div style='position:relative'><textarea style='color:transparent;background:none;position:absolute;inset:0;"
@@ -60,7 +61,7 @@ PRIVATE = {
     "echo": f"<input value='{SECRET}'><div style='height:300px'><p>You have typed: {SECRET}!</p></div>",
     "letters": f"<input value='{SECRET}'><div style='height:300px'><p>"
                + "".join(f"<span>{letter}</span>" for letter in SECRET) + "</p></div>",
-    # Text that is not seen, beside text that is.
+    # Invisible text next to visible text.
     "none": f"<p>Seen words begin <span style='display:none'>{SECRET}</span> and go on.",
     "hidden": f"<p>Seen words begin <span style='visibility:hidden'>{SECRET}</span> and go on.",
     "clear": f"<p>Seen words begin <span style='opacity:0'>{SECRET}</span> and go on.",
@@ -78,7 +79,7 @@ def private_page(name):
 
 
 def tone():
-    """Sixty seconds of sound that a film's element plays."""
+    """Returns sixty seconds of sound that a film's element plays."""
     data = io.BytesIO()
     with wave.open(data, "wb") as file:
         file.setnchannels(1)
@@ -96,11 +97,11 @@ class Pages(http.server.BaseHTTPRequestHandler):
     sound = tone()
 
     def do_GET(self):
-        # Not at the beginning of the file: those pages use the text of these.
+        # Not at the top of the file, because those pages use the text of these.
         from page_shapes import shape
         path = self.path.split("?")[0]
         if path == "/image.svg":
-            # Later than all else, and of a size that nobody knew.
+            # After everything else, and with an unknown size.
             time.sleep(0.7)
             return self.answer(PIXEL, "image/svg+xml")
         if path == "/tone.wav":
@@ -118,7 +119,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path.startswith("/members/") and "member=1" not in self.headers.get("Cookie", ""):
             return self.redirect("/sign-in?to=" + path)
         if path == "/sign-in":
-            # As long as the page itself, and with the words of it that many pages of a site have.
+            # As long as the page itself, and with its words that many pages of a site share.
             to = urllib.parse.parse_qs(self.path.partition("?")[2])["to"][0]
             return self.answer(article("Sign in", head=f"""<form onsubmit="document.cookie = 'member=1'; location = '{to}'; return false">
                 <input type=password><button>Sign in</button></form>""").replace("Paragraph", "Condition"))
@@ -127,7 +128,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if path == "/untitled":
             return self.answer("<!doctype html><meta charset=utf-8><p>A page without a title.")
         if path == "/playing":
-            # It starts by itself, and once more when it knows how long it is.
+            # It starts on its own, and once more when its duration is known.
             return self.answer(article("Playing", head="""<audio src="/tone.wav" autoplay controls
                 onloadedmetadata="setTimeout(() => this.play(), 300)"></audio>"""))
         if path == "/film":
@@ -188,7 +189,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        """Says nothing: a browser that a test kills resets its connections."""
+        """Logs nothing. A browser that a test kills resets its connections."""
 
 
 class Site:

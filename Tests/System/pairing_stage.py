@@ -1,4 +1,5 @@
-"""What the tests of pairing share: windows and joins straight at the control socket, and the Python peer's pairing."""
+"""The common parts of the pairing tests: windows and joins directly at the control socket, and the
+Python peer's pairing."""
 
 import contextlib
 import json
@@ -32,7 +33,7 @@ except ModuleNotFoundError as error:
 
 PREFIX = "dev.handoff1.Control."
 
-# What a joining device may say after a wrong code, or of somebody in between.
+# The reasons that a joining device may report after a wrong code, or with a man in the middle.
 NOT_TRUSTED = ("wrongCode", "untrusted")
 
 
@@ -52,7 +53,7 @@ def pairing_test(name, limit=60):
 
 
 class Call:
-    """One call with its answers, which a thread reads; an error is an answer with 'error' and 'reason'."""
+    """One call with its replies, which a thread reads. An error is a reply with 'error' and 'reason'."""
 
     def __init__(self, daemon, method, more=True, **parameters):
         self.seen, self.answers = [], queue.Queue()
@@ -77,11 +78,11 @@ class Call:
         self.answers.put(None)
 
     def next(self, within=30):
-        """The next answer; None at the end of the connection."""
+        """Returns the next reply, or None at the end of the connection."""
         try:
             answer = self.answers.get(timeout=within)
         except queue.Empty:
-            raise Failure(f"nothing more came within {within} s; seen: {self.seen}") from None
+            raise Failure(f"no further reply within {within} s; seen: {self.seen}") from None
         if answer is None:
             self.answers.put(None)
         else:
@@ -89,7 +90,7 @@ class Call:
         return answer
 
     def wait(self, event, within=30):
-        """The next answer with this event, or error; others are skipped."""
+        """Returns the next reply with this event, or error, skipping others."""
         while (answer := self.next(within)) is not None:
             if event in (answer.get("event"), answer.get("error")):
                 return answer
@@ -98,11 +99,11 @@ class Call:
         raise Failure(f"ended before '{event}'; seen: {self.seen}")
 
     def refused(self, within=60):
-        """The reason for which a pairing came to nothing."""
+        """Returns the reason for which a pairing failed."""
         return self.wait("PairingFailed", within)["reason"]
 
     def events(self):
-        """What has come so far."""
+        """Returns the replies received so far."""
         with contextlib.suppress(queue.Empty):
             while (answer := self.answers.get_nowait()) is not None:
                 self.seen.append(answer)
@@ -139,16 +140,16 @@ class Inviting(Call):
         return p.Session.call(*self.target, secret or self.digits, **more)
 
     def joiner(self, secret=None, key=None, name="Python", **more):
-        """A joiner that has the keys already; what is busy is not tried again."""
+        """A joiner that already has the keys. It does not retry when the window is busy."""
         joiner = pairing.Joiner(self.session(secret, **more), secret or self.digits, key, name)
         joiner.exchange()
         return joiner
 
     def admits(self, secret=None, key=None):
-        """Lets a Python device in, in the ordinary way."""
+        """Admits a Python device, in the ordinary way."""
         joiner = pairing.join([self.target], secret or self.digits, key)
         device = self.wait("joined")["device"]
-        expect(device == {"id": c.device_id(c.raw_public(joiner.key)).hex(), "name": joiner.name}, f"who joined? {device}")
+        expect(device == {"id": c.device_id(c.raw_public(joiner.key)).hex(), "name": joiner.name}, f"wrong device joined: {device}")
         return joiner
 
 
@@ -190,7 +191,7 @@ def confirmed(window, key=None, name="Python"):
 
 
 def knock(target, data):
-    """What one gets who sends these bytes."""
+    """Returns the data that a client receives after sending these bytes."""
     try:
         with socket.create_connection(target, 5) as sock:
             sock.sendall(data)

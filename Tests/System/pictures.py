@@ -1,11 +1,11 @@
-"""Pictures of what stands on a display that nobody sees."""
+"""Pictures of a virtual display."""
 
 import struct
 import zlib
 
 
 def png(width, height, rows):
-    """A picture of rows of red, green and blue (PNG, 2nd edition)."""
+    """Returns a picture of rows of red, green and blue (PNG, 2nd edition)."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -15,7 +15,8 @@ def png(width, height, rows):
 
 
 def on_display(data, left=0, top=0, right=None, bottom=None):
-    """What is on a part of a display, without the black around it; None for nothing. `data` is its memory, in the form of xwd."""
+    """Returns the content of a part of a display, without the black around it, or None if it is
+    empty. `data` is its memory, in the xwd format."""
     header = struct.unpack(">25I", data[:100])
     size, width, height, line, colours = header[0], header[4], header[5], header[12], header[19]
     start = size + colours * 12

@@ -1,8 +1,8 @@
-"""An app for tests: attaches to the daemon, and writes down what it is told.
+"""An app for tests, which attaches to the daemon and records its events.
 
-played_app.py RECORD [--app ID] [--team T] [--refuse] [--stay] [--bus-name NAME] [TYPE...]: a line of JSON to RECORD for its start,
-and one for each event. It runs until the daemon goes away, and with --stay on. With a name on the session bus it notes the calls
-that come in there, too.
+played_app.py RECORD [--app ID] [--team T] [--refuse] [--stay] [--bus-name NAME] [TYPE...]: a line
+of JSON to RECORD for its start, and one for each event. It runs until the daemon exits, or longer
+with --stay. With a name on the session bus it also records the calls to that name.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A daemon that is played for a client of the control socket: it answers with whatever bytes a test likes."""
+"""A simulated daemon for a client of the control socket, which answers with any bytes that a test sets."""
 
 import contextlib
 import json
@@ -8,12 +8,13 @@ import threading
 
 
 def message(**fields):
-    """A message as the protocol has it."""
+    """Returns a message in the protocol's format."""
     return json.dumps(fields).encode() + b"\0"
 
 
 class PlayedDaemon:
-    """Answers each call with the pieces of `play`, and closes the connection unless it `stays`. Root can play another user."""
+    """Answers each call with the pieces of `play`, and closes the connection unless it `stays`.
+    Root can simulate another user."""
 
     def __init__(self, folder, play, stays=False, user=None):
         self.path = os.path.join(folder, "control.socket")
@@ -21,7 +22,7 @@ class PlayedDaemon:
         self.closed = threading.Event()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
-        # Whoever listens first is who the other side is told.
+        # The peer credentials are those of the first process that listens.
         own = os.geteuid()
         os.seteuid(own if user is None else user)
         self.listener.listen()

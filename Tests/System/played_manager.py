@@ -1,4 +1,5 @@
-"""A bus of the user with nothing but a service manager that is played: it starts nothing, and says what a test wants it to say."""
+"""A bus of the user with only a simulated service manager, which starts nothing and sends the
+replies that a test sets."""
 
 import struct
 
@@ -7,8 +8,9 @@ from logind import Logind
 
 
 class PlayedManager(Logind):
-    """`starts` has the calls that start a unit, as bytes. Set `refusals` to what the next of them are answered with, each a name
-    and words, and `values` to what properties are, one after the other: the last stays."""
+    """`starts` has the calls that start a unit, as bytes. Set `refusals` to the errors for the next
+    ones, each a name and a text, and `values` to the successive values of properties, of which the
+    last one persists."""
 
     def __init__(self, stage):
         self.starts, self.refusals, self.values = [], [], {"ActiveState": ["active"]}

@@ -1,7 +1,9 @@
-"""A notification server for machines: writes down what stands on the screen, and does what a test says.
+"""A notification server for machines, which records the current notifications, and follows the
+commands of a test.
 
-played_notifier.py RECORD COMMANDS: RECORD is what stands, a line of JSON for each notification, and the number of all that came
-before, as the first line. COMMANDS is a pipe that is made, with lines ID KEY TOKEN: the user's choice.
+played_notifier.py RECORD COMMANDS: RECORD has the number of all notifications so far as the first
+line, and then a line of JSON for each current one. COMMANDS is a pipe that is created, with lines
+ID KEY TOKEN: the user's choice.
 """
 
 import json
@@ -19,7 +21,7 @@ def main():
     written = threading.Lock()
 
     def write():
-        with written, server.news:
+        with written, server.changed:
             with open(record + ".new", "w") as file:
                 for line in [len(server.notified()), *server.standing.values()]:
                     file.write(json.dumps(line) + "\n")
@@ -28,8 +30,8 @@ def main():
     def follow():
         count = 0
         while True:
-            with server.news:
-                server.news.wait_for(lambda: len(server.seen) > count)
+            with server.changed:
+                server.changed.wait_for(lambda: len(server.seen) > count)
                 count = len(server.seen)
             write()
 

@@ -1,7 +1,8 @@
-"""A daemon and the app behind it, played: it gives whoever connects one activity with a stream, and sends a content by it.
+"""A simulated daemon with its app, which offers one activity with a stream to each client, and
+sends its content over it.
 
-Everything about the transfer is chosen by the test: what is sent, in what pieces, and where it breaks off. See
-docs/state-machines/transfer.md for the messages.
+The test controls everything about the transfer: the data, the size of the pieces, and the place of
+an interruption. See docs/state-machines/transfer.md for the messages.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ def frame(**fields):
 
 
 def archive(files, behind=b""):
-    """A folder's archive, with these files in it."""
+    """Returns a folder's archive, with these files in it."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in files.items():
@@ -37,17 +38,18 @@ def archive(files, behind=b""):
 
 
 class Cut(Exception):
-    """The sender breaks off here."""
+    """The sender stops here."""
 
 
 class PlayedSender:
-    """A socket that speaks as handoffd does. `kind` is file, stream or folder; `content` what goes over the wire.
+    """A socket that behaves like handoffd. `kind` is file, stream or folder. `content` is the data
+    on the wire.
 
-    at_once      what follows `go` comes in one piece, with the last word behind it; else byte by byte
-    passes       whether it takes the file that is to be written, or lets the command write the bytes itself
-    part         so many bytes of the content are sent, and then `ending` comes: "cut", "error", "garbage", "refusal" (the daemon
-                 cannot write the file), "silence"; None: all of it, and all is well
-    behind       bytes that follow the last word in the same piece
+    at_once      everything after `go` is sent in one piece, including the last message; else byte by byte
+    passes       whether it accepts the file to be written, or lets the command write the bytes itself
+    part         this many bytes of the content are sent, followed by `ending`: "cut", "error", "garbage",
+                 "refusal" (the daemon cannot write the file), "silence"; None: all of it, successfully
+    behind       bytes that follow the last message in the same piece
     """
 
     def __init__(self, folder, kind, content, at_once=True, passes=True, part=None, ending=None, behind=b""):
@@ -100,7 +102,7 @@ class PlayedSender:
 
     def _answer(self, connection, method, parameters, files, behind):
         if method == "ListActivities" and not self.is_continued:
-            # The command leaves the choice to the daemon then.
+            # In this case the command leaves the choice to the daemon.
             self._reply(connection, activities=[])
         elif method == "Continue":
             self.is_continued = True
@@ -120,7 +122,7 @@ class PlayedSender:
         elif method == "AwaitStream":
             self._reply(connection, outcome="gone", message="the connection was cut", sent=0, received=0)
         else:
-            # The command looks for the activity again after a cut: so it gives up at once.
+            # The command looks for the activity again after an interruption, so this makes it give up immediately.
             self._reply(connection, "org.varlink.service.MethodNotImplemented", method=method)
         return True
 
@@ -155,20 +157,20 @@ class PlayedSender:
             stream.sendall(piece)
 
     def _read(self, stream):
-        """The next message of the other side."""
-        while len(self.heard) < 4 or len(self.heard) < 4 + struct.unpack(">I", self.heard[:4])[0]:
+        """Returns the next message of the other side."""
+        while len(self.received) < 4 or len(self.received) < 4 + struct.unpack(">I", self.received[:4])[0]:
             piece = stream.recv(65536)
             if not piece:
                 raise Cut
-            self.heard += piece
-        end = 4 + struct.unpack(">I", self.heard[:4])[0]
-        message, self.heard = json.loads(self.heard[4:end]), self.heard[end:]
+            self.received += piece
+        end = 4 + struct.unpack(">I", self.received[:4])[0]
+        message, self.received = json.loads(self.received[4:end]), self.received[end:]
         if "error" in message:
             raise Cut
         return message
 
-    def _send(self, stream, heard):
-        self.heard, self.started, self.written = heard, threading.Event(), threading.Event()
+    def _send(self, stream, received):
+        self.received, self.started, self.written = received, threading.Event(), threading.Event()
         has_size = self.kind == "file"
         header = {"version": 1, "kind": self.kind, "name": "sent"}
         if has_size:

@@ -1,11 +1,12 @@
-"""Reading recordings of a network, and looking for texts in them."""
+"""Reading recordings of a network, and searching texts in them."""
 
 import base64
 import struct
 
 
 def packets(path):
-    """The IP packets of a recording, which may go on: (moment, to one receiver, source, destination, protocol, what it carries)."""
+    """Yields the IP packets of a recording, which may still grow: (time, whether to one receiver,
+    source, destination, protocol, content)."""
     with open(path, "rb") as file:
         head = file.read(24)
         order = "<" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
@@ -29,7 +30,8 @@ def packets(path):
 
 
 def segments(path):
-    """The TCP segments with data, and the UDP datagrams, of a recording: (source port, destination port, data)."""
+    """Yields the TCP segments with data, and the UDP datagrams, of a recording: (source port,
+    destination port, data)."""
     tcp, udp = [], []
     for *_, protocol, body in packets(path):
         if protocol == 6:
@@ -42,7 +44,7 @@ def segments(path):
 
 
 def names(packet, at):
-    """The labels of a DNS name, and where it ends."""
+    """Returns the labels of a DNS name, and its end."""
     labels, end = [], None
     while length := packet[at]:
         if length >= 0xC0:
@@ -55,7 +57,8 @@ def names(packet, at):
 
 
 def texts(path, source):
-    """The TXT records of our service that a host has announced, in their order: (instance, data), and when it did so first."""
+    """Returns the TXT records of the Handoff service that a host has announced, in their order:
+    (instance, data), and the time of the first announcement."""
     found = {}
     for moment, _, sender, _, protocol, body in packets(path):
         if protocol != 17 or sender != source or body[:2] != struct.pack(">H", 5353):
@@ -75,12 +78,12 @@ def texts(path, source):
 
 
 def spellings(text):
-    """The ways in which a text could stand in a packet."""
+    """Returns the encodings in which a text could be in a packet."""
     raw = text if isinstance(text, bytes) else text.encode()
     forms = {raw, raw.lower(), raw.upper(), raw[::-1], raw.hex().encode(), raw.hex().upper().encode()}
     forms |= {raw.decode("latin-1").encode(code) for code in ("utf-16-le", "utf-16-be")}
     for shift in range(3):
-        # The part of base64 that does not depend on what stands before and behind.
+        # The part of base64 that does not depend on the preceding and following bytes.
         coded = base64.b64encode(b"\0" * shift + raw)
         forms.add(coded[(shift * 8 + 5) // 6 + 1:-4])
     for shift in range(5):

@@ -1,8 +1,10 @@
-"""The Debian package as it is, in the root file systems of Debian 13 and Ubuntu 24.04: installed, used, upgraded, removed and purged.
+"""The Debian package as it is, in the root file systems of Debian 13 and Ubuntu 24.04: installed,
+used, upgraded, removed and purged.
 
-Nothing is booted there: a process with another root has the apt, the libc, the OpenSSL and the systemd tools of that release, on this
-kernel. What a service manager adds is for machine_package.py. Needs root, and the root file systems of Tests/Lab/roots. A network
-is not needed, and not there: each root has fetched what the package depends on.
+The systems are not booted. A process with another root has the apt, the libc, the OpenSSL and the
+systemd tools of that release, on this kernel. machine_package.py tests the package with a service
+manager. Needs root, and the root file systems of Tests/Lab/roots. There is no network, and none is
+needed: each root has fetched the dependencies of the package.
 """
 
 import ctypes
@@ -18,22 +20,22 @@ from machines import VERSIONS, package
 ROOTS = os.path.join(ROOT, "Tests", "Lab", "roots")
 INTERFACES = os.path.join(ROOT, "Sources", "HandoffControl", "Interfaces")
 NEW_MOUNTS = 0x00020000  # CLONE_NEWNS
-# The releases: what they say that they are, and which systemd they have.
+# The releases: their names, and their versions of systemd.
 RELEASES = {"trixie": ("Debian 13", 'VERSION_ID="13"', 257), "noble": ("Ubuntu 24.04", 'VERSION_ID="24.04"', 255)}
 
 
 class Root:
-    """The root file system of a release, as a place for daemons; what is changed in it is gone with the test."""
+    """The root file system of a release, in which daemons run. Changes to it are lost with the test."""
 
     programs = "/usr/bin"
 
     def __init__(self, stage, release):
         if os.geteuid() != 0:
-            raise Skip("another root needs root")
+            raise Skip("changing the root needs root")
         base = run([ROOTS, "path", release], dict(os.environ)).output.strip()
         if not base:
-            # Ubuntu's archive may be out of reach, and nobody but Ubuntu's keyring can say whose packages those are.
-            raise Skip(f"there is no root file system of {release} (Tests/Lab/roots build {release})", optional=release == "noble")
+            # Ubuntu's archive may be unreachable, and only Ubuntu's keyring can verify its packages.
+            raise Skip(f"no root file system of {release} (Tests/Lab/roots build {release})", optional=release == "noble")
         own_mounts()
         place = os.path.join(stage.folder, "over")
         self.path = os.path.join(place, "root")
@@ -45,7 +47,7 @@ class Root:
             os.mkdir(os.path.join(place, name))
         mount("-t", "overlay", "-o", f"lowerdir={base},upperdir={place}/upper,workdir={place}/work", "overlay", self.path)
         mount("-t", "proc", "proc", self.path + "/proc")
-        # The test's own folder has its own name in there, for sockets and files.
+        # The test's own folder has the same path in the root, for sockets and files.
         inside = self.path + stage.folder
         os.makedirs(inside)
         mount("--bind", stage.folder, inside)
@@ -62,7 +64,7 @@ class Root:
         return self.run("apt-get", "--yes", "--no-install-recommends", *words)
 
     def install(self, version, *more):
-        """Installs the package of the programs by apt, which has to find its dependencies."""
+        """Installs the package of the programs by apt, which must find its dependencies."""
         paths = [shutil.copy(path, self.stage.folder) for path in (package(version), *more)]
         return self.apt("install", *paths)
 
@@ -70,7 +72,7 @@ class Root:
         return self.run("dpkg-query", "--show", "--showformat", "${Version}", name).output
 
     def left(self):
-        """What is there of this project, beside the notes of dpkg."""
+        """Returns the files of this project in the root, other than the records of dpkg."""
         return self.run("find", "/etc", "/usr", "/var/lib", "-name", "*handoff*", "-not", "-path", "/var/lib/dpkg/*").output.split()
 
 
@@ -80,14 +82,14 @@ def mount(*words):
 
 
 def own_mounts():
-    """Takes a mount namespace of its own, so that nothing stays mounted whatever happens."""
+    """Enters a mount namespace of its own, so that nothing remains mounted in any case."""
     if ctypes.CDLL(None, use_errno=True).unshare(NEW_MOUNTS) != 0:
-        raise Skip("this kernel or container allows no namespaces")
+        raise Skip("this kernel or container does not allow namespaces")
     mount("--make-rprivate", "/")
 
 
 def for_each_release(name, limit):
-    """Makes a function that takes a stage and a release a test for each release."""
+    """Registers a function, which receives a stage and a release, as a test for each release."""
 
     def register(function):
         for release, (called, *_) in RELEASES.items():
@@ -97,14 +99,14 @@ def for_each_release(name, limit):
 
 
 def offered(daemon, activity):
-    """Waits until a device is offered an activity."""
+    """Waits until an activity is offered to a device."""
     daemon.follow("watch").wait("added", id=activity)
 
 
 @for_each_release("apt installs it with all that it needs, the device pairs with one here, both continue, and it is upgraded", 300)
 def used(stage, release):
     root = Root(stage, release)
-    expect(RELEASES[release][1] in root.run("cat", "/etc/os-release").output, "another release")
+    expect(RELEASES[release][1] in root.run("cat", "/etc/os-release").output, "wrong release")
     root.install(VERSIONS[0])
     expect(root.version() == VERSIONS[0], root.version())
     expect("not found" not in root.run("ldd", "/usr/bin/handoffd", "/usr/bin/handoff-desktop", "/usr/bin/handoffctl").output,
@@ -114,7 +116,7 @@ def used(stage, release):
     inside = os.readlink(f"/proc/{there.process.pid}/root")
     expect(inside == root.path, f"the daemon runs in {inside}")
 
-    # The code is typed there, and the payload goes both ways.
+    # The code is typed in the root, and the payload is sent both ways.
     here.ctl("account", "create")
     pair = here.follow("pair", "--yes")
     there.ctl("join", input=f"{pair.wait('opened')['code']}\n".encode(), within=60)
@@ -122,34 +124,34 @@ def used(stage, release):
     for origin, taker in ((here, there), (there, here)):
         publish = origin.publish("com.example.editing", "--title", f"From {origin.name}", "--user-info", '{"page": 3}')
         offered(taker, publish.id)
-        expect(taker.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 3}, "another activity")
+        expect(taker.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 3}, "wrong activity")
         publish.wait("continued")
         publish.interrupt()
-    # A file goes over a stream.
+    # A file is sent over a stream.
     draft = stage.file("draft.txt", "A letter to Ada. " * 60_000)
     sent = here.publish("com.example.reading", "--stream", draft)
     received = os.path.join(there.folder, "received.txt")
     offered(there, sent.id)
     there.ctl("continue", sent.id, "--output", received)
     with open(draft) as one, open(received) as other:
-        expect(one.read() == other.read(), "another file")
+        expect(one.read() == other.read(), "wrong file")
     sent.interrupt()
 
     before = there.ctl("status").line
-    expect(there.stop() == 0, "it did not end in order")
+    expect(there.stop() == 0, "the daemon did not exit cleanly")
     root.install(VERSIONS[1])
     expect(root.version() == VERSIONS[1], root.version())
     there.start()
     after = there.ctl("status").line
     expect([after[key] for key in ("device", "account", "epoch")] == [before[key] for key in ("device", "account", "epoch")],
-           f"not the same device any more: {before} {after}")
+           f"the device changed: {before} {after}")
     publish = here.publish("com.example.editing", "--user-info", '{"page": 4}')
     offered(there, publish.id)
-    expect(there.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 4}, "another activity after the upgrade")
+    expect(there.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 4}, "wrong activity after the upgrade")
 
 
 def groups(daemon):
-    """How the connections of a daemon agreed on their keys so far, by kind."""
+    """Returns the key agreements of a daemon's connections so far, by kind."""
     with open(daemon.log) as file:
         found = re.findall(r"(Connection[a-z ]* is open)\b.* group=(\w+)", file.read())
     return {kind: {group for other, group in found if other == kind} for kind, _ in found}
@@ -169,7 +171,7 @@ def hybrid(stage):
         pair.wait("joined")
         publish = desk.publish("com.example.editing", "--user-info", '{"page": 3}')
         offered(joiner, publish.id)
-        expect(joiner.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 3}, "another activity")
+        expect(joiner.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 3}, "wrong activity")
         publish.interrupt()
         sent = joiner.publish("com.example.reading", "--stream", stage.file("draft.txt", "A letter to Ada. " * 60_000))
         offered(desk, sent.id)
@@ -194,9 +196,9 @@ def gone(stage, release):
     root.apt("remove", "handoff", "webext-handoff")
     with open(root.path + "/etc/handoff/handoffd.conf") as file:
         expect("name = Desk" in file.read(), "removal deleted settings")
-    expect(not os.path.exists(root.path + "/usr/bin/handoffd"), "the program is left")
+    expect(not os.path.exists(root.path + "/usr/bin/handoffd"), "the program remains")
     root.apt("purge", "handoff", "webext-handoff")
-    expect(root.left() == before == [], f"left: {root.left()}")
+    expect(root.left() == before == [], f"remaining files: {root.left()}")
 
 
 @for_each_release("its varlinkctl reads the interface files, and talks to the daemon", 120)
@@ -207,10 +209,10 @@ def varlinkctl(stage, release):
     for name in sorted(os.listdir(INTERFACES)):
         path = shutil.copy(os.path.join(INTERFACES, name), stage.folder)
         root.run("varlinkctl", "validate-idl", path)
-    # A parser that takes all says nothing.
+    # A parser that accepts everything would show nothing.
     with open(path, "a") as file:
         file.write("method Half(\n")
-    expect(root.run("varlinkctl", "validate-idl", path, code=None).code != 0, "it takes what is no interface")
+    expect(root.run("varlinkctl", "validate-idl", path, code=None).code != 0, "it accepts an invalid interface")
     daemon = stage.daemon("here")
     address = f"unix:{daemon.socket}"
     info = json.loads(root.run("varlinkctl", "info", "--json=short", address).output)

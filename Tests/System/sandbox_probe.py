@@ -1,5 +1,6 @@
-"""Tells what a process reaches of its user's home and session, as JSON on one line of the file that is named. Uses nothing but
-Python, and is put in the daemon's place, and in that of handoff-desktop, by machine_sandbox.py.
+"""Reports which parts of the user's home and session a process can reach, as JSON on one line of
+the named file. Uses only Python. machine_sandbox.py runs it in place of the daemon, and of
+handoff-desktop.
 
     sandbox_probe.py REPORT HOME RUNTIME MANAGER        REPORT: a file, or - for standard output
 """
@@ -44,7 +45,7 @@ def connect(path):
 
 
 def call(path, method, **parameters):
-    """The reply of a Varlink service."""
+    """Returns the reply of a Varlink service."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(20)
         connection.connect(path)
@@ -88,7 +89,7 @@ def probe(home, runtime, manager, asks_desktop):
 
 
 if __name__ == "__main__":
-    # In the place of handoff-desktop nobody else answers at its socket.
+    # In place of handoff-desktop no other program answers at its socket.
     in_desktop = sys.argv[1] == "-"
     report = json.dumps(probe(*sys.argv[2:5], asks_desktop=not in_desktop))
     if in_desktop:

@@ -1,6 +1,7 @@
-"""Makes the pictures of docs/browser.md and docs/settings.md: the popup and the window as they are, over devices on loopback.
+"""Creates the pictures of docs/browser.md and docs/settings.md: the real popup and window, over
+devices on loopback.
 
-Run by scripts/screenshots, with `browser`, `settings` or `notification` for these alone.
+Run by scripts/screenshots, with `browser`, `settings` or `notification` for only these.
 """
 
 import base64
@@ -74,13 +75,13 @@ def browser():
         for title in READ:
             there.call("Target.createTarget", {"url": site.url("/" + title)})
         tablet.publish("NSUserActivityTypeBrowsingWeb", "--title", "Timetable of the ferry", "--web-url", "https://ferry.example/")
-        # The first tab is a blank one, which is no page.
+        # The first tab is a blank one, which is not a page.
         shown = popup(here, f"{shows('#offers button', 2)} && {shows('#tabs button', len(READ))}")
         picture(here, shown, "light", "light")
         picture(here, shown, "dark", "dark")
         for number in range(60):
             there.call("Target.createTarget", {"url": site.url(f"/{READ[number % len(READ)]}, part {number + 2}"), "background": True})
-        # A popup asks once.
+        # A popup requests tabs only once.
         until("the tabs", lambda: sum(url.startswith("http:") for url in there.tabs().values()) >= 60 + len(READ), 120)
         shown = popup(here, shows("#tabs button", 15))
         here.run(shown, "(document.querySelector('#search').value = 'bridges', "
@@ -125,7 +126,7 @@ def settings():
         shot("switches")
         for handler in handlers:
             handler.interrupt()
-        # One that finds nobody, as no Avahi runs here.
+        # One that finds nothing, because no Avahi runs here.
         attic = stage.daemon("Attic", discovery="avahi")
         attic.ctl("account", "create")
         window = SettingsWindow(stage, screen, attic)
@@ -136,7 +137,7 @@ def settings():
 
 
 def memory(folder):
-    """That of a display, which keeps it in a folder."""
+    """The memory of a display, which stores it in a folder."""
     with open(os.path.join(folder, "Xvfb_screen0"), "rb") as file:
         return file.read()
 

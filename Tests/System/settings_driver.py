@@ -1,12 +1,13 @@
-"""Uses the window of handoff-settings as a person does: presses what is on the screen and reads what stands there.
+"""Uses the window of handoff-settings as a person does: presses controls on the screen and reads
+its texts.
 
 Run by windows.py:
 
     /usr/bin/python3 settings_driver.py FOLDER [LINK]
 
-FOLDER has the package. Each line of standard input is a command as JSON, answered by one line: {"ok": …} or
-{"failure": …}. What a command needs is waited for. The application itself knows nothing of this: it is the installed one, with its own
-main loop.
+FOLDER contains the package. Each line of standard input is a command as JSON, answered by one line:
+{"ok": …} or {"failure": …}. A command waits for the widgets that it needs. The application is the
+unmodified installed one, with its own main loop.
 """
 
 import ctypes
@@ -20,18 +21,18 @@ from handoff_settings.application import Application  # noqa: E402
 
 from gi.repository import Adw, Gdk, GLib, Gtk  # noqa: E402
 
-PAUSE = 25  # Milliseconds between two looks at the screen: widgets tell nobody that they are shown.
+PAUSE = 25  # Milliseconds between two polls of the screen, because widgets emit no signal when they are shown.
 FRAMES = 5
 
 
 def windows():
-    """The windows that take input: those that are modal keep it from the others."""
+    """Returns the windows that accept input. Modal windows block the others."""
     shown = [window for window in Gtk.Window.list_toplevels() if window.get_mapped()]
     return [window for window in shown if window.get_modal()] or shown
 
 
 def widgets(root):
-    """What is on the screen of a widget, itself included."""
+    """Returns the visible widgets below a widget, itself included."""
     if not root.get_mapped():
         return
     yield root
@@ -42,7 +43,7 @@ def widgets(root):
 
 
 def text_of(widget):
-    """What a widget shows by itself."""
+    """Returns the text of a widget without its children."""
     if isinstance(widget, Gtk.Label):
         return widget.get_text()
     if isinstance(widget, Gtk.Text):
@@ -56,12 +57,12 @@ def texts():
 
 
 def named(widget):
-    """Everything by which a person may know a widget."""
+    """Returns all texts that identify a widget to a person."""
     return {*filter(None, map(text_of, widgets(widget))), widget.get_tooltip_text() or ""}
 
 
 def find(kind, name, row=None):
-    """The widgets of a kind that show a text, in a row that shows another one."""
+    """Returns the widgets of a kind that show a text, in a row that shows another text."""
     found = []
     for window in windows():
         roots = [window]
@@ -78,7 +79,7 @@ def screen_height():
 
 
 def gtk(function, *arguments):
-    """Calls a C function of GTK that takes pointers and answers one."""
+    """Calls a C function of GTK that takes pointers and returns one."""
     called = ctypes.CDLL("libgtk-4.so.1")[function]
     called.restype = ctypes.c_void_p
     get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -88,7 +89,7 @@ def gtk(function, *arguments):
 
 
 class Commands:
-    """Each method does one command, or answers None when what it needs is not on the screen yet."""
+    """The commands. Each method runs one, or returns None if the widgets that it needs are not on the screen yet."""
 
     frames = None
 
@@ -127,7 +128,7 @@ class Commands:
         return True if switches and switches[0].get_active() == is_on else None
 
     def sensitive(self, name, row=None):
-        """Whether a button that is on the screen can be pressed."""
+        """Returns whether a visible button can be pressed."""
         for window in windows():
             for each in widgets(window):
                 if isinstance(each, Gtk.Button) and name in named(each):
@@ -136,7 +137,7 @@ class Commands:
         return None
 
     def type(self, text, name=None):
-        """Types into the entry of a name, or the only one."""
+        """Types into the entry with a name, or the only one."""
         found = [each for window in windows() for each in widgets(window)
                  if isinstance(each, (Adw.EntryRow, Gtk.Entry)) and (name is None or name in named(each))]
         if not found:
@@ -145,7 +146,7 @@ class Commands:
         return True
 
     def enter(self):
-        """Presses Return, which activates what has the focus or is the default."""
+        """Presses Return, which activates the focused or the default widget."""
         focus = windows()[0].get_focus()
         if focus is None:
             return None
@@ -161,11 +162,11 @@ class Commands:
         return True
 
     def count(self):
-        """How many windows there are."""
+        """Returns the number of windows."""
         return {"windows": len([each for each in Gtk.Window.list_toplevels() if each.get_mapped()])}
 
     def size(self, width, height):
-        """Makes the window as large as that; the rest is its edge."""
+        """Sets the size of the window's content."""
         window = application.window
         window.set_default_size(width, height)
         if window.get_width() > width or window.get_height() > height:
@@ -173,25 +174,25 @@ class Commands:
         return {"width": window.get_width(), "height": window.get_height()}
 
     def whole(self):
-        """Whether nothing of the topmost window has to be scrolled to."""
+        """Returns whether the topmost window shows everything without scrolling."""
         places = [each.get_vadjustment() for each in widgets(windows()[0]) if isinstance(each, Gtk.ScrolledWindow)]
         return True if places and all(each.get_upper() <= each.get_page_size() for each in places) else None
 
     def unlabelled(self):
-        """The controls that have no text: screen readers could say nothing of them."""
+        """Returns the controls without a text, for which screen readers have no name."""
         return [each.get_css_name() + str(each.get_css_classes()) for window in windows() for each in widgets(window)
                 if isinstance(each, Gtk.Button) and not any(named(each))
-                # GTK names its own ones, and those of menus by the menu's button.
+                # GTK names its own controls, and those of menus by the menu's button.
                 and not {"minimize", "maximize", "close"} & set(each.get_css_classes())
                 and not isinstance(each.get_parent(), Gtk.MenuButton)]
 
     def font(self, scale):
-        """Makes all text so many times as large, as the desktop's setting does."""
+        """Scales all text by a factor, as the desktop's setting does."""
         Gtk.Settings.get_default().set_property("gtk-xft-dpi", int(scale * 96 * 1024))
         return True
 
     def within(self, name):
-        """Whether a button is on the screen as a whole, with nothing to scroll."""
+        """Returns whether a button is completely visible without scrolling."""
         for each in [one for window in windows() for one in widgets(window)
                      if isinstance(one, Gtk.Button) and name in named(one)]:
             inside, bounds = each.compute_bounds(each.get_root())
@@ -204,12 +205,12 @@ class Commands:
         return None
 
     def uncut(self):
-        """Whether no text is cut off with dots."""
+        """Returns whether no text is truncated with an ellipsis."""
         return not any(isinstance(each, Gtk.Label) and each.get_layout().is_ellipsized()
                        for window in windows() for each in widgets(window)) or None
 
     def fits(self, text):
-        """Whether a text is inside its window."""
+        """Returns whether a text is inside its window."""
         for window in windows():
             for each in widgets(window):
                 if isinstance(each, Gtk.Label) and text in each.get_text():
@@ -221,7 +222,7 @@ class Commands:
         return None
 
     def centre(self, name):
-        """How far the middle of a widget that shows a text is from that of the window, in pixels."""
+        """Returns the distance in pixels between the middle of a widget that shows a text and that of the window."""
         for window in windows():
             for each in widgets(window):
                 if type(each).__name__ == name:
@@ -231,19 +232,19 @@ class Commands:
         return None
 
     def spoken_twice(self):
-        """The controls whose name for screen readers is made of two: their own and that of a label."""
+        """Returns the controls whose name for screen readers is made of two: their own and that of a label."""
         return [sorted(named(each)) for window in windows() for each in widgets(window)
                 if Gtk.test_accessible_has_property(each, Gtk.AccessibleProperty.LABEL)
                 and Gtk.test_accessible_has_relation(each, Gtk.AccessibleRelation.LABELLED_BY)]
 
     def nameless_menus(self):
-        """The buttons of menus that have no name for screen readers."""
+        """Returns the menu buttons that have no name for screen readers."""
         return [each.get_css_classes() for window in windows() for each in widgets(window)
                 if isinstance(each.get_parent(), Gtk.MenuButton) and isinstance(each, Gtk.ToggleButton)
                 and not Gtk.test_accessible_has_property(each, Gtk.AccessibleProperty.LABEL)]
 
     def close_toast(self, text):
-        """Closes the toast of a text by its button."""
+        """Closes the toast with a text by its button."""
         for window in windows():
             for each in widgets(window):
                 if isinstance(each, Gtk.Label) and text in each.get_text():
@@ -261,12 +262,12 @@ class Commands:
         return True
 
     def action(self, name):
-        """Does what the keys of an action do; answers the keys."""
+        """Activates an action as its keyboard shortcut does. Returns the shortcut."""
         application.window.activate_action(name, None)
         return {"keys": application.get_accels_for_action(name)}
 
     def turning(self):
-        """The spinners that turn where nobody sees them: each frame would wake the processor."""
+        """Returns the spinners that run while hidden. Each of their frames would wake the processor."""
         def all_of(widget):
             yield widget
             child = widget.get_first_child()
@@ -283,10 +284,10 @@ class Commands:
         return True
 
     def picture(self, path, scale=2):
-        """Writes the topmost window, with what is in it and without the shadow, so many times as large."""
+        """Writes a picture of the topmost window's content without its shadow, scaled by a factor."""
         window = windows()[0]
         width, height = window.get_width(), window.get_height()
-        # What was changed last is on the screen some frames later.
+        # The last change is on the screen some frames later.
         if self.frames is None:
             self.frames = 0
             window.add_tick_callback(self._count_frame)
@@ -297,7 +298,7 @@ class Commands:
         snapshot = Gtk.Snapshot()
         snapshot.scale(scale, scale)
         Gtk.WidgetPaintable(widget=window).snapshot(snapshot, width, height)
-        # Render nodes are of a kind that PyGObject knows only from 3.48 on.
+        # PyGObject supports the type of render nodes only from 3.48 on.
         node = gtk("gtk_snapshot_to_node", snapshot)
         if not node:
             return None
@@ -347,7 +348,7 @@ def readable(channel, _condition):
 
 
 def mistake(kind, error, trace):
-    # The window would go on; a test must not.
+    # The window would continue, but a test must not.
     sys.__excepthook__(kind, error, trace)
     print("MISTAKE in the window", file=sys.stderr, flush=True)
 

@@ -1,6 +1,7 @@
-"""Tests of the parts of handoff-settings that need no screen. Run by test_settings.py with Debian's Python:
+"""Tests of the parts of handoff-settings that need no screen. Run by test_settings.py with Debian's
+Python:
 
-    /usr/bin/python3 settings_parts.py FOLDER-OF-THE-PACKAGE
+/usr/bin/python3 settings_parts.py FOLDER-OF-THE-PACKAGE
 """
 
 import json
@@ -28,7 +29,7 @@ class Calling(unittest.TestCase):
         GLib.timeout_add_seconds(30, self.loop.quit)
 
     def run_call(self, play, until=1, stays=False, **more):
-        """Calls until so many replies or failures have come."""
+        """Iterates the main loop until this many replies or failures have arrived."""
         self.played = PlayedDaemon(tempfile.mkdtemp(), play, stays)
 
         def count(list, value):
@@ -133,7 +134,7 @@ class Devices(unittest.TestCase):
 
 
 class Following(unittest.TestCase):
-    """The model, over a played daemon."""
+    """The model, over a simulated daemon."""
 
     STATUS = {"name": "Desk", "account": "ab", "advertising": True, "receiving": True, "holds": [], "warnings": []}
 

@@ -1,4 +1,5 @@
-"""Memory that an app shares with the daemon for a stream: made, passed, and used from Python as docs/control-protocol.md describes it."""
+"""Memory that an app shares with the daemon for a stream: created, passed, and used from Python as
+docs/control-protocol.md describes it."""
 
 import fcntl
 import mmap
@@ -11,13 +12,13 @@ import time
 from harness import Failure, expect
 from streaming import APPS, Connection
 
-ADD_SEALS, SEAL, SHRINK, GROW = 1033, 1, 2, 4  # fcntl(2), of which Python 3.11 has no names.
+ADD_SEALS, SEAL, SHRINK, GROW = 1033, 1, 2, 4  # fcntl(2), for which Python 3.11 has no names.
 PAGE = 4096
 WRITTEN, ENDED, READ, READER_WAITS, WRITER_WAITS = 0, 8, 64, 128, 192
 
 
 def make(ring=1024 * 1024, seals=SEAL | SHRINK | GROW):
-    """A descriptor of memory with two rings."""
+    """Returns a descriptor of memory with two rings."""
     descriptor = os.memfd_create("handoff-stream", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(descriptor, 2 * (PAGE + ring))
     fcntl.fcntl(descriptor, ADD_SEALS, seals)
@@ -25,7 +26,8 @@ def make(ring=1024 * 1024, seals=SEAL | SHRINK | GROW):
 
 
 class SharedStream:
-    """An app's end of a stream whose bytes go through memory, from `position` on, which were written to its socket before."""
+    """An app's end of a stream whose bytes pass through memory, from `position` on. The bytes
+    before that were written to its socket."""
 
     def __init__(self, stream, position=0, ring=1024 * 1024, call=None):
         self.stream, self.size = stream, ring
@@ -35,7 +37,7 @@ class SharedStream:
             call = call or Connection(stream.daemon)
             reply = call.call(APPS + "ShareMemory", self.descriptor, theirs.fileno(), stream=stream.id, position=position)
             call.close()
-        self.received = reply["received"]  # Bytes that come by the socket before those in the memory.
+        self.received = reply["received"]  # Bytes received over the socket before those in the memory.
         self.bytes = mmap.mmap(self.descriptor, 2 * (PAGE + ring))
         self.sent = self.taken = 0
         stream.daemon.stage.closers.append(self.close)
@@ -47,7 +49,7 @@ class SharedStream:
         struct.pack_into(form, self.bytes, at, value)
 
     def _ring(self, flag):
-        """Rings if the daemon waits for what was published before."""
+        """Rings if the daemon waits for data published before."""
         if self._get(flag, "<I"):
             self._put(flag, 0, "<I")
             self.stream.socket.send(b"\0")
@@ -67,7 +69,7 @@ class SharedStream:
     def send(self, data, within=30):
         view = memoryview(data)
         while view:
-            expect(self._wait(WRITER_WAITS, self.room, lambda: self._room() >= self.size // 4, within), "the stream is over")
+            expect(self._wait(WRITER_WAITS, self.room, lambda: self._room() >= self.size // 4, within), "the stream has ended")
             start = self.sent % self.size
             count = min(len(view), self._room(), self.size - start)
             base = 2 * PAGE + start
@@ -81,11 +83,12 @@ class SharedStream:
     def _room(self):
         return self.size - (self.sent - self._get(READ))
 
-    def push(self, most):
-        """Writes as much of `most` bytes as there is room for while nobody reads; answers how many."""
+    def push(self, limit):
+        """Writes as much of `limit` bytes as there is space for while the other side reads nothing.
+        Returns the number."""
         before = self.sent
         try:
-            self.send(bytes(most), within=1)
+            self.send(bytes(limit), within=1)
         except Failure:
             pass
         return self.sent - before
@@ -95,12 +98,12 @@ class SharedStream:
         self._ring(READER_WAITS)
         return self
 
-    def piece(self, most, within=30):
-        """The next bytes, or none at the end, of either kind."""
+    def piece(self, limit, within=30):
+        """Returns the next bytes, or none at the end, of either kind."""
         header = PAGE
         there = self._wait(header + READER_WAITS, self.stream.socket,
                            lambda: self._get(header + WRITTEN) > self.taken or self._get(header + ENDED, "<I"), within)
-        count = min(most, self._get(header + WRITTEN) - self.taken)
+        count = min(limit, self._get(header + WRITTEN) - self.taken)
         if count == 0 or not there and count == 0:
             return b""
         start = self.taken % self.size

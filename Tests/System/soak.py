@@ -1,12 +1,14 @@
-"""Five devices on simulated hosts that work for hours, and must need no more in the end than in the beginning. Needs root.
+"""Five devices on simulated hosts that work for hours, and must not need more resources at the end
+than at the start. Needs root.
 
     python3 Tests/System/soak.py HOURS [--seed NUMBER] [--pause SECONDS]
 
-They hand over payloads and files, lose the network, get other addresses, sleep (SIGSTOP, SIGCONT) and have their clocks set,
-all at random; after each of these two of them must hand over again. Between two rounds nobody does anything, and memory,
-descriptors, threads and wake-ups of each daemon are taken. Ctrl-C ends it before its time. It prints a table: the median of the
-first third of the samples beside that of the last one, for each daemon and figure. The exit code is 1 when one has grown by
-more than its margin, or when a handover failed.
+They hand over payloads and files, lose the network, change addresses, sleep (SIGSTOP, SIGCONT) and
+have their clocks set, all at random. After each of these two of them must hand over again. Between
+two rounds all are idle, and memory, descriptors, threads and wake-ups of each daemon are sampled.
+Ctrl-C ends the run early. It prints a table with the medians of the first and the last third of the
+samples, for each daemon and figure. The exit code is 1 if one has grown by more than its margin, or
+if a handover failed.
 """
 
 import argparse
@@ -25,19 +27,20 @@ from harness import Failure, Lab, Skip, Stage, expect
 from lab_account import agree
 
 COUNT = 5
-# Figures: what they are, and by how much the median of the last third may be above that of the first: a share, and a number.
-# PSS has no limit: it is the less, the more other daemons of this machine run the same files.
+# Figures: their descriptions, and the margin of the median of the last third over that of the
+# first: a share, and a number. PSS has no limit, because it depends on the number of other daemons
+# on this machine that run the same files.
 FIGURES = {"own memory, KiB": (0.10, 1024), "PSS, KiB": None, "descriptors": (0, 2), "threads": (0, 2),
            "wake-ups a minute": (0.5, 60)}
-# Seconds after the last action until the wake-ups are counted, and for how long. Within the first the offers are withdrawn
-# and connections that nobody uses have had their last word.
+# Seconds after the last action until the wake-ups are counted, and the duration of the count.
+# During the first, offers are withdrawn and unused connections are closed.
 QUIET, COUNTED = 10, 15
-# A network that was away for a while is tried ever less often, up to a minute.
-PATIENCE = 90
+# After a long outage of the network, attempts are less frequent, up to one per minute.
+TIMEOUT = 90
 
 
 def figures(daemon):
-    """Memory, descriptors and threads of a daemon, and how often it was woken up so far."""
+    """Returns memory, descriptors and threads of a daemon, and its number of wake-ups so far."""
     folder = f"/proc/{daemon.process.pid}"
     with open(f"{folder}/smaps_rollup") as file:
         memory = dict(re.findall(r"^(\w+):\s+(\d+)", file.read(), re.M))
@@ -50,7 +53,7 @@ def figures(daemon):
 
 
 class Soak:
-    """The five devices, and what has been measured."""
+    """The five devices, and the measured figures."""
 
     def __init__(self, stage, seed):
         self.stage, self.chance = stage, random.Random(seed)
@@ -70,24 +73,24 @@ class Soak:
             file.write(self.content)
         self.moved = set()
 
-    # ---- What they do --------------------------------------------------------------------------------------------
+    # ---- Actions -------------------------------------------------------------------------------------------------
 
     def continued(self, origin, taker, *options, output=()):
-        """Publishes, and tries to continue until it succeeds. Answers what the command said."""
+        """Publishes, and retries to continue until it succeeds. Returns the output of the command."""
         self.number += 1
         kind, begin = f"com.example.soak-{self.number}", time.monotonic()
         publish = origin.publish(kind, *options)
-        while (done := taker.ctl("continue", "--type", kind, *(output or ["--print"]), code=None, within=PATIENCE)).code != 0:
-            expect(time.monotonic() - begin < PATIENCE, f"{taker.name} could not continue from {origin.name}: {done}")
+        while (done := taker.ctl("continue", "--type", kind, *(output or ["--print"]), code=None, within=TIMEOUT)).code != 0:
+            expect(time.monotonic() - begin < TIMEOUT, f"{taker.name} could not continue from {origin.name}: {done}")
             time.sleep(0.2)
         self.slowest = max(self.slowest, time.monotonic() - begin)
-        expect(publish.interrupt() == 0, "Ctrl-C is no failure")
+        expect(publish.interrupt() == 0, "Ctrl-C is reported as a failure")
         return done
 
     def payload(self, *pair):
         origin, taker = pair or self.chance.sample(self.daemons, 2)
         done = self.continued(origin, taker, "--user-info", f'{{"number": {self.number}}}')
-        expect(done.line["userInfo"] == {"number": self.number - 1}, f"another payload: {done}")
+        expect(done.line["userInfo"] == {"number": self.number - 1}, f"wrong payload: {done}")
 
     def stream(self, *pair):
         origin, taker = pair or self.chance.sample(self.daemons, 2)
@@ -112,7 +115,7 @@ class Soak:
         for words in (("del", f"10.80.0.{now}/24"), ("add", f"10.80.0.{then}/24", "brd", "+")):
             done = daemon.host.run("ip", "address", *words, "dev", "eth0")
             expect(done.code == 0, str(done))
-        # The last address took the route of multicast with it.
+        # Removing the last address also removed the multicast route.
         daemon.host.run("ip", "route", "add", "224.0.0.0/4", "dev", "eth0")
         self.payload()
 
@@ -136,15 +139,15 @@ class Soak:
         daemon, name = self.chance.choice(self.daemons), f"name {self.number}"
         id = call(daemon, "GetStatus")["device"]
         daemon.ctl("device", "rename", id, name)
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + TIMEOUT
         while not all(name in [device["name"] for device in call(other, "ListDevices")["devices"]] for other in self.daemons):
-            expect(time.monotonic() < limit, f"not all have heard of the name within {PATIENCE} s")
+            expect(time.monotonic() < limit, f"the name has not reached all within {TIMEOUT} s")
             time.sleep(0.1)
 
-    # ---- What is measured ----------------------------------------------------------------------------------------
+    # ---- Measurements --------------------------------------------------------------------------------------------
 
     def warm(self):
-        """All have done everything once: what is made at the first use is no growth."""
+        """Makes each device do everything once. Allocations at the first use are not growth."""
         for index, daemon in enumerate(self.daemons):
             other = self.daemons[(index + 1) % COUNT]
             self.payload(daemon, other)
@@ -174,7 +177,7 @@ class Soak:
         self.sample()
 
     def table(self):
-        """Prints what was measured. Answers what has grown."""
+        """Prints the measured figures. Returns those that have grown."""
         third, grown = len(self.samples) // 3, []
         print(f"   {len(self.samples)} samples; " + ", ".join(f"{name} {count}" for name, count in sorted(self.did.items()))
               + f"; the slowest handover took {self.slowest:.1f} s")

@@ -1,4 +1,4 @@
-"""What the tests of streams share: apps on plain sockets, and an activity whose apps are connected by streams."""
+"""The common parts of the stream tests: apps on plain sockets, and an activity whose apps are connected by streams."""
 
 import array
 import contextlib
@@ -20,7 +20,7 @@ PIECE = 256 * 1024
 
 
 class Refused(Failure):
-    """An error that the daemon answered with."""
+    """An error reply of the daemon."""
 
     def __init__(self, name, parameters):
         super().__init__(f"{name} {parameters}")
@@ -28,7 +28,7 @@ class Refused(Failure):
 
 
 class Connection:
-    """A connection to a daemon's control socket: calls as JSON with a NUL behind, and their replies."""
+    """A connection to a daemon's control socket: calls as JSON followed by a NUL, and their replies."""
 
     def __init__(self, daemon, path=None, made=None):
         self.daemon, self.bytes, self.continues = daemon, b"", False
@@ -38,7 +38,7 @@ class Connection:
         daemon.stage.closers.append(self.close)
 
     def send(self, method, *descriptors, more=False, upgrade=False, behind=b"", **parameters):
-        """Sends a call. Descriptors go with its first byte; `behind` are bytes that follow it at once."""
+        """Sends a call. Descriptors are sent with its first byte. `behind` are bytes that follow it directly."""
         message = {"method": method, "parameters": parameters}
         message |= {name: True for name, wanted in (("more", more), ("upgrade", upgrade)) if wanted}
         data = json.dumps(message).encode() + b"\0" + behind
@@ -49,12 +49,12 @@ class Connection:
         return self
 
     def next(self, within=20, byte_by_byte=False):
-        """The parameters of the next reply; None at the end of the connection."""
+        """Returns the parameters of the next reply, or None at the end of the connection."""
         limit = time.monotonic() + within
         while b"\0" not in self.bytes:
             self.socket.settimeout(max(0.01, limit - time.monotonic()))
             try:
-                # Behind the reply to an upgrade come bytes of another kind, which stay where they are.
+                # After the reply to an upgrade the bytes are of another protocol, and are not read here.
                 piece = self.socket.recv(1 if byte_by_byte else 65536)
             except TimeoutError:
                 raise Failure(f"{self.daemon.name} did not answer within {within} s") from None
@@ -74,7 +74,7 @@ class Connection:
         return reply.get("parameters") or {}
 
     def last(self, within=20):
-        """The parameters of the last reply of a call with `more`."""
+        """Returns the parameters of the last reply to a call with `more`."""
         limit = time.monotonic() + within
         while (reply := self.next(max(0.01, limit - time.monotonic()))) is not None and self.continues:
             pass
@@ -86,7 +86,7 @@ class Connection:
         return reply
 
     def wait(self, event, within=20, **fields):
-        """The next event with this name and these fields; others are skipped."""
+        """Returns the next event with this name and these fields, skipping others."""
         limit = time.monotonic() + within
         while True:
             reply = self.next(max(0.01, limit - time.monotonic()))
@@ -99,12 +99,12 @@ class Connection:
 
 
 class Stream:
-    """An app's end of a stream: after the reply to OpenStream it is the raw connection."""
+    """An app's end of a stream, which is the raw connection after the reply to OpenStream."""
 
     def __init__(self, connection, within=40):
         reply = connection.next(within, byte_by_byte=True)
         expect(reply is not None, f"{connection.daemon.name} closed the connection instead of opening a stream")
-        expect(not connection.bytes, "bytes behind the reply were read")
+        expect(not connection.bytes, "bytes after the reply were read")
         self.daemon, self.socket, self.id = connection.daemon, connection.socket, reply["stream"]
 
     def send(self, data):
@@ -115,16 +115,16 @@ class Stream:
         self.socket.shutdown(socket.SHUT_WR)
         return self
 
-    def piece(self, most, within=30):
-        """The next bytes, or none at the end. A thread may send meanwhile: so the socket stays one that waits, which a timeout
-        of the socket would change."""
-        waiting = select.poll()  # select(2) knows no descriptors above 1,023, and there are tests with more.
+    def piece(self, limit, within=30):
+        """Returns the next bytes, or none at the end. A thread may send at the same time, so the
+        socket must stay blocking, which a timeout of the socket would change."""
+        waiting = select.poll()  # select(2) does not support descriptors above 1,023, and there are tests with more.
         waiting.register(self.socket, select.POLLIN)
-        expect(waiting.poll(1000 * within), f"nothing came within {within} s")
-        return self.socket.recv(most)
+        expect(waiting.poll(1000 * within), f"no bytes arrived within {within} s")
+        return self.socket.recv(limit)
 
     def receive(self, count, within=30):
-        """Exactly so many bytes."""
+        """Returns exactly this many bytes."""
         data = bytearray()
         while len(data) < count:
             piece = self.piece(count - len(data), within)
@@ -133,7 +133,7 @@ class Stream:
         return bytes(data)
 
     def receive_all(self, within=30):
-        """Everything up to the end; what came before a reset counts, too."""
+        """Returns everything up to the end, including bytes that precede a reset."""
         pieces = []
         try:
             while piece := self.piece(PIECE, within):
@@ -142,18 +142,19 @@ class Stream:
             pass
         return b"".join(pieces)
 
-    def push(self, most):
-        """Sends as much of `most` bytes as the other side's silence allows; answers how many that were."""
+    def push(self, limit):
+        """Sends as much of `limit` bytes as is accepted while the other side reads nothing. Returns
+        the number of bytes."""
         self.socket.setblocking(False)
         sent, piece = 0, bytes(PIECE)
-        while sent < most and select.select([], [self.socket], [], 1.0)[1]:
+        while sent < limit and select.select([], [self.socket], [], 1.0)[1]:
             with contextlib.suppress(BlockingIOError):
-                sent += self.socket.send(piece[:most - sent])
+                sent += self.socket.send(piece[:limit - sent])
         self.socket.setblocking(True)
         return sent
 
     def outcome(self, within=20):
-        """How the stream ended, once it has."""
+        """Waits for the end of the stream. Returns its outcome."""
         return ended(self.daemon, self.id, within)
 
     def close(self):
@@ -161,7 +162,7 @@ class Stream:
 
 
 def ended(daemon, stream, within=20):
-    """How a stream ended, once it has."""
+    """Waits for the end of a stream. Returns its outcome."""
     connection = Connection(daemon)
     reply = connection.call(APPS + "AwaitStream", stream=stream, within=within)
     connection.close()
@@ -169,13 +170,13 @@ def ended(daemon, stream, within=20):
 
 
 def pass_file(stream, direction, position, length, *descriptors, more=True):
-    """Asks for bytes to be moved from or to a descriptor; the connection has the replies."""
+    """Requests that bytes are moved from or to a descriptor. The connection has the replies."""
     return Connection(stream.daemon).send(
         APPS + "PassFile", *descriptors, more=more, stream=stream.id, direction=direction, position=position, length=length)
 
 
 def passed(*words):
-    """The same, and returns once the file has its place."""
+    """Does the same, and returns once the file has its slot."""
     call = pass_file(*words)
     reply = call.next()
     expect(reply == {"moved": 0, "done": False} and call.continues, f"wrong first reply: {reply}")
@@ -183,7 +184,8 @@ def passed(*words):
 
 
 class Route:
-    """An activity that an app at the origin publishes and an app at the taker has continued, so that streams can be opened."""
+    """An activity that an app at the origin publishes and an app at the taker has continued, so
+    that streams can be opened."""
 
     def __init__(self, origin, taker, streams=True, title="Draft", attached=False):
         self.origin, self.taker = origin, taker
@@ -212,20 +214,20 @@ class Route:
         expect(self.continuation, "the continuation has no name")
 
     def ask(self):
-        """A call at the taker for a new stream. The reply is still to be read."""
+        """Calls at the taker for a new stream. The reply is still to be read."""
         return Connection(self.taker).send(APPS + "OpenStream", upgrade=True, continuation=self.continuation)
 
     def announced(self, within=20):
-        """The name of the stream that the origin's app is told of next."""
+        """Returns the name of the next stream that is announced to the origin's app."""
         event = self.publisher.wait("stream", within)
-        expect(event["activity"] == self.activity, f"a stream of another activity: {event}")
+        expect(event["activity"] == self.activity, f"a stream of the wrong activity: {event}")
         return event["stream"]
 
     def take(self, name=None):
-        """Takes a stream at the origin."""
+        """Accepts a stream at the origin."""
         name = name or self.announced()
         stream = Stream(Connection(self.origin).send(APPS + "OpenStream", upgrade=True, stream=name))
-        expect(stream.id == name, f"another stream was opened: {stream.id} instead of {name}")
+        expect(stream.id == name, f"the wrong stream was opened: {stream.id} instead of {name}")
         return stream
 
     def open(self):
@@ -235,13 +237,13 @@ class Route:
 
 
 def both(first, second):
-    """Does two things at once; answers both results."""
+    """Runs two functions in parallel. Returns both results."""
     results = {}
 
     def do(name, function):
         try:
             results[name] = function()
-        except BaseException as error:  # Handed on to the test's own thread.
+        except BaseException as error:  # Raised again in the test's own thread.
             results[name] = error
 
     threads = [threading.Thread(target=do, args=item, daemon=True) for item in enumerate((first, second))]
@@ -260,7 +262,7 @@ def digest(data):
 
 
 def memory(daemon):
-    """Resident memory in KiB."""
+    """Returns the resident memory in KiB."""
     with open(f"/proc/{daemon.process.pid}/status") as file:
         return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
 
@@ -269,22 +271,22 @@ def descriptors(daemon):
     return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
 
 
-def stays_flat(before, daemon, most=16 * 1024):
-    """A sanitizer keeps memory of its own, so that there is nothing to be seen with one."""
+def stays_flat(before, daemon, limit=16 * 1024):
+    """A sanitizer keeps memory of its own, which makes the figures useless."""
     now = memory(daemon)
-    expect(now - before < most or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
+    expect(now - before < limit or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
            f"{daemon.name} grew from {before} to {now} KiB")
 
 
 def allow_descriptors(count=16384):
-    """Lets this process, and the daemons that it starts from now on, have so many open files, as the units do."""
+    """Sets the limit of open files of this process, and of the daemons that it starts from now on, as the units do."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, count)), hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def let_go(daemon, before, more=2):
-    """Waits until the daemon has as few descriptors as before."""
+    """Waits until the daemon has no more descriptors than before."""
     limit = time.monotonic() + 20
     while descriptors(daemon) > before + more:
         expect(time.monotonic() < limit, f"{daemon.name} keeps {descriptors(daemon)} descriptors, {before} before")

@@ -1,4 +1,4 @@
-"""Commands at a terminal, as a person runs them: what they show is read, and answers are typed."""
+"""Commands on a terminal, as a person runs them: their output is read, and answers are typed."""
 
 import codecs
 import fcntl
@@ -20,13 +20,14 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def lines(raw):
-    """What stands on a terminal after all of it: lines that are written anew have their last text; a code of blocks is apart."""
+    """Returns the final text on a terminal: lines that are overwritten have their last text. A code
+    of blocks is separate."""
     text, code = [], []
     for line in raw.replace("\r\n", "\n").split("\n"):
         if "\x1b[38;5;231;48;5;16m" in line:
             code.append(re.sub(r"\x1b\[[0-9;]*m", "", line))
             continue
-        # A carriage return with an erased line begins it again.
+        # A carriage return with an erased line restarts it.
         shown = re.split(r"\r\x1b\[K", line)[-1]
         text.append(re.sub(r"\r|\x1b\[[0-9;?]*[A-Zac-ln-z]", "", shown).rstrip())
     while text and not text[-1]:
@@ -40,7 +41,7 @@ class Screen:
     """A program with a terminal of its own, of 100 columns."""
 
     def __init__(self, stage, words, environment):
-        # What is shown and was not looked at yet, and all that was ever shown.
+        # The output that was not searched yet, and all output.
         self.words, self.shown, self.raw = words, "", ""
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         ours, theirs = pty.openpty()
@@ -59,7 +60,7 @@ class Screen:
         os.close(theirs)
 
     def sees(self, pattern, within=30):
-        """Waits until what is shown holds the pattern; answers the match. What stood before it is not looked at again."""
+        """Waits until the output matches the pattern. Returns the match. The output before it is not searched again."""
         limit = time.monotonic() + within
         while not (found := re.search(pattern, self.shown)):
             if not self._read(limit - time.monotonic()):
@@ -68,7 +69,7 @@ class Screen:
         return found
 
     def has_shown(self, pattern, within=30):
-        """Waits until the pattern has been shown, now or before, in whatever colours; answers the match."""
+        """Waits until the pattern has been shown, now or before, in any colours. Returns the match."""
         limit = time.monotonic() + within
         while not (found := re.search(pattern, COLOURS.sub("", self.raw))):
             if not self._read(limit - time.monotonic()):
@@ -80,7 +81,7 @@ class Screen:
             return False
         try:
             data = os.read(self.screen, 65536)
-        except OSError:  # The terminal's end, once nobody has it open.
+        except OSError:  # The terminal's end, once no process has it open.
             return False
         text = self.decoder.decode(data)
         self.shown += text
@@ -94,7 +95,7 @@ class Screen:
         self.process.send_signal(signal.SIGINT)
 
     def ends(self, within=30):
-        """Reads until the command has ended; answers its exit code."""
+        """Reads until the command has exited. Returns its exit code."""
         limit = time.monotonic() + within
         while self._read(limit - time.monotonic()):
             pass
@@ -105,7 +106,7 @@ class Screen:
 
 
 class Terminal(Screen):
-    """handoffctl at a terminal, or a program that finds the daemon by itself."""
+    """Runs handoffctl on a terminal, or a program that finds the daemon itself."""
 
     def __init__(self, daemon, *words, program=None):
         tool = [program] if program else [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket]

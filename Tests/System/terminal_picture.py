@@ -1,7 +1,9 @@
-"""Makes docs/images/first-handoff.svg: the README's first transcripts as a terminal shows them. Run by scripts/screenshots.
+"""Creates docs/images/first-handoff.svg: the README's first transcripts as a terminal shows them.
+Run by scripts/screenshots.
 
-What is drawn was shown: the transcripts are run between two daemons on loopback, and what came is read as a terminal reads it. Only two
-things are changed: the folder of a home is called as it would be, and the QR code stands beside the text instead of below it.
+The picture is of real output: the transcripts are run between two daemons on loopback, and their
+output is parsed as a terminal does. Only two things are changed: the path of the home folder, and
+the QR code, which is next to the text instead of below it.
 """
 
 import html
@@ -32,7 +34,7 @@ STYLE = """
 
 
 def spans(text):
-    """The pieces of a line, each with the class of how it stands out; the sequences themselves are none of it."""
+    """Returns the pieces of a line, each with its style class, without the escape sequences."""
     found, kind = [], None
     for piece in re.split(r"(\x1b\[[0-9;]*m)", text):
         if sequence := re.fullmatch(r"\x1b\[([0-9;]*)m", piece):
@@ -43,10 +45,10 @@ def spans(text):
 
 
 def squares(code, left, top):
-    """The dark modules of a QR code of half blocks on a light ground, as one path."""
+    """Returns the dark modules of a QR code of half blocks on a light ground, as one path."""
     light = {(column, 2 * row + half) for row, line in enumerate(code) for column, block in enumerate(line)
              for half, of_it in ((0, "▀█"), (1, "▄█")) if block in of_it}
-    # Around a code everything is light.
+    # The area around a code is light.
     columns, rows = (1 + max(place[axis] for place in light) for axis in (0, 1))
     path = "".join(f"M{left + column * MODULE:.1f} {top + row * MODULE:.1f}h{MODULE}v{MODULE}h-{MODULE}z"
                    for row in range(rows) for column in range(columns) if (column, row) not in light)
@@ -56,7 +58,7 @@ def squares(code, left, top):
 
 
 def drawn(played):
-    """The picture of steps that were run."""
+    """Returns the picture of steps that were run."""
     rows, code = [], None
     for step in played:
         rows.append((step.device, step.command))
@@ -78,7 +80,7 @@ def drawn(played):
         y, x = BAR + MARGIN + number * LINE + 9, MARGIN
         for kind, piece in [(device, f"{device}$".ljust(8)), ("typed", text)] if device else spans(text):
             if piece.strip():
-                # Every font takes the room of the cells.
+                # The text has the width of its cells in every font.
                 name = f' class="{kind}"' if kind else ""
                 length = len(piece.rstrip()) * CELL
                 parts.append(f'<text{name} x="{x:.1f}" y="{y}" textLength="{length:.1f}" lengthAdjust="spacingAndGlyphs" '

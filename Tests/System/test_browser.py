@@ -8,7 +8,7 @@ from browsers import Chromium, Firefox, pages_of, until
 from harness import ROOT, Skip, expect, main, test
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
-# How long a killed daemon stays away, in seconds.
+# The time for which a killed daemon is not running, in seconds.
 AWAY = float(os.environ.get("HANDOFF_AWAY", "3"))
 
 
@@ -23,31 +23,32 @@ def both_directions(stage, kinds):
     expect(height > 10_000, f"a short article: {height}")
     target, took = hand_over(two, "article", url, TOP.format(150), near(goal))
     print(f"  {there.program} to {here.program}: {took:.0f} ms, {height} px, {here.run(target, TOP.format(150))} for {goal}")
-    # Read on there, and go on here once more.
+    # Read further there, and continue here again.
     scroll_to(there, tab, 190)
     goal = there.run(tab, TOP.format(190))
     hand_over(two, "article", url, TOP.format(190), near(goal))
     expect(len(here.tabs(url)) == 1, f"tabs: {here.tabs()}")
 
 
-@test("a page goes on from Chromium to Firefox at the same paragraph, and again after more was read", limit=120)
+@test("a page is continued from Chromium in Firefox at the same paragraph, and again after further reading", limit=120)
 def chromium_to_firefox(stage):
     both_directions(stage, (Chromium, Firefox))
 
 
-@test("a page goes on from Firefox to Chromium at the same paragraph, and again after more was read", limit=120)
+@test("a page is continued from Firefox in Chromium at the same paragraph, and again after further reading", limit=120)
 def firefox_to_chromium(stage):
     both_directions(stage, (Firefox, Chromium))
 
 
 def place_is_kept(two, path, title, number, address=None):
-    """Hands a page over that is scrolled to a paragraph, and looks whether that is where it was, and stays there."""
+    """Hands over a page that is scrolled to a paragraph, and checks that the page is at that
+    paragraph, and stays there."""
     there, here = two.browsers
     url = two.site.url(path)
     tab = there.open(url)
     until("the paragraph", lambda: there.run(tab, TOP.format(number)) < 1e9)
     scroll_to(there, tab, number)
-    # What comes late moves the text of the origin, too.
+    # Late content also moves the text of the origin.
     time.sleep(1)
     scroll_to(there, tab, number)
     goal = there.run(tab, TOP.format(number))
@@ -58,7 +59,7 @@ def place_is_kept(two, path, title, number, address=None):
     there.close_tab(tab)
 
 
-@test("late images, an app of a single page, an anchor and a pinned header keep the place", limit=180)
+@test("late images, a single-page app, an anchor and a pinned header keep the place", limit=180)
 def difficult_pages(stage):
     two = Two(stage, (Chromium, Firefox))
     place_is_kept(two, "/images", "Pictures", 120)
@@ -67,7 +68,7 @@ def difficult_pages(stage):
     place_is_kept(two, "/header", "Pinned", 77)
 
 
-@test("a film goes on at its second", limit=120)
+@test("a film continues at the same second", limit=120)
 def film(stage):
     two = Two(stage, (Firefox, Chromium))
     there, here = two.browsers
@@ -81,7 +82,7 @@ def film(stage):
     hand_over(two, "A film", url, second, lambda seconds: 42 <= seconds < 45)
 
 
-@test("pages that are nobody's business are not offered: local, of the browser itself, without a host", limit=120)
+@test("private pages are not offered: local pages, pages of the browser itself, and addresses without a host", limit=120)
 def not_offered(stage):
     two = Two(stage, (Chromium, Firefox))
     there = two.browsers[0]
@@ -98,7 +99,7 @@ def not_offered(stage):
         two.offer("first")
 
 
-@test("a browser that is killed offers nothing any more, and one whose daemon was killed offers its page again", limit=120)
+@test("a killed browser offers nothing, and a browser whose daemon was killed offers its page again", limit=120)
 def kills(stage):
     two = Two(stage, (Firefox, Chromium))
     there, here = two.browsers
@@ -109,10 +110,10 @@ def kills(stage):
     time.sleep(AWAY)
     begin = time.monotonic()
     two.origin.start()
-    # The other device keeps the offer of a device that does not answer for about as long as it was away.
+    # The other device keeps the offer of a device that does not answer for about as long as it was stopped.
     until("another offer than before", lambda: two.offer("article")["id"] != former["id"])
     one = two.offer("article")
-    print(f"  offered again {(time.monotonic() - begin) * 1000:.0f} ms after the daemon began, which was away for {AWAY} s")
+    print(f"  offered again {(time.monotonic() - begin) * 1000:.0f} ms after the daemon started, which was stopped for {AWAY} s")
     scroll_to(there, tab, 30)
     hand_over(two, "article", url, TOP.format(30), near(there.run(tab, TOP.format(30))))
     there.kill()
@@ -138,7 +139,7 @@ def many_tabs(stage):
     print(f"  continued in {took:.0f} ms")
 
 
-@test("where no browser runs one is started, and arrives at the place", limit=120)
+@test("if no browser runs one is started, and opens the page at the right place", limit=120)
 def cold_start(stage):
     for kinds in ((Chromium, Firefox), (Firefox, Chromium)):
         two = Two(stage, kinds[:1], names=(f"desk-{kinds[0].program}", f"laptop-{kinds[0].program}"))
@@ -167,7 +168,7 @@ def cold_start(stage):
         here.connect()
         target = until("the tab", lambda: next(iter(here.tabs(url)), None))
         until("the paragraph", lambda: abs(here.run(target, TOP.format(100)) - goal) <= 2)
-        print(f"  {here.program}: {took * 1000:.0f} ms until there is a tab")
+        print(f"  {here.program}: {took * 1000:.0f} ms until the tab exists")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which page is in front: what it is called, when it is offered, and what becomes of it when it is continued elsewhere."""
+"""The page in front: its title, when it is offered, and its state after it is continued elsewhere."""
 
 import json
 import time
@@ -16,7 +16,7 @@ BADGE = """(async () => {
 
 
 def extension(browser, popup, script):
-    """What an asynchronous expression is in a page of the extension."""
+    """Returns the value of an asynchronous expression in a page of the extension."""
     if isinstance(browser, Chromium):
         return browser.run(popup, script)
     front = browser.call("WebDriver:GetWindowHandle")["value"]
@@ -28,7 +28,7 @@ def extension(browser, popup, script):
 
 
 def load(browser, tab, url):
-    """Loads a page that may not come."""
+    """Loads a page that may fail to load."""
     if isinstance(browser, Chromium):
         browser.call("Page.navigate", {"url": url}, browser.session(tab))
     else:
@@ -94,15 +94,15 @@ def sound(stage, kinds):
     target = until("the tab", lambda: next(iter(here.tabs(url)), None))
     until("the second there", lambda: here.run(target, f"{element}?.currentTime ?? 0") >= 42.5)
     time.sleep(1.5)
-    expect(here.run(target, f"{element}.paused && {element}.currentTime < 43.5"), "it plays, and was paused")
+    expect(here.run(target, f"{element}.paused && {element}.currentTime < 43.5"), "it plays although it was paused")
 
 
-@test("what plays goes on elsewhere and stops here, and what was paused stays paused: Firefox", limit=120)
+@test("a playing film continues elsewhere and stops here, and a paused one stays paused: Firefox", limit=120)
 def sound_in_firefox(stage):
     sound(stage, (Chromium, Firefox))
 
 
-@test("what plays goes on elsewhere and stops here, and what was paused stays paused: Chromium", limit=120)
+@test("a playing film continues elsewhere and stops here, and a paused one stays paused: Chromium", limit=120)
 def sound_in_chromium(stage):
     sound(stage, (Firefox, Chromium))
 

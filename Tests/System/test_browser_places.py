@@ -1,4 +1,4 @@
-"""Where a page that was continued is scrolled, and when it is left alone."""
+"""The scroll position of continued pages, and when it is left alone."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pages import Site
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
 SCROLLED = "document.scrollingElement.scrollTop"
-# What late pictures and scripts do to a page: its text moves.
+# Moves the text of a page, as late images and scripts do.
 GROW = ("(document.body.insertAdjacentHTML('afterbegin', '<div style=\\'height: 300px\\'></div>'), "
         "document.body.insertAdjacentHTML('beforeend', '<div style=\\'height: 300px\\'></div>'), 1)")
 # Two frames later.
@@ -19,7 +19,7 @@ FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFram
 
 
 def stays(browser, tab, expression, within, seconds=1.5):
-    """Looks for a while whether a value stays where it is."""
+    """Checks for a while that a value does not change."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         value = browser.run(tab, expression)
@@ -47,17 +47,17 @@ def only_its_page(stage, kinds):
         stays(here, target, SCROLLED, lambda top: top == 0)
 
 
-@test("only the page that was continued is scrolled, until its reader moves: Firefox", limit=120)
+@test("only the continued page is scrolled, until its reader moves: Firefox", limit=120)
 def in_firefox(stage):
     only_its_page(stage, (Chromium, Firefox))
 
 
-@test("only the page that was continued is scrolled, until its reader moves: Chromium", limit=120)
+@test("only the continued page is scrolled, until its reader moves: Chromium", limit=120)
 def in_chromium(stage):
     only_its_page(stage, (Firefox, Chromium))
 
 
-@test("a film that was continued sets the second of no other film in its tab", limit=120)
+@test("continuing a film sets the position of no other film in its tab", limit=120)
 def other_film(stage):
     two = Two(stage, (Firefox, Chromium))
     there, here = two.browsers
@@ -73,7 +73,7 @@ def other_film(stage):
     stays(here, target, f"{video}.currentTime", lambda second: second < 10)
 
 
-@test("a page whose reader has to sign in first is gone to after that, and the page to sign in is not scrolled", limit=120)
+@test("a page behind a sign-in page is scrolled after the sign-in, and the sign-in page is not", limit=120)
 def signs_in(stage):
     for kinds in ((Chromium, Firefox), (Firefox, Chromium)):
         two = Two(stage, kinds, names=(f"origin-{kinds[0].program}", f"taker-{kinds[0].program}"))
@@ -95,19 +95,21 @@ def signs_in(stage):
         until("the place", lambda: here.tabs(url) and abs(here.run(target, TOP.format(150)) - goal) <= 2)
 
 
-# ---- Where the place is found ---------------------------------------------------------------------------------------------
+# ---- Finding the place ----------------------------------------------------------------------------------------------------
 
 SCRIPTS = [os.path.join(EXTENSION, name) for name in ("readable.js", "boxes.js", "page.js", "going.js")]
 
 
 def in_page(browser, tab, call):
-    """What a function of the extension's scripts for pages answers; here they run in the page's own world."""
+    """Returns the result of a function of the extension's scripts for pages, which runs here in the
+    page's own world."""
     source = "".join(open(path).read() for path in SCRIPTS)
     return browser.run(tab, f"(() => {{ {source}; return {call} ?? null }})()")
 
 
 def shape(name, number, scroll=None, position=DOWN, ratio=True, prepare="1"):
-    """A page, the paragraph to which its reader scrolls, how its position is measured, and whether its ratio is looked at, too."""
+    """A page, the paragraph to which its reader scrolls, the measure of its position, and whether
+    its ratio is checked, too."""
     goal = scroll or f"document.querySelector('#p{number}').scrollIntoView({{behavior: 'instant'}})"
     return name, position.format(number), goal, ratio, prepare
 
@@ -138,7 +140,7 @@ class Bare:
 
 
 def place_of(two, name, position, goal, prepare):
-    """Opens a page and scrolls it; answers its place, and where the paragraph is."""
+    """Opens a page and scrolls it. Returns its place, and the position of the paragraph."""
     there = two.browsers[0]
     tab = there.open(two.site.url("/shapes/" + name), width=WIDTHS[type(there)])
     there.run(tab, f"({prepare}, 1)")
@@ -173,7 +175,7 @@ def shapes(stage, kinds):
             here.close_tab(tab)
             if not ratio:
                 continue
-            # Other text than there.
+            # With another text than there.
             tab = go_to(two, name, {**place, "words": "Words that are not in this page."})
             until(f"the ratio in {name}, {place}",
                   lambda: abs((in_page(here, tab, "handoffPage.read()") or {}).get("ratio", 9) - place["ratio"]) < 0.02, within=8)
@@ -183,7 +185,7 @@ def shapes(stage, kinds):
     expect(not wrong, "\n".join(wrong))
 
 
-@test("a page that loads more of itself at its end is shown to its end until the place is there", limit=120)
+@test("a page that loads more content at its end is scrolled to its end until the place is found", limit=120)
 def infinite(stage):
     two = Bare(stage, (Chromium, Firefox))
     for _ in range(2):
@@ -195,12 +197,12 @@ def infinite(stage):
         place = in_page(there, tab, "handoffPage.read()")
         tab = go_to(two, "infinite", place)
         until("the place", lambda: abs(here.run(tab, DOWN.format(110))) <= 3)
-        # Words that it does not have: it is not shown to its end without end.
+        # Text that it does not contain. It is not scrolled to its end forever.
         tab = go_to(two, "infinite", {**place, "words": "Words that are not in this page."})
         until("the ratio", lambda: abs((in_page(here, tab, "handoffPage.read()") or {}).get("ratio", 9) - place["ratio"]) < 0.02)
 
 
-@test("data without a page of its own keeps the place: JSON in Chromium, XML by its words or its ratio", limit=120)
+@test("data without a page of its own keeps the place: JSON in Chromium, XML by its text or its ratio", limit=120)
 def data(stage):
     two = Bare(stage, (Chromium, Firefox))
     ratio = "document.scrollingElement.scrollTop / (document.scrollingElement.scrollHeight - document.scrollingElement.clientHeight)"
@@ -214,20 +216,20 @@ def data(stage):
         until(f"{name} at {goal} in {here.program}", lambda: abs(here.run(tab, ratio) - goal) < 0.02)
 
 
-@test("a script at the end of a page that takes long delays neither the place nor the question for it", limit=120)
+@test("a slow script at the end of a page delays neither the place nor the query for it", limit=120)
 def slow(stage):
     two = Two(stage, (Firefox, Chromium))
     there, here = two.browsers
     tab = there.open(two.site.url("/small/1"))
     url = two.site.url("/shapes/slow")
-    # Not waited for.
+    # Without waiting.
     there.run(tab, f"(setTimeout(() => {{ location = {json.dumps(url)} }}), 1)")
     one = two.offer("Slow", within=4)
     there.run(tab, f"(document.querySelector('#p150').scrollIntoView({{behavior: 'instant'}}), 1)")
     two.taker.ctl("continue", one["id"])
     target = until("the tab", lambda: next(iter(here.tabs(url)), None))
     until("the place", lambda: abs(here.run(target, DOWN.format(150))) <= 3, within=4)
-    expect(here.run(target, "document.readyState") == "loading", "the page was complete: nothing was tested")
+    expect(here.run(target, "document.readyState") == "loading", "the page was complete, so nothing was tested")
 
 
 @test("boxes, frames, copies, repeated and vertical text keep the place from Chromium to Firefox, and their ratio", limit=240)

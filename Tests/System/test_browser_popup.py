@@ -1,4 +1,4 @@
-"""The popup of the extension: what it shows, what it asks for and when, and how it is used by keyboard."""
+"""The popup of the extension: its contents, the data it requests and when, and its use by keyboard."""
 
 import json
 import time
@@ -10,12 +10,12 @@ from pages import Site
 
 
 def says(popup, words):
-    """Waits until the popup says this of the page in front."""
+    """Waits until the popup shows this text about the page in front."""
     said = []
     try:
         until(words, lambda: said.append("".join(text(popup, "#page"))) or said[-1] == words)
     except Failure:
-        raise Failure(f"it says '{said[-1]}' and not '{words}'") from None
+        raise Failure(f"it shows '{said[-1]}' and not '{words}'") from None
 
 
 def devices(stage, kinds):
@@ -34,20 +34,20 @@ def of_tabs(daemon):
 
 def popup(stage, kinds):
     origin, taker, site, (there, here) = devices(stage, kinds)
-    # More than a payload may have.
+    # More than the limit of a payload.
     long = "x" * 1900
     there.open_many(site.url(f"/small/{number}?{long}") for number in range(45))
     there.open(site.url("/front"))
     until("the offer", lambda: any(one["title"] == "front" for one in taker.ctl("list").lines))
-    # The popup asks once: a tab whose page is still on its way has no title, or is left out.
+    # The popup requests tabs once. A tab that is still loading has no title, or is left out.
     until("all pages", lambda: {f"small {number}" for number in range(45)} <= set(there.tab_titles()))
-    expect(of_tabs(origin) == [], f"asked before: {of_tabs(origin)}")
+    expect(of_tabs(origin) == [], f"requested before: {of_tabs(origin)}")
     shown = popup_of(here)
     until("the offer in the popup", lambda: text(shown, "#offers .title") == ["front"])
     more = "document.querySelector('#more-tabs')"
     until("the tabs", lambda: here.run(shown[1], f"({more}.checkVisibility() && {more}.click(), 1)")
           and len(text(shown, "#tabs .title")) >= 46)
-    expect(len(of_tabs(origin)) > 0, "the log of the origin says nothing")
+    expect(len(of_tabs(origin)) > 0, "the log of the origin is empty")
     titles = text(shown, "#tabs .title")
     expect({f"small {number}" for number in range(45)} | {"front"} <= set(titles), f"missing: {titles}")
     expect(text(shown, "#tabs h2") == ["origin"], f"wrong: {text(shown, '#tabs h2')}")
@@ -55,7 +55,7 @@ def popup(stage, kinds):
     search = "document.querySelector('#search')"
     here.run(shown[1], f"({search}.value = 'SMALL/17', {search}.dispatchEvent(new Event('input')), 1)")
     expect(text(shown, "#tabs .title") == ["small 17"], f"found: {text(shown, '#tabs .title')}")
-    # Each thing that is done has a name for those who do not see it.
+    # Each action has a name for users who cannot see it.
     names = here.run(shown[1], "[...document.querySelectorAll('button, input')].filter((each) => each.offsetParent)"
                                ".map((each) => each.getAttribute('aria-label') || each.innerText.trim())")
     expect(all(names), f"without a name: {names}")
@@ -63,7 +63,7 @@ def popup(stage, kinds):
     here.run(shown[1], "(document.activeElement.blur(), document.querySelector('#offers button').focus(), 1)")
     key = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowDown', bubbles: true}))"
     here.run(shown[1], key)
-    expect(here.run(shown[1], "document.activeElement.id") == "search", "the arrow does not go on")
+    expect(here.run(shown[1], "document.activeElement.id") == "search", "the arrow key does not move the focus")
     # Switches.
     here.run(shown[1], "(document.querySelector('#pause-hour').click(), 1)")
     until("the pause", lambda: not taker.ctl("status").line["advertising"])
@@ -75,17 +75,17 @@ def popup(stage, kinds):
     until("the page", lambda: here.tabs(site.url("/front")))
 
 
-@test("the popup of Chromium offers what Firefox has, and asks for its tabs when it is opened and not before", limit=120)
+@test("the popup of Chromium offers Firefox's activities, and requests its tabs only when it is opened", limit=120)
 def in_chromium(stage):
     popup(stage, (Firefox, Chromium))
 
 
-@test("the popup of Firefox offers what Chromium has, and asks for its tabs when it is opened and not before", limit=120)
+@test("the popup of Firefox offers Chromium's activities, and requests its tabs only when it is opened", limit=120)
 def in_firefox(stage):
     popup(stage, (Chromium, Firefox))
 
 
-@test("the popup sends this page to one device, which opens it at the same place, and no other one is told", limit=120)
+@test("the popup sends this page to one device, which opens it at the same place, and no other device learns of it", limit=120)
 def send(stage):
     origin, taker, site, (there, here) = devices(stage, (Chromium, Firefox))
     third = stage.daemon("third")
@@ -100,18 +100,18 @@ def send(stage):
     def received(daemon):
         return [one for one in daemon.ctl("list").lines if one["sent"]]
 
-    until("what was sent", lambda: [one["title"] for one in received(taker)] == ["small 7"])
-    until("that it is sent", lambda: "Sent to taker" in "".join(text(shown, "#sent")))
-    expect(received(third) == [], f"another device is told: {received(third)}")
+    until("the sent page", lambda: [one["title"] for one in received(taker)] == ["small 7"])
+    until("the note that it is sent", lambda: "Sent to taker" in "".join(text(shown, "#sent")))
+    expect(received(third) == [], f"another device learned of it: {received(third)}")
     refused = third.ctl("continue", received(taker)[0]["id"], code=4)
-    expect("NothingToContinue" in refused.errors, f"another device gets it: {refused}")
+    expect("NothingToContinue" in refused.errors, f"another device received it: {refused}")
     taker.ctl("continue", received(taker)[0]["id"])
     until("the page", lambda: here.tabs(site.url("/small/7")))
-    until("that it was taken", lambda: text(shown, "#sent") == ["Opened on taker."])
+    until("the note that it was opened", lambda: text(shown, "#sent") == ["Opened on taker."])
     until("its end", lambda: received(taker) == [])
 
 
-@test("the popup shows this page as a code, and says what is wrong", limit=120)
+@test("the popup shows this page as a code, and reports problems", limit=120)
 def page(stage):
     origin, taker, site, (there, here) = devices(stage, (Chromium, Chromium))
     here.open(site.url("/here"))
@@ -121,18 +121,18 @@ def page(stage):
     here.run(shown[1], "(document.querySelector('#code-button').click(), 1)")
     until("the code", lambda: here.run(shown[1], "!!document.querySelector('#code svg path')"))
     taker.kill()
-    until("what is wrong", lambda: text(shown, "#trouble")[0].startswith("handoffd "))
+    until("the problem", lambda: text(shown, "#trouble")[0].startswith("handoffd "))
     taker.start()
-    until("that it is well again", lambda: text(shown, "#trouble") == [""])
+    until("the recovery", lambda: text(shown, "#trouble") == [""])
     says(shown, "Your other devices can continue this page.")
 
 
-# ---- The popup alone, with a host that the test plays ---------------------------------------------------------------------
+# ---- The popup alone, with a host simulated by the test -------------------------------------------------------------------
 
 PLAYED = """(() => {
     const listeners = [];
     globalThis.asked = [];
-    globalThis.say = (...messages) => messages.forEach((message) => listeners.forEach((each) => each(message)));
+    globalThis.deliver = (...messages) => messages.forEach((message) => listeners.forEach((each) => each(message)));
     chrome.tabs.query = async () => [{ id: 7, url: "https://site.example/", title: "Here", incognito: false, status: "complete" }];
     chrome.runtime.connect = () => ({
         postMessage: (message) => asked.push(message), onMessage: { addListener: (each) => listeners.push(each) } });
@@ -170,11 +170,11 @@ class Played:
     def run(self, script):
         return self.browser.run(self.tab, script)
 
-    def say(self, *messages):
-        self.run(f"(say(...{json.dumps(messages)}), 1)")
+    def deliver(self, *messages):
+        self.run(f"(deliver(...{json.dumps(messages)}), 1)")
 
     def offers(self, *offers):
-        self.say({"kind": "offers", "offers": offers})
+        self.deliver({"kind": "offers", "offers": offers})
 
     def text(self, selector):
         return text((self.browser, self.tab), selector)
@@ -191,53 +191,53 @@ class Played:
 
 def opened(stage, *offers, **more):
     popup = Played(stage, **more)
-    popup.say({"kind": "daemon", "missing": None}, {"kind": "page", "isOffered": True}, status())
+    popup.deliver({"kind": "daemon", "missing": None}, {"kind": "page", "isOffered": True}, status())
     popup.offers(*offers)
     return popup
 
 
-@test("Enter continues only the offer that has the focus, whatever the list becomes")
+@test("Enter continues only the focused offer, however the list changes")
 def focus(stage):
     popup = opened(stage, offer(1), offer(2))
     expect(popup.run(FOCUSED) == "Continue Page 1 from laptop", f"the focus: {popup.run(FOCUSED)}")
-    # A newer one, and another title.
+    # A newer offer, and another title.
     popup.offers(offer(3), offer(1, "Page one"), offer(2))
     expect(popup.run(FOCUSED) == "Continue Page one from laptop", f"the focus moved: {popup.run(FOCUSED)}")
     popup.offers(offer(2), offer(1), offer(3))
-    popup.say(status(devices=("laptop", "phone")))
+    popup.deliver(status(devices=("laptop", "phone")))
     expect(popup.run(FOCUSED) == "Continue Page 1 from laptop", f"the focus moved: {popup.run(FOCUSED)}")
     popup.offers(offer(3), offer(2))
     popup.key("Enter", 13, "\r")
     expect(popup.gone() == [], f"Enter continued {popup.gone()}")
-    # An empty list that gets its first row while a key is about to be pressed.
+    # An empty list that receives its first row just before a key is pressed.
     popup.offers()
     popup.offers(offer(4))
     popup.key("Enter", 13, "\r")
     expect(popup.gone() == [], f"Enter continued {popup.gone()}")
     popup.run("(document.querySelector('#recipients button').focus(), 1)")
-    popup.say(status(devices=("laptop", "phone", "tablet")))
+    popup.deliver(status(devices=("laptop", "phone", "tablet")))
     expect(popup.run(FOCUSED) == "Send this page to laptop", f"the focus moved: {popup.run(FOCUSED)}")
 
 
-@test("only what is new is read out, and nothing twice")
+@test("only new offers are read out, each of them once")
 def live_region(stage):
     popup = opened(stage, offer(1), offer(2))
     expect(popup.run("document.querySelector('#offers').closest('[aria-live], [role=status]')") is None, "the list is read out")
     popup.run("""(globalThis.read = [], document.querySelectorAll('[aria-live], [role=status]').forEach((each) =>
         new MutationObserver(() => read.push(each.textContent)).observe(each, { childList: true, characterData: true, subtree: true })), 1)""")
     popup.offers(offer(1, "Another title"), offer(2))
-    popup.say(status(), {"kind": "page", "isOffered": True})
+    popup.deliver(status(), {"kind": "page", "isOffered": True})
     popup.offers(offer(3), offer(1), offer(2))
     popup.run("new Promise((done) => setTimeout(done, 50))")
     expect(popup.run("read") == ["New: Page 3 from laptop"], f"read out: {popup.run('read')}")
 
 
-@test("two hundred offers and thousands of tabs are some rows, the others are searched or shown when wanted")
+@test("two hundred offers and thousands of tabs are a few rows, and the others are searched or shown on demand")
 def many(stage):
     popup = opened(stage, *(offer(number) for number in range(200)))
-    popup.say(status(devices=[f"device {number}" for number in range(30)]))
+    popup.deliver(status(devices=[f"device {number}" for number in range(30)]))
     for device in range(5):
-        popup.say({"kind": "tabs", "device": f"{device:064x}", "deviceName": f"device {device}",
+        popup.deliver({"kind": "tabs", "device": f"{device:064x}", "deviceName": f"device {device}",
                    "tabs": [{"title": f"Tab {device}x{number}", "url": f"https://site.example/{number}"} for number in range(500)]})
     stops = popup.run(STOPS)
     expect(stops <= 60, f"tab stops: {stops}")
@@ -260,11 +260,11 @@ def small(stage):
     expect(popup.run("document.scrollingElement.scrollWidth") <= 360, "it is wider than its window")
 
 
-@test("titles and names are one line, and change neither the direction nor the place of what follows")
+@test("titles and names are one line, and do not change the direction or the position of following text")
 def hostile_titles(stage):
     title = "safe\u202egnp.exe\u2066\x1b[31m\r\nsecond\u2028third \u200b\ufeff\u0085end"
     popup = opened(stage, offer(1, title, device="lap\u202etop\n"), offer(2, "\u202e\u200b\n"), offer(3, "\u05e9\u05dc\u05d5\u05dd"))
-    popup.say({"kind": "tabs", "device": "cd" * 32, "deviceName": "lap\u202etop", "tabs": [{"title": title, "url": "https://site.example/"}]})
+    popup.deliver({"kind": "tabs", "device": "cd" * 32, "deviceName": "lap\u202etop", "tabs": [{"title": title, "url": "https://site.example/"}]})
     words = popup.run("[document.body.textContent, ...[...document.querySelectorAll('*')].flatMap((each) => [...each.attributes])"
                       ".map((each) => each.value)].join(' ')")
     wrong = [hex(ord(each)) for each in words if each in "\u202e\u2066\x1b\r\u2028\u200b\ufeff\u0085"]
@@ -274,24 +274,24 @@ def hostile_titles(stage):
                      "|| getComputedStyle(each).unicodeBidi === 'plaintext')"), "titles are not isolated")
 
 
-@test("while the daemon is away nothing of it is shown, and without an account the popup says so")
+@test("without a daemon none of its data is shown, and without an account the popup reports that")
 def stale(stage):
     popup = opened(stage, offer(1))
-    popup.say({"kind": "tabs", "device": "ab" * 32, "deviceName": "laptop", "tabs": [{"title": "A tab", "url": "https://site.example/"}]})
-    popup.say({"kind": "daemon", "missing": "handoffd is not running"})
+    popup.deliver({"kind": "tabs", "device": "ab" * 32, "deviceName": "laptop", "tabs": [{"title": "A tab", "url": "https://site.example/"}]})
+    popup.deliver({"kind": "daemon", "missing": "handoffd is not running"})
     expect(popup.text("#offers .title") == [] and popup.text("#tabs .title") == [], "a stale list is shown")
     expect(popup.run("!document.querySelector('#send').checkVisibility()"), "a page can be sent")
     expect(popup.text("#trouble") == ["handoffd is not running"], "it is not reported")
     asked = len([each for each in popup.run("asked") if each["kind"] == "tabs"])
-    popup.say({"kind": "daemon", "missing": None}, status())
+    popup.deliver({"kind": "daemon", "missing": None}, status())
     popup.offers(offer(1))
-    expect(len([each for each in popup.run("asked") if each["kind"] == "tabs"]) == asked + 1, "tabs are not asked for again")
-    popup.say(status(account=False, devices=()))
+    expect(len([each for each in popup.run("asked") if each["kind"] == "tabs"]) == asked + 1, "tabs are not requested again")
+    popup.deliver(status(account=False, devices=()))
     popup.offers()
-    expect("not in an account" in popup.text("#no-offers")[0], f"it says {popup.text('#no-offers')}")
+    expect("not in an account" in popup.text("#no-offers")[0], f"it shows {popup.text('#no-offers')}")
 
 
-@test("a page that is sent while it is loading is sent without waiting for its end", limit=90)
+@test("a page that is sent while it is loading is sent without waiting for it to load", limit=90)
 def send_loading(stage):
     for kind in (Chromium, Firefox):
         origin, taker = stage.pair((f"origin-{kind.program}", f"taker-{kind.program}"))
@@ -302,7 +302,7 @@ def send_loading(stage):
         until("the offer", lambda: taker.ctl("list").lines)
         url = site.url("/shapes/slow")
         shown = popup_of(there)
-        # The popup of a page of its own is about that page: it is told of the other one.
+        # A popup in a tab of its own is about that tab, so it receives the other one.
         there.show(tab)
         there.run(tab, f"(setTimeout(() => {{ location = {json.dumps(url)} }}), 1)")
         until("the slow page", lambda: any(one["title"] == "Slow" for one in taker.ctl("list").lines), within=5)
@@ -317,7 +317,7 @@ def send_loading(stage):
             port.postMessage({{ kind: "send", device: {json.dumps(taker.ctl("status").line["device"])}, tab: tab.id, url: tab.url }});
         }})(), 1"""
         there.run(shown[1], send)
-        until("that it is sent", lambda: there.run(shown[1], "document.body.dataset.sent") == "sent", within=4)
+        until("the confirmation", lambda: there.run(shown[1], "document.body.dataset.sent") == "sent", within=4)
         print(f"  {there.program}: sent after {(time.monotonic() - begin) * 1000:.0f} ms")
         there.kill()
 

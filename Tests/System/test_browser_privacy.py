@@ -1,4 +1,4 @@
-"""What the extension keeps: text that was typed or is not seen, results of forms, tabs of excluded containers."""
+"""Data that the extension keeps private: typed or invisible text, results of forms, tabs of excluded containers."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def offer(taker, title):
 
 
 def place_of(taker, title):
-    """The place that is sent with a page, as `--print` shows it to this device."""
+    """Returns the place that is sent with a page, as `--print` shows it on this device."""
     return taker.ctl("continue", "--print", offer(taker, title)["id"]).line["userInfo"].get("place", {})
 
 
@@ -48,19 +48,19 @@ def typed_text(stage, kind):
         place = place_of(taker, f"Private {name}")
         if any(word in place.get("words", "").lower() for word in SECRET.split()) or "ratio" not in place:
             wrong.append((name, place))
-        # Further down there is nothing of that: the page's own text is sent as before.
+        # Further down there is no such text, and the page's own text is sent as before.
         browser.run(tab, "document.querySelector('#p150').scrollIntoView({behavior: 'instant'})")
         until("the move", lambda: "Paragraph 150." in place_of(taker, f"Private {name}").get("words", ""), within=5)
         browser.close_tab(tab)
     expect(not wrong, f"sent: {wrong}")
 
 
-@test("text that was typed or is not seen is not sent by Chromium, and the page's own text is", limit=180)
+@test("Chromium does not send typed or invisible text, but sends the page's own text", limit=180)
 def typed_in_chromium(stage):
     typed_text(stage, Chromium)
 
 
-@test("text that was typed or is not seen is not sent by Firefox, and the page's own text is", limit=180)
+@test("Firefox does not send typed or invisible text, but sends the page's own text", limit=180)
 def typed_in_firefox(stage):
     typed_text(stage, Firefox)
 
@@ -72,38 +72,38 @@ def form_results(stage, kind):
     browser.run(tab, "(document.forms[0].submit(), 1)")
     until("the result", lambda: browser.run(tab, "document.title") == "The result")
     until("nothing on offer", lambda: pages_of(taker) == [])
-    # What a form leads to by a redirection is a page like others.
+    # A page to which a form redirects is a normal page.
     browser.navigate(tab, site.url("/form"))
     offer(taker, "A form")
     browser.run(tab, "(document.forms[0].action = '/redirect', document.forms[0].submit(), 1)")
     offer(taker, "redirected")
 
 
-@test("the result of a form is not offered by Chromium, and a page that it redirects to is", limit=120)
+@test("Chromium does not offer the result of a form, but offers a page that it redirects to", limit=120)
 def form_in_chromium(stage):
     form_results(stage, Chromium)
 
 
-@test("the result of a form is not offered by Firefox, and a page that it redirects to is", limit=120)
+@test("Firefox does not offer the result of a form, but offers a page that it redirects to", limit=120)
 def form_in_firefox(stage):
     form_results(stage, Firefox)
 
 
 def own_tabs(stage, daemon):
-    """The open tabs of the other device, as a browser on this one gets them."""
+    """Returns the open tabs of the other device, as a browser on this one receives them."""
     until("the offer of tabs", lambda: any(one["type"] == TABS for one in daemon.ctl("list").lines))
     host = Host(stage, {**daemon.environment, "HANDOFF_SOCKET": daemon.socket})
-    host.hear("ready")
-    host.say({"kind": "popupOpen"})
-    host.hear("offers")
-    host.say({"kind": "tabs"})
-    answer = host.hear("tabs")
+    host.receive("ready")
+    host.send({"kind": "popupOpen"})
+    host.receive("offers")
+    host.send({"kind": "tabs"})
+    answer = host.receive("tabs")
     host.process.stdin.close()
     host.process.wait(10)
     return answer["tabs"]
 
 
-@test("tabs of an excluded container, excluded pages, local pages and results of forms are not among the open tabs", limit=120)
+@test("open tabs exclude those of an excluded container, excluded pages, local pages and results of forms", limit=120)
 def listed_tabs(stage):
     origin, taker, site, browser = one_browser(
         stage, Firefox, f"container firefox-container-3\nbank.example # the bank\n{site_path('/diary')}",
@@ -118,18 +118,18 @@ def listed_tabs(stage):
     tab = browser.open(site.url("/form"))
     browser.run(tab, "(document.forms[0].submit(), 1)")
     until("all pages", lambda: {"secret", "shown", "plain", "local", "The result"} <= set(browser.tab_titles()))
-    # Of Firefox 153; others name containers with the permission for cookies only (PageTests).
+    # Of Firefox 153. Other versions name containers only with the permission for cookies (PageTests).
     found = own_tabs(stage, taker)
     expect({one["title"] for one in found} == {"shown", "plain"}, f"listed: {found}")
-    expect(all(set(one) == {"title", "url"} for one in found), f"too much: {found}")
+    expect(all(set(one) == {"title", "url"} for one in found), f"unexpected tabs: {found}")
 
 
 def site_path(path):
-    """A line of browser.conf for a path, in which the port does not matter."""
+    """Returns a line of browser.conf for a path, in which the port does not matter."""
     return f"Reading.EXAMPLE{path}\n"
 
 
-@test("a line of browser.conf that cannot be read keeps every page, until it is corrected, and popup and doctor name it", limit=120)
+@test("an invalid line of browser.conf blocks every page until it is corrected, and popup and doctor name it", limit=120)
 def broken_exclusions(stage):
     origin, taker, site, browser = one_browser(stage, Chromium, "bank.example\n")
     browser.open(site.url("/first"))
@@ -158,7 +158,7 @@ def broken_exclusions(stage):
 # ---- The host ------------------------------------------------------------------------------------------------------------
 
 def host_of(browser):
-    """The native messaging hosts that this browser has started, by their process ids."""
+    """Returns the process ids of the native messaging hosts that this browser has started."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -188,26 +188,26 @@ def hostile_pages(stage, kind):
     expect("Paragraph 100." in place.get("words", "") or "ratio" in place, f"no place: {place}")
     browser.open(site.url("/last"))
     offer(taker, "last")
-    expect(host_of(browser) == first, f"the host has ended: {first}, {host_of(browser)}")
+    expect(host_of(browser) == first, f"the host has exited: {first}, {host_of(browser)}")
 
 
-@test("a page with a long title or half of a character in it costs nothing in Chromium", limit=120)
+@test("a page with a long title or half of a surrogate pair in it has no effect on others in Chromium", limit=120)
 def hostile_in_chromium(stage):
     hostile_pages(stage, Chromium)
 
 
-@test("a page with a long title or half of a character in it costs nothing in Firefox", limit=120)
+@test("a page with a long title or half of a surrogate pair in it has no effect on others in Firefox", limit=120)
 def hostile_in_firefox(stage):
     hostile_pages(stage, Firefox)
 
 
-@test("a list of more tabs than fit into a message has as many as fit", limit=240)
+@test("a list of more tabs than fit into a message is truncated to those that fit", limit=240)
 def many_long_tabs(stage):
     origin, taker, site, browser = one_browser(stage, Firefox, preferences={"browser.tabs.loadInBackground": True})
     browser.open(site.url("/front"))
     first = host_of(browser)
     long = "x" * 1960
-    # Tabs that are loaded when they are looked at: they have addresses, and cost nothing.
+    # Tabs that are loaded when they are selected. They have addresses, and use no resources.
     browser.in_browser("""
         for (let number = 0; number < 600; number += 1) {
             gBrowser.addTab(`${arguments[0]}/small/${number}?${arguments[1]}`, { createLazyBrowser: true,
@@ -216,7 +216,7 @@ def many_long_tabs(stage):
     found = until("the list", lambda: own_tabs(stage, taker))
     expect(300 <= len(found) < 600, f"{len(found)} tabs")
     offer(taker, "front")
-    expect(host_of(browser) == first, "the host has ended")
+    expect(host_of(browser) == first, "the host has exited")
 
 
 def restarts(stage, kind):
@@ -232,12 +232,12 @@ def restarts(stage, kind):
         begin = time.monotonic()
 
 
-@test("a host that was killed is restarted by Chromium, and the page in front is offered again", limit=120)
+@test("Chromium restarts a killed host, and the page in front is offered again", limit=120)
 def restarted_by_chromium(stage):
     restarts(stage, Chromium)
 
 
-@test("a host that was killed is restarted by Firefox, and the page in front is offered again", limit=120)
+@test("Firefox restarts a killed host, and the page in front is offered again", limit=120)
 def restarted_by_firefox(stage):
     restarts(stage, Firefox)
 

@@ -1,4 +1,5 @@
-"""What browsers keep to themselves, which of them gets a page, and what the host does without its extension or its daemon."""
+"""Data that browsers must not share, the browser that receives a page, and the host without its
+extension or its daemon."""
 
 import json
 import os
@@ -13,12 +14,12 @@ from harness import Failure, Skip, expect, main, test
 from pages import Site
 
 SECRET = "secret"
-# The tests that keep private windows apart where the manifest does not.
+# The guards for private windows, which apply if the manifest does not exclude them.
 GUARDS = ("tab.incognito !== false", "false")
 
 
 def screen(stage):
-    """A screen that nobody sees; answers its name."""
+    """Starts a virtual screen. Returns its name."""
     needs("Xvfb")
     read, write = os.pipe()
     stage.processes.append(subprocess.Popen(
@@ -32,7 +33,7 @@ def screen(stage):
 
 
 def variant(stage, incognito, guarded=True):
-    """The extension with another word for private windows in its manifest, and without its guards where they are not wanted."""
+    """The extension with another value for private windows in its manifest, and optionally without its guards."""
     folder = os.path.join(stage.folder, f"extension-{len(os.listdir(stage.folder))}")
     shutil.copytree(EXTENSION, folder)
     path = os.path.join(folder, "manifest.json")
@@ -45,21 +46,22 @@ def variant(stage, incognito, guarded=True):
         path = os.path.join(folder, "front.js")
         with open(path) as file:
             script = file.read()
-        expect(GUARDS[0] in script, "the guard is another one now")
+        expect(GUARDS[0] in script, "the guard has changed")
         with open(path, "w") as file:
             file.write(script.replace(*GUARDS))
     return folder
 
 
 def titles(stage, two, open_private):
-    """The titles that the other device was offered while a private window was opened, and a page of a normal one after it."""
+    """Returns the titles that were offered to the other device while a private window was open, and
+    after it a page of a normal one."""
     origin, taker, site, browser = two
     watch = taker.follow("watch")
     watch.wait("ready")
     browser.open(site.url("/before"))
     offered(watch, "before")
     open_private(site.url("/" + SECRET))
-    # What would be said is said at once; the next page comes after it.
+    # Any announcement of the private page would be immediate, and so precede the next page.
     time.sleep(1)
     browser.open(site.url("/after"))
     offered(watch, "after")
@@ -68,7 +70,7 @@ def titles(stage, two, open_private):
 
 
 def offered(watch, title):
-    """Waits until a page of this title is on offer: it may have got its title after its address."""
+    """Waits until a page with this title is offered, because the title may arrive after the address."""
     until(title, lambda: watch.next(within=20).get("title") == title)
 
 
@@ -82,7 +84,7 @@ def private_windows(stage, kind, incognito, guarded=True, **more):
     return origin, taker, Site(stage), browser
 
 
-@test("Chromium offers no page of a private context, whatever the manifest says", limit=120)
+@test("Chromium offers no page of a private context, whatever the manifest allows", limit=120)
 def chromium_contexts(stage):
     for incognito in ("not_allowed", "spanning"):
         two = private_windows(stage, Chromium, incognito)
@@ -91,7 +93,7 @@ def chromium_contexts(stage):
         two[3].kill()
 
 
-@test("Chromium offers no page of a private window on a screen, whatever the manifest says", limit=120)
+@test("Chromium offers no page of a private window on a screen, whatever the manifest allows", limit=120)
 def chromium_windows(stage):
     for incognito in ("not_allowed", "spanning"):
         origin, taker = stage.pair((f"desk-{incognito}", f"laptop-{incognito}"))
@@ -115,11 +117,11 @@ for incognito in ("not_allowed", "spanning"):
             expect(SECRET not in seen, f"with {incognito}, allowed {allowed}: {seen}")
 
 
-@test("Firefox without manifest and guard offers pages of private windows: the tests look at the right thing", limit=120)
+@test("Firefox without manifest and guard offers pages of private windows, which proves that the tests can detect them", limit=120)
 def firefox_unguarded(stage):
     two = private_windows(stage, Firefox, "spanning", guarded=False, private=True)
     seen = titles(stage, two, lambda url: two[3].open(url, private=True))
-    expect(SECRET in seen, f"the test does not see what it is for: {seen}")
+    expect(SECRET in seen, f"the test does not detect the page: {seen}")
 
 
 @test("pages that the user or the administrator excludes are not offered", limit=120)
@@ -160,7 +162,7 @@ def containers(stage):
         file.write("container firefox-container-3\n")
     browser = Firefox(stage, "desk", origin, home=home, sites=Site.hosts, preferences={"privacy.userContext.enabled": True})
     attached(browser, origin)
-    # What a click in the popup asks the user for.
+    # The permission that a click in the popup requests from the user.
     browser.in_browser("""
         const { ExtensionPermissions } = ChromeUtils.importESModule("resource://gre/modules/ExtensionPermissions.sys.mjs");
         const { extension } = WebExtensionPolicy.getByID("browser@handoff1.dev");
@@ -180,7 +182,7 @@ def containers(stage):
     expect(SECRET not in seen, f"offered: {seen}")
 
 
-@test("of two browsers the default one gets the page, in whatever order they attach", limit=120)
+@test("of two browsers the default one receives the page, in whatever order they attach", limit=120)
 def two_browsers(stage):
     origin, taker = stage.pair()
     site = Site(stage)
@@ -210,7 +212,7 @@ def two_browsers(stage):
                                             [each.program for each in browsers]))
 
 
-@test("Firefox as users have it, and Chromium, load the installed extension at their first start", limit=120)
+@test("Firefox with its users' settings, and Chromium, load the installed extension at their first start", limit=120)
 def first_start(stage):
     origin, taker = stage.pair()
     firefox = Firefox(stage, "firefox", origin, driven=False)
@@ -222,16 +224,16 @@ def first_start(stage):
 
 # ---- The host ------------------------------------------------------------------------------------------------------------
 
-@test("who is not the extension is told nothing")
-def strangers(stage):
+@test("a caller other than the extension receives no data")
+def other_callers(stage):
     for words in (["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"], ["/usr/lib/mozilla/x.json", "other@example.org"],
                   [""], ["/x.json"], [f"chrome-extension://{CHROMIUM_ID}.example/"]):
         host = Host(stage, {}, *words)
         expect(host.process.wait(10) == 2, f"{words} was served")
-        expect(host.process.stdout.read() == b"", f"{words} was told something")
+        expect(host.process.stdout.read() == b"", f"{words} received data")
 
 
-@test("without an account the host wakes nobody: no daemon is started, and it attaches when there is one")
+@test("without an account the host starts no daemon, and it attaches once an account exists")
 def no_account(stage):
     runtime = os.path.join(stage.folder, "run")
     home = os.path.join(stage.folder, "home")
@@ -243,8 +245,8 @@ def no_account(stage):
     listener.listen()
     listener.settimeout(1.5)
     host = Host(stage, {"HOME": home, "XDG_RUNTIME_DIR": runtime})
-    expect("not in an account" in host.hear("lost")["message"], "it does not say what is missing")
-    host.say({"kind": "noPage"})
+    expect("not in an account" in host.receive("lost")["message"], "it does not report the missing account")
+    host.send({"kind": "noPage"})
     before = None
     try:
         listener.accept()
@@ -261,20 +263,20 @@ def no_account(stage):
     listener.accept()
 
 
-@test("the host sleeps while the daemon is away, and attaches as soon as it is back")
+@test("the host sleeps while the daemon is stopped, and attaches as soon as it runs again")
 def away(stage):
     daemon = stage.daemon("desk", start=False)
     host = Host(stage, daemon.environment)
-    host.hear("lost")
+    host.receive("lost")
     daemon.start()
     daemon.ctl("account", "create")
-    host.hear("ready")
+    host.receive("ready")
     daemon.kill()
-    host.hear("lost")
-    # Some tries, and then none: only a change of the socket's file is waited for.
+    host.receive("lost")
+    # After some attempts it stops trying, and waits for a change of the socket's file.
     until("quiet", lambda: quiet(host), within=45)
     daemon.start()
-    host.hear("ready")
+    host.receive("ready")
 
 
 def quiet(host):
@@ -283,30 +285,30 @@ def quiet(host):
     return host.switches() == before
 
 
-@test("a message that cannot be used is skipped: of no other one, and of no page, anything is lost")
+@test("an invalid message is skipped, and no other message and no page is lost")
 def hostile(stage):
     daemon = stage.daemon("desk")
     daemon.ctl("account", "create")
     host = Host(stage, daemon.environment)
-    host.hear("ready")
+    host.receive("ready")
     for number, text in enumerate((
             b"[1]", b"nonsense", b"[" * 5000, b'{"kind":' * 100, b"{" + b'"a":1,' * 100 + b"}", b" " * (1 << 20) + b" ",
             b'{"kind":"page","url":"https://site.example/","title":"' + b"x" * (2 << 20) + b'"}', b'{"kind":"\xed\xa0\xbd"}')):
-        host.say(text)
-        host.say({"kind": "page", "url": f"https://site.example/{number}", "title": f"title {number}"})
+        host.send(text)
+        host.send({"kind": "page", "url": f"https://site.example/{number}", "title": f"title {number}"})
         until("the page behind it", lambda: any(
             one["title"] == f"title {number}" for one in daemon.ctl("list", "--mine").lines))
-    host.say({"kind": "page", "url": "https://site.example/", "title": "half \ud83d"})
-    host.hear("offered")
+    host.send({"kind": "page", "url": "https://site.example/", "title": "half \ud83d"})
+    host.receive("offered")
     for message in ({}, {"kind": 7}, {"kind": "page"}, {"kind": "page", "url": 7}, {"kind": "place", "request": 1e300},
                     {"kind": "opened", "continuation": "x", "handled": 1}, {"kind": "moved"}, {"kind": "page", "url": "x" * 900_000},
                     {"kind": "page", "url": "javascript:alert(1)"}, {"kind": "place", "request": 1, "place": {"words": ["a"]}}):
-        host.say(message)
-    # A page that is renamed without end.
+        host.send(message)
+    # A page that is renamed continuously.
     begin = time.monotonic()
     for number in range(2000):
-        host.say({"kind": "page", "url": "https://site.example/", "title": f"title {number} " + "ü" * 2000})
-    host.hear("offered")
+        host.send({"kind": "page", "url": "https://site.example/", "title": f"title {number} " + "ü" * 2000})
+    host.receive("offered")
     until("the last title", lambda: daemon.ctl("status").line["published"] == 2)
     print(f"  2000 titles in {(time.monotonic() - begin) * 1000:.0f} ms")
     daemon.is_well()
@@ -316,21 +318,21 @@ def hostile(stage):
 def asked_late(stage):
     origin, taker = stage.pair()
     host = Host(stage, {**origin.environment, "HANDOFF_SOCKET": origin.socket})
-    host.hear("ready")
-    host.say({"kind": "page", "url": "https://site.example/", "title": "late"})
+    host.receive("ready")
+    host.send({"kind": "page", "url": "https://site.example/", "title": "late"})
     one = until("the offer", lambda: next(iter(pages_of(taker)), None))
-    host.say({"kind": "moved"})
+    host.send({"kind": "moved"})
     # A save request would be sent immediately, and so arrive before the reply to this.
-    host.say({"kind": "popupOpen"})
+    host.send({"kind": "popupOpen"})
     expect("save" not in host.kinds_until("offers"), "it was queried before a device continued the page")
     for words in ("first words", "second words"):
         continued = taker.follow("continue", "--print", one["id"])
-        request = host.hear("save")["request"]
-        host.say({"kind": "place", "request": request, "place": {"words": words, "offset": 1}})
+        request = host.receive("save")["request"]
+        host.send({"kind": "place", "request": request, "place": {"words": words, "offset": 1}})
         place = continued.next()["userInfo"]["place"]
         expect(place["words"] == words, f"wrong: {place}")
-        host.say({"kind": "moved"})
-        host.say({"kind": "popupOpen"})
+        host.send({"kind": "moved"})
+        host.send({"kind": "popupOpen"})
         expect("save" not in host.kinds_until("offers"), "it was queried again before a device continued the page")
 
 

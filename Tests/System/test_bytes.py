@@ -10,7 +10,7 @@ LATIN = b"caf\xe9"
 
 
 def bytes_run(words, environment, within=20, input=None):
-    """Runs a program whose words and variables are bytes."""
+    """Runs a program whose arguments and variables are bytes."""
     done = subprocess.run(words, env=environment, capture_output=True, timeout=within, input=input)
     return done.returncode, done.stdout, done.stderr
 
@@ -34,8 +34,8 @@ def files(stage):
     code, output, errors = bytes_run([program, b"continue", b"--output", target, offer["id"].encode()], there)
     expect(code == 0, f"{code}: {output} {errors}")
     with open(target, "rb") as file:
-        expect(file.read() == b"content", "another content")
-    expect(sending.wait(20) == 0, f"send ended with {sending.returncode}")
+        expect(file.read() == b"content", "wrong content")
+    expect(sending.wait(20) == 0, f"send exited with {sending.returncode}")
     account = os.path.join(folder, b"account-" + LATIN)
     code, _, errors = bytes_run([program, b"account", b"export", account], environment)
     expect(code == 0 and os.path.exists(account), f"{code}: {errors}")
@@ -61,9 +61,9 @@ def home(stage):
         env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     stage.processes.append(daemon)
     while b"Ready" not in (line := daemon.stderr.readline()):
-        expect(line, "it ended at its start")
-    expect(os.path.exists(os.path.join(home, b".local/state/handoff/state/identity")), "another state folder")
-    expect(os.path.exists(os.path.join(home, b"run/handoff/control.socket")), "another socket")
+        expect(line, "it exited during its start")
+    expect(os.path.exists(os.path.join(home, b".local/state/handoff/state/identity")), "wrong state folder")
+    expect(os.path.exists(os.path.join(home, b"run/handoff/control.socket")), "wrong socket")
     file = os.path.join(stage.folder, "account")
     first.ctl("account", "export", file)
     code, _, errors = bytes_run([program[1], b"account", b"import", os.fsencode(file)], environment)
@@ -85,11 +85,11 @@ def home(stage):
     expect(sorted(os.listdir(home)) == sorted([b".cache", b".config", b".local", b"run", LATIN + b"s"]), f"{os.listdir(home)}")
 
 
-@test("a preloaded library that moves the environment takes no argument away")
+@test("a preloaded library that moves the environment removes no argument")
 def moved(stage):
     compiler = shutil.which("cc") or shutil.which("clang")
     if not compiler:
-        raise Skip("there is no C compiler", optional=True)
+        raise Skip("no C compiler found", optional=True)
     source = stage.file("preload.c", '#include <stdlib.h>\n__attribute__((constructor)) static void move(void) {\n'
                                      '    setenv("MOVED_BY_PRELOAD", "yes", 1);\n}\n')
     library = os.path.join(stage.folder, "preload.so")
@@ -102,7 +102,7 @@ def moved(stage):
 @test("without /proc the programs have their arguments")
 def without_proc(stage):
     if os.geteuid() != 0:
-        raise Skip("only root can take /proc away")
+        raise Skip("only root can hide /proc")
     for program in ("handoffd", "handoffctl"):
         script = f"mount -t tmpfs none /proc && exec '{os.path.join(BIN, program)}' --version"
         result = run(["unshare", "-m", "sh", "-c", script], {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": stage.folder})

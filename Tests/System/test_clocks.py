@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Wall clocks before 1970, clocks that jump, and what then still has to work. Two daemons on this machine's loopback interface."""
+"""Wall clocks before 1970, and clocks that jump, and the functions that must still work. Two
+daemons on this machine's loopback interface."""
 
 import os
 
@@ -8,7 +9,7 @@ from clocks import DAY, YEAR, Clock, before_1970
 from harness import expect, test
 
 TYPE = "com.example.editing"
-# Far more than a minute of a daemon needs at the level `debug`, in bytes.
+# Far more than a daemon logs in a minute at the level `debug`, in bytes.
 LOG_LIMIT = 1 << 20
 
 
@@ -24,7 +25,7 @@ def with_clocks(stage, *ahead):
 def hand_over(origin, taker, watch):
     publish = origin.publish(TYPE)
     watch.wait("added", id=publish.id, within=20)
-    expect(taker.ctl("continue", publish.id, "--print").line["id"] == publish.id, "another activity")
+    expect(taker.ctl("continue", publish.id, "--print").line["id"] == publish.id, "wrong activity")
     publish.interrupt()
     watch.wait("removed", id=publish.id, within=20)
 
@@ -36,10 +37,10 @@ def early(stage):
     watch = taker.follow("watch")
     watch.wait("ready")
     hand_over(origin, taker, watch)
-    # A device that was not there is found by its record alone.
+    # A device that was offline is found only by its record.
     origin.restart()
     hand_over(origin, taker, watch)
-    # The clock is put right, and wrong again.
+    # The clock is corrected, and set wrong again.
     for ahead in (0, before_1970()):
         for clock in clocks:
             clock.set(ahead)
@@ -50,7 +51,7 @@ def early(stage):
         expect(size < LOG_LIMIT, f"the log has {size} bytes")
 
 
-@test("a clock that is set, years ahead or back, interrupts nothing", limit=90)
+@test("setting a clock years ahead or back interrupts nothing", limit=90)
 def is_set(stage):
     (origin, taker), clocks = with_clocks(stage, 0, 0)
     stage.join(origin, taker)
@@ -66,7 +67,7 @@ def is_set(stage):
         hand_over(origin, taker, watch)
 
 
-@test("a library that has all clocks jump, also those since boot, does not end the daemon", limit=90)
+@test("a library that makes all clocks jump, including those since boot, does not stop the daemon", limit=90)
 def jumps(stage):
     (origin, taker), clocks = with_clocks(stage, 0, 0)
     stage.join(origin, taker)
@@ -87,7 +88,7 @@ def jumps(stage):
         clock.jump(-100 * YEAR)
         daemon.start()
         daemon.is_well()
-        # Its clock stands still, so it would not end.
+        # Its clock stands still, so it would not exit.
         daemon.kill()
 
 

@@ -1,4 +1,4 @@
-"""Completion in real shells: keys are typed at a terminal, and the shell says which words it understood."""
+"""Completion in real shells: keys are typed at a terminal, and the shell prints the words that it parsed."""
 
 import os
 import shutil
@@ -7,8 +7,8 @@ import subprocess
 from harness import BIN, Skip, expect, main, test
 from terminal import Screen
 
-# 'show' is completed as handoffctl is, and then prints its words, each on a line: so it is seen how the shell reads what
-# the completion wrote. A prompt of our own says when it listens.
+# 'show' has the completion of handoffctl, and then prints its words, each on a line. This shows how
+# the shell parses the completed text. A special prompt marks when the shell is ready.
 SETUP = {
     "bash": """
         PS1='ready> '; bind 'set bell-style none' 2>/dev/null; bind 'set enable-bracketed-paste off'
@@ -32,12 +32,12 @@ SETUP = {
 }
 
 
-# Behind it a shell may clear the line, and turn modes of the terminal on.
+# After it a shell may clear the line, and turn on modes of the terminal.
 PROMPT = r"ready> (?:\x1b\[[0-9?]*[a-zA-Z])*$"
 
 
-def strangers(stage, name):
-    """A device whose account has another one of this name."""
+def device_named(stage, name):
+    """A device whose account has another one with this name."""
     first, second = stage.pair(("Living room", name))
     watch = first.follow("watch")
     second.publish("com.example.editing", "--title", "Letter")
@@ -65,19 +65,19 @@ class Shell(Screen):
         self.sees(PROMPT)
 
     def got(self, keys):
-        """Types keys and Enter; answers the words that the shell made of it."""
+        """Types keys and Enter. Returns the words that the shell parsed."""
         self.type(f"show {keys}\n")
         found = self.sees(r"(?s)((?:GOT<[^\n]*>\r?\n)+)END\r?\n").group(1)
         self.sees(PROMPT)
         return [line[4:-1] for line in found.replace("\r", "").splitlines()]
 
     def leave(self):
-        """Ends the shell; interactive ones ignore SIGTERM."""
+        """Stops the shell. Interactive ones ignore SIGTERM."""
         self.type("exit\n")
         self.ends()
 
     def lists(self, keys, *wanted):
-        """Types keys and Tab until there is a list: the first one may only write what all have in common."""
+        """Types keys and Tab until there is a list. The first Tab may only insert the common prefix."""
         self.type(f"show {keys}\t\t\t")
         for pattern in wanted:
             self.sees(pattern)
@@ -86,7 +86,7 @@ class Shell(Screen):
 
 
 class Fish:
-    """Fish says by itself what it would complete."""
+    """Fish prints its completions on request."""
 
     def __init__(self, stage, daemon=None):
         self.program = shutil.which("fish")
@@ -113,19 +113,19 @@ def words_and_files(stage, name):
     expect(shell.got("continue --output=Dr\t--pr\t") == ["continue", "--output=Draft one.txt", "--print"], "a file after =")
     expect(shell.got("account import no\t") == ["account", "import", "notes.txt"], "a file")
     expect(shell.got("publish x --user-info @no\t") == ["publish", "x", "--user-info", "@notes.txt"], "a file after @")
-    expect(shell.got("continue 3f\tx") == ["continue", "3fx"], "silence without a daemon")
+    expect(shell.got("continue 3f\tx") == ["continue", "3fx"], "output without a daemon")
     shell.lists("p", "pair", "peer", "publish")
     shell.leave()
 
 
 def names_from_others(stage, name):
     other = "$(touch pwned) `touch pwned`;'\"!x"
-    shell = Shell(stage, name, strangers(stage, other))
+    shell = Shell(stage, name, device_named(stage, other))
     expect(shell.got("device rename Liv\t--js\t") == ["device", "rename", "Living room", "--json"], "a name with a space")
     found = shell.got("device rename \\$\tz")
-    expect(found == ["device", "rename", other, "z"], f"a name with all that shells know: {found}")
+    expect(found == ["device", "rename", other, "z"], f"a name with all characters that shells interpret: {found}")
     shell.leave()
-    expect(not os.path.exists(os.path.join(shell.folder, "pwned")), "the shell ran a device's name")
+    expect(not os.path.exists(os.path.join(shell.folder, "pwned")), "the shell executed a device's name")
 
 
 @test("bash completes commands, options and files")
@@ -133,12 +133,12 @@ def bash_words(stage):
     words_and_files(stage, "bash")
 
 
-@test("bash completes names of devices, whatever they are")
+@test("bash completes names of devices with any characters")
 def bash_devices(stage):
     names_from_others(stage, "bash")
 
 
-@test("bash lists what ids mean, and completes inside quotes")
+@test("bash lists the meaning of ids, and completes inside quotes")
 def bash_lists(stage):
     first, second = stage.pair(("Kitchen", "Living room"))
     for number in (1, 2):
@@ -158,7 +158,7 @@ def zsh_words(stage):
     words_and_files(stage, "zsh")
 
 
-@test("zsh completes names of devices, whatever they are")
+@test("zsh completes names of devices with any characters")
 def zsh_devices(stage):
     names_from_others(stage, "zsh installed")
 
@@ -171,12 +171,12 @@ def fish_all(stage):
     expect(fish.offers("account import Dr") == ["Draft one.txt"], f"a file: {fish.offers('account import Dr')}")
     found = fish.offers("continue --output=Dr")
     expect(found == ["--output=Draft one.txt"], f"a file after =: {found}")
-    expect(fish.offers("continue ") == [], "silence without a daemon")
+    expect(fish.offers("continue ") == [], "output without a daemon")
     shutil.rmtree(fish.folder)
-    fish = Fish(stage, strangers(stage, "$(touch pwned)"))
+    fish = Fish(stage, device_named(stage, "$(touch pwned)"))
     expect(set(fish.offers("device rename ")) == {"Living room", "$(touch pwned)"}, f"{fish.offers('device rename ')}")
     expect(fish.offers("send ") == ["$(touch pwned)"], f"this device: {fish.offers('send ')}")
-    expect(not os.path.exists(os.path.join(fish.folder, "pwned")), "the shell ran a device's name")
+    expect(not os.path.exists(os.path.join(fish.folder, "pwned")), "the shell executed a device's name")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The account when a daemon is killed, the power fails, or the disk does, at every step of what it does.
+"""The account after a daemon is killed, the power fails, or the disk does, at every step.
 
-What every scene shows: the state folder opens again; what a command has reported as done is there; the device is the
-same as before; all members come to one view, in which nobody is that the user did not let in; and the account works.
+The invariants of every scene: the state folder can be opened again. Every change that a command has
+reported as done exists. The identity of the device is unchanged. All members reach the same view,
+which contains only devices that the user admitted. The account works.
 """
 
 import os
@@ -13,7 +14,7 @@ LIMIT = 600
 
 
 class FirstStart(Scene):
-    """A daemon that makes its identity."""
+    """A daemon that generates its identity."""
 
     def prepare(self):
         self.daemon("one", start=False)
@@ -28,7 +29,7 @@ class FirstStart(Scene):
     def check(self):
         one, = self.stage.daemons
         if self.was:
-            expect(call(one, "GetStatus")["device"] == self.was, "another identity than the one it showed")
+            expect(call(one, "GetStatus")["device"] == self.was, "the identity differs from the one that it reported")
         one.ctl("account", "create")
 
 
@@ -52,7 +53,7 @@ class Restart(Scene):
 
 
 class Create(Scene):
-    """An account that is made."""
+    """An account that is created."""
 
     def prepare(self):
         self.one = self.daemon("one")
@@ -66,7 +67,7 @@ class Create(Scene):
     def check(self):
         account = self.account(self.one)
         if self.made:
-            expect(account == self.made, f"{self.made} was made, {account} is there")
+            expect(account == self.made, f"{self.made} was created, but the account is {account}")
         elif account is None:
             self.one.ctl("account", "create")
         two = self.member("two", self.one)
@@ -74,7 +75,7 @@ class Create(Scene):
 
 
 class Export(Scene):
-    """A file that lets one device in."""
+    """A file that admits one device."""
 
     def prepare(self):
         self.one, self.two = self.member("one"), self.daemon("two")
@@ -86,14 +87,14 @@ class Export(Scene):
         self.is_written = self.one.ctl("account", "export", self.file, code=None).code == 0
 
     def check(self):
-        expect(self.account(self.one) == self.before, "another account")
+        expect(self.account(self.one) == self.before, "wrong account")
         tickets = {ticket["id"] for ticket in call(self.one, "GetStatus")["tickets"]}
         if self.is_written:
             expect(len(tickets) == 1, f"the exported file has no ticket: {tickets}")
         else:
-            # The ticket of a file that never came to be may be open; it admits nobody, and ends after a day.
+            # The ticket of a file that was never written may be open. It admits no device, and expires after a day.
             expect(len(tickets) <= 1, f"too many tickets: {tickets}")
-            expect(not os.path.exists(self.file), "a file is there though the command failed")
+            expect(not os.path.exists(self.file), "a file exists although the command failed")
             self.one.ctl("account", "export", self.file)
         stale = set() if self.is_written else tickets
         self.two.ctl("account", "import", self.file)
@@ -122,13 +123,13 @@ class Import(Scene):
     def check(self):
         account = self.account(self.two)
         if self.joined:
-            expect(account is not None, "it said that it has joined, and has no account")
+            expect(account is not None, "it reported that it has joined, and has no account")
         if account is None:
             self.two.ctl("account", "import", self.file)
-        expect(self.account(self.two) == self.account(self.one), "another account")
+        expect(self.account(self.two) == self.account(self.one), "wrong account")
         self.agree(self.one, self.two, self.three)
         for daemon in (self.one, self.two, self.three):
-            expect(call(daemon, "GetStatus")["tickets"] == [], "the file in hand is not dead")
+            expect(call(daemon, "GetStatus")["tickets"] == [], "the used file is still valid")
         self.hand_over(self.two, self.three)
 
 

@@ -1,6 +1,6 @@
-"""A sample of what kills.py does for hours, and what it has found.
+"""A sample of the runs of kills.py, and the failures that it has found.
 
-HANDOFF_KILLS (default 60) says how many kills, HANDOFF_SEED which.
+HANDOFF_KILLS (default 60) is the number of kills, and HANDOFF_SEED selects them.
 """
 
 import errno
@@ -15,7 +15,7 @@ KILLS = int(os.environ.get("HANDOFF_KILLS", "60"))
 SEED = int(os.environ.get("HANDOFF_SEED", "1"))
 
 
-@test(f"{KILLS} kills at random of daemons and commands lose nothing that was acknowledged", limit=300 + 5 * KILLS)
+@test(f"{KILLS} random kills of daemons and commands lose no acknowledged change", limit=300 + 5 * KILLS)
 def kills(stage):
     summary = endure(KILLS, SEED, worlds=3)
     summary.show()
@@ -24,7 +24,7 @@ def kills(stage):
     expect(summary.kills >= KILLS, f"only {summary.kills} kills")
 
 
-@test("an account file has its name only when all of it is there, at whatever step its writer is struck", limit=120)
+@test("an account file has its name only when it is complete, at whatever step its writer is killed", limit=120)
 def export(stage):
     one = stage.daemon("one")
     one.ctl("account", "create")
@@ -37,21 +37,21 @@ def export(stage):
     kinds, least, count = faults.FILES | faults.KINDS["reply"], None, 0
     for how, error in (("kill", 0), ("power", 0), ("tear", 0), ("fail", errno.ENOSPC), ("fail", errno.EIO)):
         for step in range(50):
-            # Step 0 strikes nothing.
+            # Step 0 injects no fault.
             fault.arm(step, how, kinds, error)
             done = run(words, {**one.environment, **fault.environment})
             struck = fault.struck
             fault.disarm()
             about = f"{how} at step {step}: {done}"
             expect(struck or done.code == 0, about)
-            expect(done.code != 0 or os.path.exists(path), f"it was told, and is not there; {about}")
+            expect(done.code != 0 or os.path.exists(path), f"it was reported, and does not exist; {about}")
             if os.path.exists(path):
                 length = os.path.getsize(path)
-                # What the account says becomes more, never less.
+                # The account's data grows, and never shrinks.
                 least = least or length
                 expect(length >= least, f"it has {length} bytes of {least}; {about}")
                 os.unlink(path)
-            expect(os.listdir(folder) == [], f"{os.listdir(folder)} was left; {about}")
+            expect(os.listdir(folder) == [], f"{os.listdir(folder)} remains; {about}")
             for ticket in one.ctl("status").line["tickets"]:
                 one.ctl("account", "export", "--revoke", ticket["id"])
             if step > 0 and not struck:
@@ -60,7 +60,7 @@ def export(stage):
         else:
             raise Failure(f"no end of the steps of {how}")
         expect(step > 4, f"only {step} steps were seen")
-    print(f"    {count} strikes")
+    print(f"    {count} faults")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Pairing, removal, rotation, names and leaving, when a daemon is killed, the power fails, or the disk does, at every
-step of them. What every scene shows stands in test_crash.py."""
+"""Pairing, removal, rotation, names and leaving, with a daemon killed, a power failure, or a disk
+failure at every step. test_crash.py lists the invariants of every scene."""
 
 import time
 
@@ -10,13 +10,13 @@ LIMIT = 900
 
 
 def has(scene, daemon, other):
-    """Whether a daemon lists a device."""
+    """Returns whether a daemon lists a device."""
     view = scene.view(daemon)
     return view is not None and other in {id for id, _ in view["devices"]}
 
 
 class Pairing(Scene):
-    """A device that is let in by pairing."""
+    """A device that is admitted by pairing."""
 
     victims = ("one", "two", "three")
 
@@ -27,7 +27,7 @@ class Pairing(Scene):
         self.joined = self.told = False
 
     def pair(self):
-        """Answers whether both commands say that it is done."""
+        """Returns whether both commands report success."""
         window = self.one.follow("pair", "--yes")
         opened = window.wait("opened")
         secret = opened["link"] if self.step % 2 else opened["code"]
@@ -35,7 +35,7 @@ class Pairing(Scene):
         words = [] if self.step % 2 else ["--peer", f"127.0.0.1:{port}"]
         joined = self.two.ctl("join", *words, input=(secret + "\n").encode(), code=None)
         self.joined = joined.code == 0
-        # Who was killed at the end may have done all there was to do.
+        # A device killed at the end may have completed everything.
         if self.joined and not self.struck:
             window.process.wait(20)
         elif window.process.poll() is None:
@@ -52,10 +52,10 @@ class Pairing(Scene):
     def check(self):
         two = call(self.two, "GetStatus")
         if self.joined or self.told:
-            expect(two["account"] is not None, "it was told that it has joined, and has no account")
+            expect(two["account"] is not None, "it was notified that it has joined, and has no account")
         if two["account"] is not None:
-            expect(two["account"] == self.account(self.one), "another account")
-            expect(has(self, self.one, two["device"]), "it has the account, and who let it in does not know it")
+            expect(two["account"] == self.account(self.one), "wrong account")
+            expect(has(self, self.one, two["device"]), "it has the account, but the device that admitted it does not list it")
         elif self.step % 3 == 0 and has(self, self.one, two["device"]):
             self.one.ctl("device", "remove", two["device"], "--yes", "--no-wait")
             self.agree(self.one, self.three, leaving=[two["device"]])
@@ -64,7 +64,7 @@ class Pairing(Scene):
             self.pair()
         self.agree(self.one, self.two, self.three)
         listed = {device["name"]: device for device in call(self.one, "ListDevices")["devices"]}
-        expect(not any(device["unfinished"] for device in listed.values()), f"somebody is unfinished: {listed}")
+        expect(not any(device["unfinished"] for device in listed.values()), f"a change is incomplete: {listed}")
         self.hand_over(self.two, self.three)
 
 
@@ -88,7 +88,7 @@ class Removal(Members):
         removal = self.one.follow("device", "remove", "three", "--yes", "--timeout", "20")
         told = removal.next()
         self.done = told is not None and told["event"] == "removed"
-        # It waits until all have heard, and who is struck does not.
+        # It waits until all devices have received the removal, which a victim does not.
         self.until(lambda: removal.process.poll() is not None, "an end of the removal")
         if removal.process.poll() is None:
             removal.interrupt()
@@ -97,15 +97,15 @@ class Removal(Members):
     def check(self):
         three = self.ids["three"]
         if self.done:
-            expect(not has(self, self.one, three), "the removal was told, and is not there")
+            expect(not has(self, self.one, three), "the removal was acknowledged, and is not in effect")
         elif has(self, self.one, three):
             self.one.ctl("device", "remove", three, "--yes", "--no-wait")
         self.agree(self.one, self.two, leaving=[three])
         epoch = call(self.one, "GetStatus")["epoch"]
-        expect(epoch > self.epoch, "there is no new key after a removal")
+        expect(epoch > self.epoch, "no new key after a removal")
         self.hand_over(self.one, self.two)
-        expect(call(self.stage.daemons[2], "GetStatus")["epoch"] in (None, *range(epoch)), "the removed one has the key")
-        expect(call(self.stage.daemons[2], "ListActivities")["activities"] == [], "the removed one is offered something")
+        expect(call(self.stage.daemons[2], "GetStatus")["epoch"] in (None, *range(epoch)), "the removed device has the key")
+        expect(call(self.stage.daemons[2], "ListActivities")["activities"] == [], "an activity is offered to the removed device")
 
 
 class Rotation(Members):
@@ -118,13 +118,13 @@ class Rotation(Members):
 
     def check(self):
         if self.done is not None:
-            expect(call(self.one, "GetStatus")["epoch"] >= self.done, "the new key was told, and is not there")
+            expect(call(self.one, "GetStatus")["epoch"] >= self.done, "the new key was acknowledged, and does not exist")
         else:
-            # It may have been stored all the same, and another member may have made one meanwhile.
+            # It may have been stored all the same, and another member may have generated one in the meantime.
             self.agree(self.one, self.two, self.three)
             self.one.ctl("account", "rotate")
         self.agree(self.one, self.two, self.three)
-        expect(call(self.one, "GetStatus")["epoch"] > self.epoch, "there is no new key")
+        expect(call(self.one, "GetStatus")["epoch"] > self.epoch, "no new key")
         self.hand_over(self.three, self.two)
 
 
@@ -141,7 +141,7 @@ class Name(Members):
 
     def check(self):
         if self.done:
-            expect(self.is_named(self.one), "the name was told, and is not there")
+            expect(self.is_named(self.one), "the name was acknowledged, and is not set")
         else:
             self.one.ctl("device", "rename", self.ids["two"], "zwei")
         self.agree(self.one, self.two, self.three)
@@ -165,15 +165,16 @@ class Leaving(Members):
         while True:
             status = call(self.two, "GetStatus")
             has_left = status["account"] is None
-            expect((status["device"] != self.former) == has_left, f"half of it left: {status}")
+            expect((status["device"] != self.former) == has_left, f"it left only partially: {status}")
             if has_left:
                 break
-            expect(not self.done, f"it was told that it has left, and has not: {status}")
-            # The others may have heard already; then the rest can be done all the same.
+            expect(not self.done, f"it was notified that it has left, and has not: {status}")
+            # The others may have received it already. The remainder can then still be done.
             self.two.ctl("account", "leave", "--yes", code=None)
-            expect(time.monotonic() < limit, f"it does not come to leave: {status}; {self.views()}")
+            expect(time.monotonic() < limit, f"it does not leave: {status}; {self.views()}")
             time.sleep(0.1)
-        # Who leaves while it can tell nobody is a member for the others, until the user removes it.
+        # A device that leaves without being able to notify another one remains a member for the
+        # others, until the user removes it.
         if not self.tells_others():
             self.one.ctl("device", "remove", self.former, "--yes", "--no-wait")
         self.agree(self.one, self.three, leaving=[self.former])

@@ -1,4 +1,4 @@
-"""The daemon by itself: its start and end, its files, and what hostile or broken clients send it."""
+"""The daemon alone: its start and exit, its files, and hostile or broken clients."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from harness import BIN, Failure, Skip, expect, main, run, test
 from streaming import APPS, Connection, Refused
 
 
-@test("the daemon makes its folders and sockets for the user alone, and ends in order")
+@test("the daemon creates its folders and sockets for its user only, and exits cleanly")
 def start_and_end(stage):
     daemon = stage.daemon("alone")
     status = daemon.ctl("status").line
@@ -25,19 +25,19 @@ def start_and_end(stage):
     expect(isinstance(status["port"], int) and status["port"] > 0, f"wrong port: {status}")
     expect(status["discovery"] == "embedded", f"wrong discovery: {status}")
     expect(re.fullmatch("[0-9a-f]{64}", status["device"]), f"wrong device id: {status}")
-    expect(stat.S_IMODE(os.stat(daemon.state).st_mode) == 0o700, "others can enter the state folder")
+    expect(stat.S_IMODE(os.stat(daemon.state).st_mode) == 0o700, "other users can enter the state folder")
     for folder, _, files in os.walk(daemon.state):
         for name in files:
             mode = stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
             expect(mode == 0o600, f"{name} has mode {mode:o}")
-    expect(stat.S_IMODE(os.stat(daemon.socket).st_mode) == 0o600, "others can reach the socket")
-    expect(daemon.stop() == 0, "SIGTERM is no failure")
+    expect(stat.S_IMODE(os.stat(daemon.socket).st_mode) == 0o600, "other users can reach the socket")
+    expect(daemon.stop() == 0, "SIGTERM is reported as a failure")
     expect(not os.path.exists(daemon.socket), "the socket was left behind")
     daemon.start()
-    expect(daemon.ctl("status").line["device"] == status["device"], "another device after a restart")
+    expect(daemon.ctl("status").line["device"] == status["device"], "the device id changed after a restart")
 
 
-@test("--help and --version answer on standard output, wrong usage ends with 2")
+@test("--help and --version print to standard output, and wrong usage exits with 2")
 def usage(stage):
     for program in ("handoffd", "handoffctl"):
         path = os.path.join(BIN, program)
@@ -49,7 +49,7 @@ def usage(stage):
     expect("--port" in result.errors, str(result))
 
 
-@test("a second daemon on the same state folder ends with 1 and says why; the first goes on")
+@test("a second daemon on the same state folder exits with 1 and a reason, and the first continues")
 def same_state(stage):
     first = stage.daemon("first")
     second = stage.daemon("second", start=False)
@@ -59,7 +59,7 @@ def same_state(stage):
     first.is_well()
 
 
-@test("a second daemon on the same socket ends with 1 and says why; the first goes on")
+@test("a second daemon on the same socket exits with 1 and a reason, and the first continues")
 def same_socket(stage):
     first = stage.daemon("first")
     second = stage.daemon("second", start=False)
@@ -69,16 +69,16 @@ def same_socket(stage):
     first.is_well()
 
 
-@test("the socket of a daemon that was killed is replaced")
+@test("the socket of a killed daemon is replaced")
 def stale_socket(stage):
     daemon = stage.daemon("one")
     daemon.kill()
-    expect(os.path.exists(daemon.socket), "kill -9 leaves a socket")
+    expect(os.path.exists(daemon.socket), "kill -9 leaves the socket behind")
     daemon.start()
     daemon.is_well()
 
 
-@test("what is no socket at the socket's path is never removed")
+@test("a file at the socket's path that is not a socket is never removed")
 def no_socket(stage):
     daemon = stage.daemon("one", start=False)
     with open(daemon.socket, "w") as file:
@@ -89,7 +89,7 @@ def no_socket(stage):
         expect(file.read() == "precious", "the file was changed")
 
 
-@test("a port that is taken ends the new daemon with 1 and a message that names it", limit=30)
+@test("a port in use makes the new daemon exit with 1 and a message that names the port", limit=30)
 def port_in_use(stage):
     with socket.socket(socket.AF_INET6) as taken:
         taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
@@ -107,7 +107,7 @@ def port_in_use(stage):
         expect(result.code == 1 and str(port) in result.errors, str(result))
 
 
-@test("a mistake in the configuration ends the start with 78, file and line, what is allowed, and a status line")
+@test("a configuration error makes the start fail with 78, file and line, the allowed values, and a status line")
 def bad_configuration(stage):
     for content, words in (
             ("\nport = many\n", ":2:"), ("prot = 1\n", "port"), ("titles = maybe\n", "'yes' or 'no'"),
@@ -117,18 +117,18 @@ def bad_configuration(stage):
             file.write(content if isinstance(content, bytes) else content.encode())
         result, status = fails_telling(daemon)
         expect(result.code == 78 and daemon.configuration in result.errors and words in result.errors, str(result))
-        expect(daemon.configuration in status and words in status, f"another status line: {status}")
-        expect(not os.path.exists(daemon.state), "a daemon that was refused made a device")
+        expect(daemon.configuration in status and words in status, f"wrong status line: {status}")
+        expect(not os.path.exists(daemon.state), "a daemon that failed to start created a device")
         checked = daemon.fails("--check-config")
         expect(checked.code == 78 and checked.errors == result.errors, str(checked))
     daemon = stage.daemon("good", start=False, configuration="log-level = debug\n")
     checked = daemon.fails("--check-config")
     expect(checked.code == 0 and daemon.configuration in checked.output and not checked.errors, str(checked))
-    expect(not os.path.exists(daemon.state), "a check made a device")
+    expect(not os.path.exists(daemon.state), "a configuration check created a device")
 
 
 def fails_telling(daemon):
-    """Runs the daemon, which should end by itself; answers how, and its last line of status."""
+    """Runs the daemon, which must exit without a signal. Returns the result and its last status line."""
     path = os.path.join(daemon.folder, "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
@@ -143,7 +143,7 @@ def fails_telling(daemon):
     return result, status
 
 
-@test("a client that waits while the start fails gets the reason, and starts the service no more")
+@test("a client that connects during a failing start receives the reason, and does not start the service again")
 def refused_start(stage):
     daemon = stage.daemon("wrong", start=False, configuration="port = many\n")
     with socket.socket(socket.AF_UNIX) as listening:
@@ -158,8 +158,8 @@ def refused_start(stage):
         client.process.wait(20)
         with open(client.log) as log:
             errors = log.read()
-        expect("NotStarted" in errors and daemon.configuration in errors, f"another reason: {errors}")
-        expect(not select.select([listening], [], [], 0)[0], "a connection waits")
+        expect("NotStarted" in errors and daemon.configuration in errors, f"wrong reason: {errors}")
+        expect(not select.select([listening], [], [], 0)[0], "a connection is still waiting")
 
 
 def logged(daemon):
@@ -167,7 +167,7 @@ def logged(daemon):
         return file.read()
 
 
-@test("SIGHUP reads the configuration again; a mistake in it changes nothing")
+@test("SIGHUP reloads the configuration, and an error in it changes nothing")
 def reload(stage):
     def give(text):
         with open(daemon.configuration, "w") as file:
@@ -175,10 +175,10 @@ def reload(stage):
         daemon.process.send_signal(signal.SIGHUP)
 
     def lines():
-        """Lines that calls add to the log: one each at the level debug, and none at the others."""
+        """Returns the lines that calls add to the log: one each at the level debug, and none at the others."""
         before = logged(daemon)
         daemon.is_well()
-        # The line is written when the connection has ended, which the daemon sees before the next connection.
+        # The line is written when the connection has closed, which the daemon notices before the next connection.
         daemon.is_well()
         return logged(daemon)[len(before):]
 
@@ -186,7 +186,7 @@ def reload(stage):
     give("rubbish\n")
     while "Configuration was not taken" not in logged(daemon):
         daemon.is_well()
-    expect(" debug " in lines(), "a mistake has changed the level")
+    expect(" debug " in lines(), "an invalid configuration changed the level")
     give("titles = no\nlog-level = fault\n")
     while lines():
         pass
@@ -195,7 +195,7 @@ def reload(stage):
         daemon.is_well()
 
 
-@test("damaged key files are named at the start, and never overwritten", limit=120)
+@test("damaged key files are reported at the start, and never overwritten", limit=120)
 def damaged_files(stage):
     whole = stage.daemon("whole")
     whole.ctl("account", "create")
@@ -207,9 +207,9 @@ def damaged_files(stage):
         with open(os.path.join(whole.state, name), "rb") as file:
             content = file.read()
         if len(content) < 16:
-            continue  # A lock or a marker: it holds nothing that could be damaged.
+            continue  # A lock or a marker, with no content that could be damaged.
         if name == "contact":
-            continue  # A moment: without it the user misses a hint.
+            continue  # A timestamp. Without it the user misses a hint.
         cuts = {"cut": content[:len(content) // 2], "flipped": bytes([content[0] ^ 1]) + content[1:],
                 "tail": content[:-1] + bytes([content[-1] ^ 0x80]), "zeros": bytes(len(content)), "empty": b"",
                 "long": content + b"\0" * 100}
@@ -227,7 +227,7 @@ def damaged_files(stage):
     expect(damaged >= 12, f"too few key files were found in {names}")
 
 
-@test("a half-written file beside the key files harms nothing")
+@test("a partially written file next to the key files has no effect")
 def leftover(stage):
     daemon = stage.daemon("one")
     daemon.ctl("account", "create")
@@ -240,10 +240,10 @@ def leftover(stage):
                 with open(path + suffix, "wb") as file:
                     file.write(b"half")
     daemon.start()
-    expect(daemon.ctl("status").line["device"] == device, "another device")
+    expect(daemon.ctl("status").line["device"] == device, "wrong device")
 
 
-@test("a state folder that others can enter, or that is a link, is refused")
+@test("a state folder that other users can enter, or that is a link, is refused")
 def open_folder(stage):
     daemon = stage.daemon("one", start=False)
     os.mkdir(daemon.state, 0o777)
@@ -253,7 +253,7 @@ def open_folder(stage):
 
 
 def call(path, data, half_close=False, timeout=10):
-    """Sends bytes to the control socket; answers what comes until it closes, or a whole message."""
+    """Sends bytes to the control socket. Returns the received data up to its end, or a whole message."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout)
         connection.connect(path)
@@ -273,14 +273,14 @@ def call(path, data, half_close=False, timeout=10):
         except ConnectionResetError:
             pass
         except TimeoutError:
-            raise Failure(f"neither an answer nor an end came for {data[:60]!r}") from None
+            raise Failure(f"neither a reply nor an end of the connection after {data[:60]!r}") from None
         return got
 
 
 GET_INFO = b'{"method":"org.varlink.service.GetInfo"}\0'
 
 
-@test("garbage on the control socket is answered or closed, and the daemon stays well", limit=120)
+@test("invalid data on the control socket is answered or its connection closed, and the daemon keeps working", limit=120)
 def garbage(stage):
     daemon = stage.daemon("one")
     deep = b"[" * 200_000
@@ -307,11 +307,11 @@ def garbage(stage):
     daemon.is_well()
 
 
-@test("a truncated message costs only its own connection, and a half-closed one is still answered")
+@test("a truncated message affects only its own connection, and a half-closed connection is still answered")
 def truncated(stage):
     daemon = stage.daemon("one")
     for length in range(len(GET_INFO)):
-        expect(call(daemon.socket, GET_INFO[:length], half_close=True) == b"", "an answer to half a message")
+        expect(call(daemon.socket, GET_INFO[:length], half_close=True) == b"", "half a message was answered")
     answer = call(daemon.socket, GET_INFO, half_close=True)
     expect(json.loads(answer.rstrip(b"\0"))["parameters"]["interfaces"], f"wrong answer: {answer}")
     with socket.socket(socket.AF_UNIX) as connection:
@@ -319,10 +319,10 @@ def truncated(stage):
         connection.connect(daemon.socket)
         for byte in GET_INFO:
             connection.sendall(bytes([byte]))
-        expect(connection.recv(65536).endswith(b"\0"), "byte by byte it must work as well")
+        expect(connection.recv(65536).endswith(b"\0"), "sending byte by byte must work as well")
 
 
-@test("300 connections of one program leave the socket open to others")
+@test("300 connections of one program do not block other programs")
 def many_connections(stage):
     daemon = stage.daemon("one")
     held = []
@@ -340,7 +340,7 @@ def many_connections(stage):
         connection.close()
     daemon.is_well()
     descriptors = len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
-    expect(descriptors < 100, f"{descriptors} descriptors stay open")
+    expect(descriptors < 100, f"{descriptors} descriptors remain open")
 
 
 HOLD = """
@@ -362,18 +362,18 @@ def with_app_socket(stage):
     return daemon, apps
 
 
-@test("apps that take all connections of their socket leave the user's tools theirs")
+@test("apps that use up all connections of their socket do not block the user's tools")
 def greedy_apps(stage):
     daemon, apps = with_app_socket(stage)
     for _ in range(5):
         app = subprocess.Popen([sys.executable, "-c", HOLD, apps], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         stage.processes.append(app)
         app.stdout.readline()
-    expect(daemon.ctl("pause").code == 0, "nothing can be paused")
+    expect(daemon.ctl("pause").code == 0, "pause is blocked")
     daemon.is_well()
 
 
-@test("at the app socket nothing takes the place of a program of Handoff: by its id, its types, or its reports")
+@test("the app socket accepts no impersonation of a Handoff program by its id, its types, or its reports")
 def reserved_names(stage):
     daemon, apps = with_app_socket(stage)
 
@@ -384,18 +384,18 @@ def reserved_names(stage):
             return error.name == "InvalidApp"
         return False
 
-    expect(is_refused("Attach", app="dev.handoff1.files", types=[]), "its id")
-    expect(is_refused("Attach", app="org.example.App", types=["dev.handoff1.content"]), "its types")
+    expect(is_refused("Attach", app="dev.handoff1.files", types=[]), "its id was accepted")
+    expect(is_refused("Attach", app="org.example.App", types=["dev.handoff1.content"]), "its types were accepted")
     attached = Connection(daemon, apps).send(APPS + "Attach", more=True, app="org.example.App", types=[])
     session = attached.wait("attached")["session"]
-    expect(is_refused("Declare", session=session, types=["dev.handoff1.content"]), "its types, later")
+    expect(is_refused("Declare", session=session, types=["dev.handoff1.content"]), "its types were accepted later")
     report = {"session": session, "device": "00" * 32, "activity": "00" * 16, "path": "/etc/passwd"}
-    expect(is_refused("ReportReceived", **report), "its reports")
+    expect(is_refused("ReportReceived", **report), "its reports were accepted")
     # The programs of Handoff use the control socket.
     Connection(daemon).send(APPS + "Attach", more=True, app="dev.handoff1.files", types=["dev.handoff1.content"]).wait("attached")
 
 
-@test("an app that publishes without end fills its own share, is told so, and leaves the others theirs")
+@test("an app that publishes without limit fills only its own share, receives an error, and does not affect others")
 def greedy_publisher(stage):
     daemon = stage.daemon("one")
     published = 0
@@ -410,15 +410,15 @@ def greedy_publisher(stage):
             reply = b""
             while not reply.endswith(b"\0"):
                 part = connection.recv(65536)
-                expect(part, f"the connection ended after {published} activities")
+                expect(part, f"the connection closed after {published} activities")
                 reply += part
             answer = json.loads(reply[:-1])
             if "error" in answer:
                 break
             published += 1
-        expect(answer.get("error") == "dev.handoff1.LimitExceeded", f"answered {answer}")
+        expect(answer.get("error") == "dev.handoff1.LimitExceeded", f"wrong reply: {answer}")
         message = answer["parameters"]["message"]
-        expect("an app" in message and "stream" in message, f"no remedy: {message}")
+        expect("an app" in message and "stream" in message, f"the message has no remedy: {message}")
         expect(published == 18, f"{published} activities of 900 kB fit into 16 MiB")
         daemon.publish("org.example.small", "--user-info", '{"page": 1}')
     daemon.is_well()
@@ -438,10 +438,10 @@ print(len(connection.recv(1 << 16)), flush=True)
 """
 
 
-@test("handoffctl gives an account file to no daemon at another user's socket")
+@test("handoffctl does not send an account file to another user's socket")
 def foreign_daemon(stage):
     if os.getuid() != 0:
-        raise Skip("needs root, to be another user")
+        raise Skip("needs root to switch to another user")
     own = stage.daemon("own")
     own.ctl("account", "create")
     file = os.path.join(stage.folder, "account")
@@ -451,18 +451,18 @@ def foreign_daemon(stage):
     stage.processes.append(other)
     other.stdout.readline()
     result = run([os.path.join(BIN, "handoffctl"), "--socket", path, "account", "import", file], own.environment)
-    expect(result.code == 3 and "65534" in result.errors, f"told neither that nor whose it is: {result}")
-    expect(other.stdout.readline() == b"0\n", "the other user has got something")
+    expect(result.code == 3 and "65534" in result.errors, f"the error does not name the owner of the socket: {result}")
+    expect(other.stdout.readline() == b"0\n", "the other user received data")
 
 
-@test("a client that never reads its events does not hold up the others")
+@test("a client that never reads its events does not delay others")
 def slow_reader(stage):
     daemon = stage.daemon("one")
     daemon.ctl("account", "create")
     with socket.socket(socket.AF_UNIX) as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         slow.connect(daemon.socket)
-        # Calls without end, whose answers nobody takes.
+        # Unlimited calls whose replies are never read.
         slow.setblocking(False)
         sent = 0
         try:
@@ -474,11 +474,11 @@ def slow_reader(stage):
         with open(f"/proc/{daemon.process.pid}/status") as file:
             memory = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
         expect(memory < 100_000 or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
-               f"the daemon holds {memory} KiB")
+               f"the daemon uses {memory} KiB")
     daemon.is_well()
 
 
-@test("garbage on the network port is answered by not one byte")
+@test("invalid data on the network port receives no reply")
 def network_garbage(stage):
     daemon = stage.daemon("one")
     daemon.ctl("account", "create")
@@ -492,7 +492,7 @@ def network_garbage(stage):
                 got = connection.recv(100)
             except ConnectionResetError:
                 got = b""
-            expect(got == b"", f"{len(data)} bytes were answered by {got!r}")
+            expect(got == b"", f"{len(data)} bytes received the reply {got!r}")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
         datagrams.connect(("127.0.0.1", port))
         for size in (0, 1, 127, 128, 1199, 1200, 1201, 60_000):
@@ -500,13 +500,13 @@ def network_garbage(stage):
                 datagrams.send((bytes([first]) + os.urandom(size))[:size])
         datagrams.settimeout(0.2)
         try:
-            raise Failure(f"a datagram was answered by {datagrams.recv(2000)[:20]!r}")
+            raise Failure(f"a datagram received the reply {datagrams.recv(2000)[:20]!r}")
         except TimeoutError:
             pass
     daemon.is_well()
 
 
-@test("128 idle connections do not keep another device out")
+@test("128 idle connections do not block another device")
 def idle_connections(stage):
     origin, taker = stage.pair()
     port = origin.ctl("status").line["port"]
@@ -518,7 +518,7 @@ def idle_connections(stage):
         connection.close()
 
 
-@test("a full disk refuses the act, keeps the old files, and ends nothing")
+@test("on a full disk the operation is refused, the old files are kept, and the daemon continues")
 def full_disk(stage):
     daemon = stage.daemon("one", start=False, options=[])
     if os.geteuid() != 0:
@@ -539,7 +539,7 @@ def full_disk(stage):
     refused = daemon.ctl("account", "create", code=1)
     expect(json.loads(refused.errors)["message"], str(refused))
     daemon.is_well()
-    expect(daemon.ctl("account", "show").line["account"] is None, "there is an account that was never stored")
+    expect(daemon.ctl("account", "show").line["account"] is None, "an account exists that was never stored")
     os.unlink(os.path.join(daemon.state, "filler"))
     daemon.ctl("account", "create")
     daemon.kill()
@@ -548,7 +548,7 @@ def full_disk(stage):
     expect(status["device"] == device and status["account"], f"wrong after a restart: {status}")
 
 
-@test("a socket handed over by the service manager is used, and left in place at the end")
+@test("a socket passed by the service manager is used, and left in place at exit")
 def socket_activation(stage):
     activate = shutil.which("systemd-socket-activate")
     if not activate:
@@ -563,7 +563,7 @@ def socket_activation(stage):
             stdout=log, stderr=log)
     stage.processes.append(process)
     while not os.path.exists(daemon.socket):
-        expect(process.poll() is None, "it ended")
+        expect(process.poll() is None, "the daemon exited")
     expect(daemon.ctl("status").line["name"] == "one", "wrong daemon")
     process.terminate()
     process.wait(20)

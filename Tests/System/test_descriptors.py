@@ -1,18 +1,18 @@
-"""A daemon that starts with few descriptors: it ends with a reason, or runs and finds devices once there are more."""
+"""A daemon that starts with few descriptors: it exits with a reason, or runs and finds devices once there are more."""
 
 import subprocess
 import time
 
 from harness import Failure, expect, main, tail, test
 
-# Fewer are too few for a start; with more, everything has its descriptors.
-FEWEST, MOST = 12, 60
+# Fewer are not enough for a start. With more, every part has its descriptors.
+MIN, MAX = 12, 60
 
 
-@test("with any number of descriptors the daemon ends with a reason, or runs and reports discovery", limit=300)
+@test("with any number of descriptors the daemon exits with a reason, or runs and reports discovery", limit=300)
 def few(stage):
     short = 0
-    for count in range(FEWEST, MOST):
+    for count in range(MIN, MAX):
         daemon = stage.daemon(f"d{count}", start=False)
         words = daemon.words
         daemon.words = lambda *more: ["prlimit", f"--nofile={count}:4096", *words(*more)]
@@ -20,12 +20,12 @@ def few(stage):
             daemon.start(within=5)
         except Failure:
             if daemon.process.poll() is not None:
-                expect(daemon.process.poll() == 1, f"{count}: it ended with {daemon.process.poll()}: {tail(daemon.log)}")
+                expect(daemon.process.poll() == 1, f"{count}: it exited with {daemon.process.poll()}: {tail(daemon.log)}")
                 continue
-            # It runs, and had no descriptor to notify its manager.
+            # It runs, but had no descriptor to notify its manager.
         # By then discovery has tried to start.
         time.sleep(0.3)
-        expect(daemon.process.poll() is None, f"{count}: it ended with {daemon.process.poll()}: {tail(daemon.log)}")
+        expect(daemon.process.poll() is None, f"{count}: it exited with {daemon.process.poll()}: {tail(daemon.log)}")
         with open(daemon.log) as file:
             short += "too many open files" in file.read()
         subprocess.run(["prlimit", "--nofile=4096", "--pid", str(daemon.process.pid)], check=True, timeout=10)
@@ -33,8 +33,8 @@ def few(stage):
         while (status := daemon.ctl("status").line)["discoveryState"] != "running":
             expect(time.monotonic() < limit, f"{count}: discovery is {status['discoveryState']}")
             time.sleep(0.1)
-        expect(daemon.stop() == 0, f"{count}: it did not end in order")
-    expect(short >= 5, f"only {short} starts were short of descriptors")
+        expect(daemon.stop() == 0, f"{count}: the daemon did not exit cleanly")
+    expect(short >= 5, f"only {short} starts lacked descriptors")
 
 
 if __name__ == "__main__":

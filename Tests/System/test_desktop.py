@@ -1,4 +1,5 @@
-"""The daemon's way to the desktop: the program handoff-desktop, as it is started, what it refuses, and what its end means."""
+"""The program handoff-desktop, which connects the daemon to the desktop: its start, the calls that
+it refuses, and its exit."""
 
 import json
 import os
@@ -36,7 +37,7 @@ class Socket:
             os.environ["LISTEN_PID"] = str(os.getpid())
 
         with open(os.path.join(stage.folder, "desktop.log"), "wb") as log:
-            # The variable has the number of the process itself, which a shell knows.
+            # The variable contains the number of the process itself, which a shell knows.
             self.process = subprocess.Popen(
                 ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0"', os.path.join(BIN, "handoff-desktop")], env=variables,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(3,), preexec_fn=place)
@@ -60,7 +61,7 @@ class Socket:
 
 
 def reply(connection):
-    """The next message; None at the end."""
+    """Returns the next message, or None at the end."""
     received = b""
     while not received.endswith(b"\0"):
         try:
@@ -74,7 +75,7 @@ def reply(connection):
 
 
 def desktop_of(daemon):
-    """The number of the program that a daemon has started for its desktop."""
+    """Returns the process id of the program that a daemon has started for its desktop."""
     limit = time.monotonic() + 20
     while time.monotonic() < limit:
         done = subprocess.run(["pgrep", "-P", str(daemon.process.pid), "handoff-desktop"], capture_output=True, text=True)
@@ -83,33 +84,33 @@ def desktop_of(daemon):
     raise harness.Failure("the daemon has started no handoff-desktop")
 
 
-@test("what is not declared is not started, and what is no web page not opened")
+@test("an undeclared app is not started, and an address that is not a web page is not opened")
 def narrow(stage):
     desktop = Socket(stage)
-    expect(desktop.error("StartApp", app="org.example.Missing", type=TYPE) == "NotStarted", "an app that is not there")
+    expect(desktop.error("StartApp", app="org.example.Missing", type=TYPE) == "NotStarted", "it accepts an unknown app")
     for app in ("/bin/sh", "../x", "", "a" * 300):
-        expect(desktop.error("StartApp", app=app, type=TYPE) == "InvalidParameter", f"it takes the app {app!r}")
+        expect(desktop.error("StartApp", app=app, type=TYPE) == "InvalidParameter", f"it accepts the app {app!r}")
     for url in ("file:///etc/passwd", "javascript:alert(1)", "--help", "ftp://example.org/", "https://", "x" * 100_000):
-        expect(desktop.error("OpenPage", url=url) == "InvalidParameter", f"it takes the page {url[:40]!r}")
+        expect(desktop.error("OpenPage", url=url) == "InvalidParameter", f"it accepts the page {url[:40]!r}")
     for token in ("a\nb", "", "x" * 2000):
         expect(desktop.error("OpenPage", url="https://example.org/", token=token) == "InvalidParameter",
-               f"it takes the token {token[:20]!r}")
+               f"it accepts the token {token[:20]!r}")
     for path in ("x", "", "--help", "/a/../b", "/a//b", "/a/.", "/a/", "/a\0b", "/" + "x" * 5000, "file:///etc/passwd"):
-        expect(desktop.error("OpenFile", path=path, shows=False) == "InvalidParameter", f"it takes the path {path[:40]!r}")
+        expect(desktop.error("OpenFile", path=path, shows=False) == "InvalidParameter", f"it accepts the path {path[:40]!r}")
     for path in ("/nonexistent/file", "/dev/null"):
         expect(desktop.error("OpenFile", path=path, shows=True) == "NotStarted", f"it opens {path}")
     note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
     for change in ({"summary": "x" * 5000}, {"body": "a\0b"}, {"actions": [{"key": "k", "label": "l"}] * 9}, {"icon": 1}):
         expect(desktop.error("ShowNotification", notification={**note, **change}, replaces=0) == "InvalidParameter",
-               f"it takes a notification with {str(change)[:60]}")
+               f"it accepts a notification with {str(change)[:60]}")
     for number in (-1, 1 << 32, "1", None):
-        expect(desktop.error("CloseNotification", id=number) == "InvalidParameter", f"it takes the id {number!r}")
-    expect(desktop.error("FollowApps") == "ExpectedMore", "it follows without 'more'")
-    expect(desktop.error("Missing") == "MethodNotFound", "it has a method that it has not")
-    expect(desktop.process.poll() is None, "it has ended")
+        expect(desktop.error("CloseNotification", id=number) == "InvalidParameter", f"it accepts the id {number!r}")
+    expect(desktop.error("FollowApps") == "ExpectedMore", "it sends further replies without 'more'")
+    expect(desktop.error("Missing") == "MethodNotFound", "it accepts an unknown method")
+    expect(desktop.process.poll() is None, "it has exited")
 
 
-@test("only so many programs are started and notifications shown, and only so many connections served")
+@test("the numbers of started programs, notifications and connections are limited")
 def bounded(stage):
     desktop = Socket(stage)
     note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
@@ -119,15 +120,15 @@ def bounded(stage):
         while (error := call()) != "LimitExceeded":
             expect(kind in (None, error), f"wrong: {error}")
             served += 1
-        # 64 at once, and one more each 160 ms.
-        most = 64 + (time.monotonic() - begin) / 0.16 + 1
-        expect(64 <= served <= most, f"{served} calls were served, {most:.0f} at most")
+        # 64 immediately, and one more each 160 ms.
+        limit = 64 + (time.monotonic() - begin) / 0.16 + 1
+        expect(64 <= served <= limit, f"{served} calls were served, at most {limit:.0f} expected")
     followers = [desktop.connect() for _ in range(64)]
     for follower in followers:
-        expect("error" not in desktop.call("FollowApps", follower, more=True), "it is not served")
-    expect(reply(desktop.connect()) is None, "one connection too many is served")
+        expect("error" not in desktop.call("FollowApps", follower, more=True), "the connection is not served")
+    expect(reply(desktop.connect()) is None, "a connection beyond the limit is served")
     followers[0].close()
-    # The end of one makes room for another.
+    # Closing one makes room for another.
     limit = time.monotonic() + 20
     while True:
         connection = desktop.connect()
@@ -139,7 +140,7 @@ def bounded(stage):
         expect(time.monotonic() < limit, "there is no room again")
 
 
-@test("sessions whose words are too long for a message are reported as not known, and shorter ones as they are")
+@test("sessions whose values are too long for a message are reported as unknown, and shorter ones unchanged")
 def long_words(stage):
     logind = Logind(stage)
     logind.session("c1", Type="x" * 256)
@@ -149,7 +150,7 @@ def long_words(stage):
     for number in range(2, 9):
         logind.session(f"c{number}", Type="x" * 200_000)
     while said["report"] == "sessions":
-        expect(len(said["sessions"]) == 1, f"it tells of {[len(session['type']) for session in said['sessions']]} bytes")
+        expect(len(said["sessions"]) == 1, f"it reports {[len(session['type']) for session in said['sessions']]} bytes")
         said = reply(connection)["parameters"]
     expect(said["report"] == "silent", f"wrong: {said['report']}")
     for number in range(2, 9):
@@ -158,7 +159,7 @@ def long_words(stage):
         said = reply(connection)["parameters"]
 
 
-@test("sleep waits until all who were told of it have gone")
+@test("sleep waits until all notified clients have closed their connections")
 def sleep(stage):
     logind = Logind(stage)
     desktop = Socket(stage, **logind.environment)
@@ -170,26 +171,26 @@ def sleep(stage):
     expect(what[3] == "delay", f"{what}")
     logind.sleeps(True)
     for connection in (first, second):
-        expect(reply(connection)["parameters"] == {"sleep": "imminent"}, "it is not told")
+        expect(reply(connection)["parameters"] == {"sleep": "imminent"}, "it is not notified")
     first.close()
-    # Who comes now is told when the machine is awake, and holds nothing up.
+    # A client that connects now is notified when the machine is awake, and delays nothing.
     third = desktop.connect()
     third.sendall(json.dumps({"method": INTERFACE + "FollowSleep", "more": True}).encode() + b"\0")
     expect(desktop.call("GetMachine") is not None, "it does not answer")
     expect(not select.select([lock], [], [], 0)[0], "sleep does not wait")
     second.close()
-    expect(select.select([lock], [], [], 60)[0], "sleep waits for nobody")
+    expect(select.select([lock], [], [], 60)[0], "sleep waits without a client")
     os.close(lock)
     logind.sleeps(False)
-    expect(reply(third)["parameters"] == {"sleep": "awake"}, "who came late is not told")
-    expect(logind.delay(1), "the next sleep is not held up")
+    expect(reply(third)["parameters"] == {"sleep": "awake"}, "a late client is not notified")
+    expect(logind.delay(1), "the next sleep is not delayed")
 
 
-@test("who sends no calls, or too many, loses the connection, and nobody else does")
+@test("a client that sends no calls, or too many, loses its connection, and no other client does")
 def hostile(stage):
     desktop = Socket(stage)
     well = desktop.connect()
-    expect("error" not in desktop.call("FollowApps", well, more=True), "it is not served")
+    expect("error" not in desktop.call("FollowApps", well, more=True), "the client is not served")
     call = json.dumps({"method": INTERFACE + "FollowApps", "more": True}).encode() + b"\0"
     for bytes in (b"\xff\xfe\0", b"{}\0", b"[" * 100_000 + b"\0", b"x" * 2_000_000, call * 50,
                   json.dumps({"method": INTERFACE + "GetMachine", "upgrade": True, "more": True}).encode() + b"\0"):
@@ -200,34 +201,34 @@ def hostile(stage):
                 pass
         except (BrokenPipeError, ConnectionResetError):
             pass
-    # Descriptors that nobody asked for are closed.
+    # Unexpected descriptors are closed.
     connection = desktop.connect()
     read, write = os.pipe()
     message = json.dumps({"method": INTERFACE + "GetMachine"}).encode() + b"\0"
     socket.send_fds(connection, [message], [write] * 5)
     os.close(write)
     expect("error" not in reply(connection), "a call with descriptors is not answered")
-    expect(os.read(read, 1) == b"", "a descriptor that was passed stays open")
-    expect("error" not in desktop.call("GetMachine"), "it is of no use any more")
+    expect(os.read(read, 1) == b"", "a passed descriptor stays open")
+    expect("error" not in desktop.call("GetMachine"), "the connection no longer works")
     well.setblocking(False)
     try:
-        expect(well.recv(1) != b"", "another connection was ended")
+        expect(well.recv(1) != b"", "another connection was closed")
     except BlockingIOError:
         pass
 
 
-@test("the daemon starts it from beside itself, and it ends with the daemon, however that ends")
+@test("the daemon starts the program from its own folder, and it exits with the daemon, however that exits")
 def child(stage):
     for ends in ("stop", "kill"):
         daemon = stage.daemon(f"device-{ends}")
         ended = os.pidfd_open(desktop_of(daemon))
         getattr(daemon, ends)()
         limit = time.monotonic() + 20
-        expect(select.select([ended], [], [], limit - time.monotonic())[0], f"it goes on after '{ends}'")
+        expect(select.select([ended], [], [], limit - time.monotonic())[0], f"it still runs after '{ends}'")
         os.close(ended)
 
 
-@test("its death is none of the daemon: it is started again, and apps are known and started as before")
+@test("the daemon survives the death of the program, restarts it, and lists and starts apps as before")
 def killed(stage):
     desk = Desk(stage)
     record = desk.app("org.example.Editor", TYPE, types=[TYPE])
@@ -236,21 +237,21 @@ def killed(stage):
     desk.publish()
     desk.opens(kind="app")
     os.kill(first, signal.SIGKILL)
-    # What was known stays known meanwhile.
-    expect(desk.ctl("list").line["opens"]["kind"] == "app", "what is installed is forgotten")
+    # Known declarations remain known in the meantime.
+    expect(desk.ctl("list").line["opens"]["kind"] == "app", "installed apps are forgotten")
     limit = time.monotonic() + 20
     while desktop_of(desk.daemon) == first:
-        expect(time.monotonic() < limit, "it is not started again")
+        expect(time.monotonic() < limit, "it is not restarted")
     desk.ctl("continue")
     events(record, "continue")
-    # And what is declared from now on is seen.
+    # Later declarations are noticed.
     desk.manifest("other", ["/bin/true"], types=[TYPE])
     while "other" not in {line["id"] for line in desk.ctl("apps").lines}:
-        expect(time.monotonic() < limit, "what is installed later is not seen")
+        expect(time.monotonic() < limit, "an app installed later is not noticed")
     desk.daemon.is_well()
 
 
-@test("a start during which it dies fails, and says so")
+@test("a start during which the program dies fails with an error")
 def killed_at_start(stage):
     desk = Desk(stage)
     desk.manifest("slow", ["/bin/sleep", "60"], types=[TYPE])
@@ -271,11 +272,11 @@ def killed_at_start(stage):
     expect(call.process.wait(20) == 1, "it did not fail")
     with open(call.log) as log:
         said = log.read() + str(call.seen)
-    expect("handoff-desktop ended" in said, f"it does not say why: {said}")
+    expect("handoff-desktop ended" in said, f"the error has no reason: {said}")
     desk.daemon.is_well()
 
 
-@test("without the program the daemon serves and advertises, and says what is missing")
+@test("without the program the daemon serves and advertises, and reports the missing part")
 def missing(stage):
     folder = os.path.join(stage.folder, "bin")
     os.mkdir(folder)
@@ -288,7 +289,7 @@ def missing(stage):
         watch = taker.follow("watch")
         watch.wait("added", id=publish.id)
         with open(origin.log) as log:
-            expect("handoff-desktop is not installed: apps cannot" in log.read(), "it does not say so")
+            expect("handoff-desktop is not installed: apps cannot" in log.read(), "the missing part is not reported")
     finally:
         harness.BIN = former
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""doctor finds what is wrong, and says what to do.
+"""doctor finds problems and names their remedies.
 
-Daemons on this machine's loopback interface. What concerns the whole machine is planted for one program only: in a mount or
-user namespace of its own, by a limit of its process, or by a clock that is loaded before the C library.
+Daemons on this machine's loopback interface. Conditions that concern the whole machine are
+simulated for one program only: in a mount or user namespace of its own, by a limit of its process,
+or by a clock that is loaded before the C library.
 """
 
 import json
@@ -25,7 +26,7 @@ def doctor(daemon, *options, prefix=()):
 
 
 def checks(daemon, code=None, prefix=()):
-    """What doctor finds, by names; of several of a name the worst."""
+    """Returns the findings of doctor by name. If a name has several, the worst one."""
     result = doctor(daemon, "--json", prefix=prefix)
     expect(result.code in (0, 1) and (code is None or result.code == code), str(result))
     expect(result.code == int(any(line["state"] == "problem" for line in result.lines)), str(result))
@@ -40,7 +41,8 @@ def checks(daemon, code=None, prefix=()):
 
 
 def ask_until(daemon, check, **fields):
-    """Asks again until a check has these fields, as what is planted may take its time; the test's time limit ends it."""
+    """Polls until a check has these fields, because a simulated condition may take effect later.
+    The test's time limit ends it."""
     while True:
         found = checks(daemon)[check]
         if all(found[key] == value for key, value in fields.items()):
@@ -53,8 +55,8 @@ def is_root():
 
 
 def machine(stage, etc=(), run=(), rules=""):
-    """The words before a command that make it see these files below /etc and /run: pairs of paths and texts; and a program nft that
-    lists these rules."""
+    """Returns a command prefix with which the command sees these files below /etc and /run, given
+    as pairs of paths and texts, and a program nft that lists these rules."""
     is_root()
     programs = os.path.join(stage.folder, "sbin")
     os.makedirs(programs, exist_ok=True)
@@ -86,7 +88,7 @@ def account(stage, **more):
     return origin
 
 
-@test("where two devices find each other, there is no problem")
+@test("there is no problem if two devices find each other")
 def well(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -99,13 +101,13 @@ def well(stage):
     expect("origin" in found["devices"]["message"], f"{found['devices']}")
     text = doctor(taker)
     expect("\nok       daemon     handoffd" in "\n" + text.output, str(text))
-    # What may be wrong comes first, with what to do.
+    # Problems are listed first, with their remedies.
     states = [line.split()[0] for line in text.output.splitlines() if not line.startswith(" ")]
     expect(states == sorted(states, key=["problem", "warning", "ok"].index), str(text))
     expect("\n                    -> " in text.output, str(text))
 
 
-@test("1: a daemon that does not run, and the rest is still looked at")
+@test("1: a daemon that is not running, and the other checks still run")
 def no_daemon(stage):
     origin = stage.daemon("origin", start=False)
     found = checks(origin, code=1)
@@ -113,7 +115,7 @@ def no_daemon(stage):
     expect("clock" in found and "sandbox" in found and "account" not in found, f"{found}")
 
 
-@test("2: a daemon that hangs")
+@test("2: a frozen daemon")
 def hangs(stage):
     origin = account(stage)
     origin.process.send_signal(signal.SIGSTOP)
@@ -130,17 +132,17 @@ def no_account(stage):
     expect(found["account"]["state"] == "problem" and "handoffctl join" in found["account"]["remedy"], f"{found}")
 
 
-@test("4: what the user has switched off, with the command that ends it")
+@test("4: features that the user has disabled, with the command that enables them")
 def switches(stage):
     origin = account(stage)
     origin.ctl("receive", "off")
     found = checks(origin, code=1)
     expect(found["switches"]["remedy"] == "handoffctl receive on", f"{found}")
     origin.ctl(*found["switches"]["remedy"].split()[1:])
-    expect(checks(origin)["switches"]["state"] == "ok", "the remedy does not help")
+    expect(checks(origin)["switches"]["state"] == "ok", "the remedy does not work")
 
 
-@test("5: what the administrator forbids, with the file")
+@test("5: features that the administrator has disabled, with the file")
 def policy(stage):
     origin = stage.daemon("origin", start=False)
     words, prefix = origin.words, machine(stage, etc=[("handoff/policy.d/10-x.conf", "advertise = no\n")])
@@ -164,10 +166,10 @@ def locked(stage):
     expect("lock-delay" in found["remedy"], f"{found}")
 
 
-@test("7: Avahi does not run where only it may be used")
+@test("7: Avahi is not running although it is the only configured discovery")
 def avahi(stage):
     origin = stage.daemon("origin", start=False, discovery="avahi")
-    # Where Avahi runs, this daemon does not reach it.
+    # If Avahi runs, this daemon cannot reach it.
     origin.extra = {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
     origin.start()
     origin.ctl("account", "create")
@@ -175,7 +177,7 @@ def avahi(stage):
     expect("systemctl enable --now avahi-daemon" in found["remedy"], f"{found}")
 
 
-@test("8: Avahi lets nobody else use multicast DNS")
+@test("8: Avahi blocks other programs from using multicast DNS")
 def selfish(stage):
     origin = account(stage)
     ask_until(origin, "discovery", state="ok")
@@ -184,7 +186,7 @@ def selfish(stage):
     expect(found["discovery"]["state"] == "problem" and "disallow-other-stacks=no" in found["discovery"]["remedy"], f"{found}")
 
 
-@test("9: ufw is on and shut, unreadable, and open")
+@test("9: ufw is enabled and blocks the ports, cannot be read, or allows them")
 def ufw(stage):
     origin = account(stage)
     port = origin.ctl("status").line["port"]
@@ -196,13 +198,13 @@ def ufw(stage):
     shut = found("### tuple ### allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in\n", code=1)
     expect(shut["state"] == "problem" and f"sudo ufw allow {port}" in shut["remedy"], f"{shut}")
     open_ = "".join(f"### tuple ### allow {kind} {port} 0.0.0.0/0 any 0.0.0.0/0 in\n" for kind in ("tcp", "udp"))
-    expect(found(open_)["state"] == "ok", "an open firewall is no problem")
+    expect(found(open_)["state"] == "ok", "an open firewall is reported as a problem")
     os.unlink(os.path.join(stage.folder, "etc", "ufw", "user.rules"))
     hidden = checks(origin, prefix=machine(stage))["firewall"]
     expect(hidden["state"] == "warning" and "cannot tell" in hidden["message"], f"{hidden}")
 
 
-@test("10: firewalld and nftables are shut, and open")
+@test("10: firewalld and nftables block the ports, or allow them")
 def firewalls(stage):
     origin = account(stage)
     port = origin.ctl("status").line["port"]
@@ -211,7 +213,7 @@ def firewalls(stage):
     shut = checks(origin, code=1, prefix=machine(stage, etc=[wanted, ("nftables.conf", table % "")]))["firewall"]
     rule = shut["remedy"].split("'")[1]
     found = checks(origin, prefix=machine(stage, etc=[("nftables.conf", table % f"  {rule}\n")]))["firewall"]
-    expect(found["state"] == "ok" and "nftables" in found["message"], f"the remedy does not help: {found}")
+    expect(found["state"] == "ok" and "nftables" in found["message"], f"the remedy does not work: {found}")
 
     zone = '<zone><service name="ssh"/>%s</zone>'
     etc = [("firewalld/firewalld.conf", "DefaultZone=work\n"), ("firewalld/zones/work.xml", zone % "")]
@@ -222,7 +224,7 @@ def firewalls(stage):
     expect(found["state"] == "ok", f"{found}")
 
 
-@test("11: a clock that is far ahead of another device's")
+@test("11: a clock that is far ahead of another device's clock")
 def clock(stage):
     source = stage.file("clock.c", "#include <time.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
                         "time_t time(time_t *to) { struct timespec now; syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);\n"
@@ -231,7 +233,7 @@ def clock(stage):
     try:
         done = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], capture_output=True, text=True, timeout=60)
     except OSError:
-        raise Skip("there is no C compiler (cc)") from None
+        raise Skip("no C compiler (cc) found") from None
     expect(done.returncode == 0, done.stderr)
     origin, taker = stage.daemon("origin", start=False), stage.daemon("taker")
     origin.extra = {"LD_PRELOAD": library}
@@ -245,7 +247,7 @@ def clock(stage):
     expect(found["state"] == "warning" and "origin" in found["message"] and "timedatectl" in found["remedy"], f"{found}")
 
 
-@test("12: a manifest that cannot be used, with file and reason")
+@test("12: an invalid manifest, with file and reason")
 def manifest(stage):
     origin = stage.daemon("origin", start=False)
     folder = os.path.join(origin.environment["HOME"], ".config", "handoff", "handlers.d")
@@ -261,15 +263,15 @@ def manifest(stage):
     expect(line["check"] == "apps" and line["state"] == "warning" and "fix" in line["remedy"], f"{line}")
     with open(os.path.join(folder, "broken.json"), "w") as file:
         json.dump({"name": "Whole", "exec": ["/bin/true"], "types": [TYPE]}, file)
-    expect(ask_until(origin, "apps", state="ok")["message"] == "one app continues activities", "the remedy does not help")
+    expect(ask_until(origin, "apps", state="ok")["message"] == "one app continues activities", "the remedy does not work")
 
 
-@test("13: user namespaces are forbidden, so that the unit does not start")
+@test("13: user namespaces are disabled, so that the unit does not start")
 def namespaces(stage):
     origin = stage.daemon("origin", start=False)
     prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" "$@"']
     if run([*prefix, "/bin/true"], origin.environment).code != 0:
-        raise Skip("no user namespace can be made here")
+        raise Skip("no user namespace can be created here")
     found = checks(origin, code=1, prefix=prefix)
     expect(found["sandbox"]["state"] == "problem" and "50-sandbox.conf" in found["sandbox"]["remedy"], f"{found}")
     origin.start()
@@ -277,17 +279,17 @@ def namespaces(stage):
     expect(found["sandbox"]["state"] == "warning" and "sysctl" in found["sandbox"]["remedy"], f"{found}")
 
 
-@test("14: a state folder that others may enter")
+@test("14: a state folder that other users can enter")
 def folder(stage):
     origin = account(stage)
     os.chmod(origin.state, 0o755)
     found = checks(origin, code=1)
     expect(found["state"]["remedy"] == f"chmod 700 '{origin.state}'", f"{found}")
     subprocess.run(found["state"]["remedy"], shell=True, check=True, timeout=10)
-    expect(checks(origin)["state"]["state"] == "ok", "the remedy does not help")
+    expect(checks(origin)["state"]["state"] == "ok", "the remedy does not work")
 
 
-@test("15: few files may be open")
+@test("15: the limit of open files is low")
 def files(stage):
     origin = stage.daemon("origin", start=False)
     words = origin.words
@@ -309,29 +311,29 @@ LIVE = """table inet filter {
 """
 
 
-@test("rules in the kernel that no file has")
+@test("rules that exist only in the kernel and in no file")
 def live_rules(stage):
     origin = account(stage)
     port = origin.ctl("status").line["port"]
     found = checks(origin, prefix=machine(stage, rules=LIVE % port))["firewall"]
     expect(found["state"] == "problem" and "the kernel (nftables)" in found["message"], f"{found}")
     expect(str(port) in found["remedy"], f"{found}")
-    expect(checks(origin, prefix=machine(stage, rules=LIVE % 22))["firewall"]["state"] == "ok", "another port")
+    expect(checks(origin, prefix=machine(stage, rules=LIVE % 22))["firewall"]["state"] == "ok", "a rule for another port")
     if os.path.exists("/proc/modules"):
         return
-    # As another user, who may not look: that is no proof that there are none.
+    # Another user may not list the rules. That does not prove that there are none.
     hidden = checks(origin, prefix=[*machine(stage, rules=LIVE % port), "unshare", "--user"])["firewall"]
     expect(hidden["state"] == "warning" and "not read: only the administrator" in hidden["message"], f"{hidden}")
 
 
-@test("16: an account of one device, and fixed addresses alone")
+@test("16: an account of one device, and only static addresses")
 def static(stage):
     found = checks(account(stage, discovery="static"))
     expect(found["discovery"]["state"] == "warning" and "handoffctl peer add" in found["discovery"]["remedy"], f"{found}")
     expect(found["devices"]["state"] == "warning" and "handoffctl pair" in found["devices"]["remedy"], f"{found}")
 
 
-@test("17: a device that is gone, with when it was heard")
+@test("17: an offline device, with the time at which it was last seen")
 def gone(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -345,7 +347,7 @@ def gone(stage):
            and "handoffctl peer add" in found["remedy"], f"{found}")
 
 
-@test("18: no network, where pair says so as well")
+@test("18: no network, which pair reports as well")
 def alone(stage):
     is_root()
     origin = stage.daemon("origin", start=False)
@@ -365,10 +367,10 @@ def alone(stage):
     line = pair.stderr.readline()
     expect("this device has no address at which it can be reached" in line, line)
     pair.send_signal(signal.SIGINT)
-    expect(pair.wait(30) == 130, "an interrupted window has another status")
+    expect(pair.wait(30) == 130, "wrong exit status of an interrupted window")
 
 
-@test("19: an interface that does not exist, said at the start as well")
+@test("19: an interface that does not exist, which is also reported at the start")
 def no_interface(stage):
     origin = stage.daemon("origin", interface="nope0")
     origin.ctl("account", "create")

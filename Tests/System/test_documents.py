@@ -22,7 +22,7 @@ def configure(daemon, text):
 
 
 def write(daemon, name, content=b"what it says"):
-    """Writes a file of a device; answers its path."""
+    """Writes a file of a device. Returns its path."""
     path = os.path.join(os.path.realpath(daemon.folder), name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
@@ -31,12 +31,12 @@ def write(daemon, name, content=b"what it says"):
 
 
 def checkout(daemon, name, remote):
-    """Makes what `git clone` leaves of where it came from."""
+    """Creates the files in which `git clone` records its source."""
     write(daemon, f"{name}/.git/config", f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {remote}\n'.encode())
 
 
 def apps(stage, origin_roots="", taker_roots=""):
-    """Two devices, an app that publishes on the first, and one that handles on the second."""
+    """Two devices, an app that publishes on the first, and one that continues on the second."""
     origin, taker = stage.pair()
     configure(origin, origin_roots.replace("HERE", os.path.realpath(origin.folder)))
     configure(taker, taker_roots.replace("HERE", os.path.realpath(taker.folder)))
@@ -46,31 +46,31 @@ def apps(stage, origin_roots="", taker_roots=""):
 
 
 def offered(taker, **fields):
-    """Waits until a device is offered an activity with these fields that an app there opens; answers the offer."""
+    """Waits until an activity with these fields, which an app opens, is offered to a device. Returns the offer."""
     watch = taker.follow("watch")
     while (offer := watch.next()) is not None:
         if offer.get("type") == TYPE and all(offer.get(key) == value for key, value in fields.items()):
-            # An app says nothing when its types are known: it was attached before anything was published.
+            # An app does not report when its types are known, but it was attached before anything was published.
             watch.process.kill()
             return offer
     raise Failure(f"the watch ended: {watch.seen}")
 
 
 def carry_on(taker, reader):
-    """Continues the activity; answers what the app was given."""
+    """Continues the activity. Returns the data that the app received."""
     taker.ctl("continue", "--type", TYPE)
     return reader.wait("continue")
 
 
 def fetched_files(daemon):
-    """What was fetched on a device and is there."""
+    """Returns the fetched files that exist on a device."""
     found = []
     for folder, _, names in os.walk(os.path.join(daemon.folder, "cache", "handoff", "documents")):
         found += [name for name in names if not (name.endswith(".lock") and folder.endswith("documents"))]
     return found
 
 
-@test("of a file's URL that a command publishes, the other device gets the name alone")
+@test("of a file URL that a command publishes, only the name is sent to the other device")
 def command_publishes(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", json.dumps({"document": {"$url": f"file://{origin.folder}/Draft.txt"}}))
@@ -79,23 +79,23 @@ def command_publishes(stage):
     expect(origin.folder not in given.output, f"a path was sent: {given}")
 
 
-@test("a document in a shared root arrives as the same one of the other device")
+@test("a document in a shared root arrives as the same document of the other device")
 def shared_root(stage):
     origin, taker, author, reader = apps(stage, "root = notes HERE/Sync/Notes\n", "root = notes HERE/elsewhere\n")
     path = write(origin, "Sync/Notes/sub/Letter to Ada.md")
     there = write(taker, "elsewhere/sub/Letter to Ada.md", b"the same")
     author.do("document", path=path, type=TYPE)
     offer = offered(taker)
-    expect(offer["title"] == "Letter to Ada.md", f"the title is the name: {offer}")
+    expect(offer["title"] == "Letter to Ada.md", f"the title is not the name: {offer}")
     given = carry_on(taker, reader)
-    expect(given["userInfo"][KEY] == "URL file://" + there.replace(" ", "%20"), f"the same document: {given}")
+    expect(given["userInfo"][KEY] == "URL file://" + there.replace(" ", "%20"), f"not the same document: {given}")
     reader.do("access")
     access = reader.wait("access")
-    expect(access["there"] and access["path"] == there and access["bytes"] == 8, f"it is simply here: {access}")
+    expect(access["there"] and access["path"] == there and access["bytes"] == 8, f"not accessible: {access}")
     reader.do("unaccess")
     reader.wait("unaccess")
-    expect(os.path.exists(there), "a file of the user's own is not deleted")
-    expect(os.path.realpath(origin.folder) not in str(given), f"no path travels: {given}")
+    expect(os.path.exists(there), "a file of the user was deleted")
+    expect(os.path.realpath(origin.folder) not in str(given), f"a path was sent: {given}")
 
 
 @test("a document in a checkout arrives in the other checkout of the same repository")
@@ -108,12 +108,12 @@ def repository(stage):
     offered(taker)
     given = carry_on(taker, reader)
     there = os.path.join(os.path.realpath(taker.folder), "code/host/mine/chapter/one.md")
-    expect(given["userInfo"][KEY] == "URL file://" + there, f"in the other checkout: {given}")
+    expect(given["userInfo"][KEY] == "URL file://" + there, f"not in the other checkout: {given}")
     reader.do("access")
-    expect(reader.wait("access")["there"] is False, "it has not come there yet")
+    expect(reader.wait("access")["there"] is False, "the document is already there")
 
 
-@test("another document is fetched when it is accessed, on the main queue, and deleted afterwards")
+@test("any other document is fetched when it is accessed, on the main queue, and deleted afterwards")
 def fetch(stage):
     origin, taker, author, reader = apps(stage)
     content = os.urandom(5_000_000)
@@ -125,30 +125,30 @@ def fetch(stage):
     offered(taker, streams=True)
     given = carry_on(taker, reader)
     urls = given["userInfo"]["files"]
-    expect("handoff-document:name/missing" in urls[2], f"what cannot be read leads nowhere: {urls}")
-    expect(not any(origin.folder in url for url in urls), f"no path travels: {urls}")
-    # Twice, and so it takes two ends.
+    expect("handoff-document:name/missing" in urls[2], f"an unreadable file has a URL: {urls}")
+    expect(not any(origin.folder in url for url in urls), f"a path was sent: {urls}")
+    # It is accessed twice, and so must be released twice.
     for _ in range(2):
         reader.do("access", index=0)
         access = reader.wait("access")
-        expect(access["there"] and access["bytes"] == len(content), f"it is here: {access}")
+        expect(access["there"] and access["bytes"] == len(content), f"not accessible: {access}")
     with open(access["path"], "rb") as file:
-        expect(hashlib.sha256(file.read()).digest() == hashlib.sha256(content).digest(), "it is what was sent")
-    expect(os.stat(os.path.dirname(access["path"])).st_mode & 0o777 == 0o700, "it is the user's alone")
+        expect(hashlib.sha256(file.read()).digest() == hashlib.sha256(content).digest(), "the content differs")
+    expect(os.stat(os.path.dirname(access["path"])).st_mode & 0o777 == 0o700, "other users can read it")
     for there in (True, False):
         reader.do("unaccess", index=0)
-        expect(reader.wait("unaccess")["there"] is there, "the last one deletes it")
+        expect(reader.wait("unaccess")["there"] is there, "it was not deleted with the last access")
     reader.do("fetch", index=1)
     folder = reader.wait("access")
-    expect(folder["there"] and os.listdir(folder["path"]) == ["inside"], f"a folder comes whole: {folder}")
+    expect(folder["there"] and os.listdir(folder["path"]) == ["inside"], f"the folder is incomplete: {folder}")
     reader.do("unaccess", index=1)
-    expect(reader.wait("unaccess")["there"] is False and not fetched_files(taker), "nothing is left")
+    expect(reader.wait("unaccess")["there"] is False and not fetched_files(taker), "files remain")
     reader.do("fetch", index=2)
     failed = reader.wait("access")
-    expect(failed["there"] is False and "missing is not available" in failed["message"], f"said why: {failed}")
+    expect(failed["there"] is False and "missing is not available" in failed["message"], f"wrong reason: {failed}")
 
 
-@test("a document that was changed or deleted since is fetched as it is, or not at all")
+@test("a document that was changed or deleted since is fetched in its current state, or not at all")
 def changed(stage):
     origin, taker, author, reader = apps(stage)
     path = write(origin, "private/draft.txt", b"first")
@@ -157,24 +157,24 @@ def changed(stage):
     carry_on(taker, reader)
     write(origin, "private/draft.txt", b"second, and longer")
     reader.do("access")
-    expect(reader.wait("access")["bytes"] == len(b"second, and longer"), "what it says now")
+    expect(reader.wait("access")["bytes"] == len(b"second, and longer"), "not the current content")
     reader.do("unaccess")
     reader.wait("unaccess")
     os.unlink(path)
     reader.do("fetch")
     failed = reader.wait("access")
-    expect(failed["there"] is False and "draft.txt" in failed["message"], f"said why: {failed}")
-    expect("private" not in failed["message"], f"without the path: {failed}")
-    # It is closed: nothing of it is served any more.
+    expect(failed["there"] is False and "draft.txt" in failed["message"], f"wrong reason: {failed}")
+    expect("private" not in failed["message"], f"the error contains the path: {failed}")
+    # It is closed, so none of its files are served any more.
     write(origin, "private/draft.txt", b"third")
     author.do("close")
-    author.state()  # What it is told next is answered behind that.
+    author.state()  # The next command is answered after that.
     reader.do("fetch")
     failed = reader.wait("access")
-    expect(failed["there"] is False, f"its activity has ended: {failed}")
+    expect(failed["there"] is False, f"the error is not that its activity has ended: {failed}")
 
 
-@test("an app that ends in the middle of a fetch is an error, and leaves nothing")
+@test("an app that exits during a fetch causes an error, and leaves nothing behind")
 def gone(stage):
     origin, taker, author, reader = apps(stage)
     path = write(origin, "private/huge.bin")
@@ -183,15 +183,15 @@ def gone(stage):
     offered(taker, streams=True)
     carry_on(taker, reader)
     reader.do("fetch")
-    # There may be no room for so much, which is an error of its own.
+    # There may not be enough space for it, which is a separate error.
     first = reader.next()
     while first["event"] not in ("progress", "access"):
         first = reader.next()
     if first["event"] == "progress":
         author.process.kill()
         first = reader.wait("access")
-    expect(first["there"] is False and first["code"] in (4608, 4609, 4610), f"said why: {first}")
-    expect(not [name for name in fetched_files(taker) if name == "huge.bin"], "half a document is none")
+    expect(first["there"] is False and first["code"] in (4608, 4609, 4610), f"wrong reason: {first}")
+    expect(not [name for name in fetched_files(taker) if name == "huge.bin"], "an incomplete document remains")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""The example programs over two daemons of one account, as two people at two terminals would use them.
+"""The example programs over two daemons of one account, as two people at two terminals would use
+them.
 
-HANDOFF_EXAMPLES: the folder with the built programs; default .build/examples/debug (Examples/build).
+HANDOFF_EXAMPLES: the folder with the built programs; default .build/examples/debug
+(Examples/build).
 """
 
 import base64
@@ -29,12 +31,12 @@ TEAM = "EXAMPLES"
 
 
 class App:
-    """An example program at one of the daemons: lines in, lines out."""
+    """An example program connected to one of the daemons, with lines of input and output."""
 
     def __init__(self, daemon, program, data=None, wait=True):
         self.daemon, self.program = daemon, program
         self.log = os.path.join(daemon.folder, f"{program}-{len(daemon.stage.processes)}.log")
-        # The data folder is the home's unless two apps share one, as if something synchronised it.
+        # The data folder is in the home folder unless two apps share one, as if it were synchronized.
         environment = daemon.environment | ({"XDG_DATA_HOME": data} if data else {})
         with open(self.log, "ab") as errors:
             self.process = subprocess.Popen(
@@ -58,7 +60,7 @@ class App:
         return self
 
     def wait(self, pattern, within=20):
-        """The next line that matches a regular expression as a whole; those before it are skipped."""
+        """Returns the next line that matches a regular expression as a whole, skipping those before it."""
         limit = time.monotonic() + within
         while True:
             try:
@@ -78,7 +80,8 @@ class App:
 
 
 class OriginApp:
-    """An app that is none of the examples: publishes, and writes certain bytes into each stream that is asked for."""
+    """An app that is not one of the examples. It publishes, and writes fixed bytes into each stream
+    that is requested."""
 
     def __init__(self, daemon, kind, info, content):
         self.calls, self.attached = Connection(daemon), Connection(daemon)
@@ -102,7 +105,7 @@ class OriginApp:
             return
 
     def close(self):
-        # The number of a descriptor that is closed may be the next one's, from which the thread would then read.
+        # A closed descriptor's number may be reused, and the thread would then read from the wrong file.
         self.attached.socket.shutdown(socket.SHUT_RDWR)
         self.thread.join(20)
         self.attached.close()
@@ -110,7 +113,7 @@ class OriginApp:
 
 
 def offered(daemon, type, **fields):
-    """Waits until a daemon is offered an activity of this type, now or after a change."""
+    """Waits until an activity of this type is offered to a daemon, initially or after a change."""
     watch = daemon.follow("watch")
     limit = time.monotonic() + 20
     while (event := watch.next(max(0.01, limit - time.monotonic()))) is not None:
@@ -121,12 +124,12 @@ def offered(daemon, type, **fields):
 
 
 def take(daemon, type, code=0):
-    """Continues on a daemon, where the running app takes it."""
+    """Continues an activity on a daemon, where the running app accepts it."""
     return daemon.ctl("continue", "--type", type, code=code)
 
 
 def take_from(daemon, type, name):
-    """Continues what a certain device offers, once it does, and is where it says."""
+    """Continues an activity that a given device offers, once it offers it and is reachable."""
     limit = time.monotonic() + 20
     while (result := daemon.ctl("continue", "--type", type, "--from", name, code=None)).code != 0:
         reason = json.loads(result.errors).get("reason")
@@ -135,8 +138,9 @@ def take_from(daemon, type, name):
 
 
 def hand_over(here, there, type, pattern):
-    """Continues at one app what another one does, until it says what is expected. What an app marks as news in the very
-    moment in which its activity is taken is not known to its daemon yet: then the next attempt has it."""
+    """Continues at one app the activity of another, until it prints the expected line. A change
+    that an app makes at the very moment at which its activity is fetched has not reached its daemon
+    yet, so the next attempt gets it."""
     for attempt in (1, 2, 3):
         take_from(there.daemon, type, here.daemon.name)
         try:
@@ -149,7 +153,7 @@ def hand_over(here, there, type, pattern):
 MAP, STORE = "com.example.mapviewer.map-viewing", "com.example.mapviewer.store-editing"
 
 
-@test("every program explains itself, refuses what it does not know, and ends with its input")
+@test("every program has help, rejects unknown options, and exits at the end of its input")
 def help_texts(stage):
     environment = {"PATH": "/usr/bin:/bin", "HOME": stage.folder, "HANDOFF_SOCKET": os.path.join(stage.folder, "none")}
     for program in PROGRAMS:
@@ -160,12 +164,12 @@ def help_texts(stage):
         wrong = run([path, "--nonsense"], environment)
         expect(wrong.code == 2 and "--nonsense" in wrong.errors, f"not refused: {wrong}")
         ended = run([path], environment, input=b"show\nnonsense\n")
-        expect(ended.code == 0 and "help" in ended.output, f"did not end with its input: {ended}")
+        expect(ended.code == 0 and "help" in ended.output, f"did not exit at the end of its input: {ended}")
         closed = run(["sh", "-c", 'exec "$0" --plain <&-', path], environment)
-        expect(closed.code == 0, f"did not end without an input: {closed}")
+        expect(closed.code == 0, f"did not exit without an input: {closed}")
 
 
-@test("MapViewer: the map that is shown on one device is shown on the other")
+@test("MapViewer: a map displayed on one device is displayed on the other")
 def map_viewing(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "MapViewer"), App(laptop, "MapViewer")
@@ -175,19 +179,19 @@ def map_viewing(stage):
     hand_over(here, there, MAP, f"region {re.escape(region)}")
     expect([f"receiving {MAP}", f"continued {MAP}"] == [line for line in there.seen if line.endswith(MAP)][:2],
            f"wrong order: {list(there.seen)}")
-    # The picture is the same, too: its head, and the stores.
+    # The picture is the same, too: its header and the stores.
     there.wait("pins 1 2")
     there.type("show")
     there.wait(f".* MapViewer  {re.escape(region)} .*")
     there.wait(r".*\(2\).*")
-    # And back: what was continued is current where it was continued.
+    # In the other direction: a continued activity is current where it was continued.
     there.type("pan n")
     region = there.wait("region (.*)")[1]
     offered(desk, MAP, deviceName="laptop")
     hand_over(there, here, MAP, f"region {re.escape(region)}")
 
 
-@test("MapViewer: a store opens once its pin is there, and closes where it was opened")
+@test("MapViewer: a store opens once its pin is loaded, and closes where it was opened")
 def store_editing(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "MapViewer"), App(laptop, "MapViewer")
@@ -199,7 +203,7 @@ def store_editing(stage):
     here.wait("popover open 4")
     offered(laptop, STORE, title="Looking at Compass & Rose")
     take(laptop, STORE)
-    # The restoration handler is kept while the map of the laptop looks for the store.
+    # The restoration handler is kept while the map of the laptop searches for the store.
     there.wait("waiting for the pin of 4")
     there.wait(f"continued {STORE}")
     there.wait("pins .*4.*")
@@ -209,7 +213,7 @@ def store_editing(stage):
     there.wait(".*Compass & Rose.*")
 
 
-@test("MapViewer: favourites are beside Handoff, in a file of their own")
+@test("MapViewer: favourites are synchronized outside Handoff, in their own file")
 def favourites(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     shared = os.path.join(stage.folder, "synchronised")
@@ -221,20 +225,20 @@ def favourites(stage):
     here.wait("favourite 2")
     offered(laptop, STORE)
     payload = laptop.ctl("continue", "--type", STORE, "--print").line
-    expect(set(payload["userInfo"]) == {"store-url", "store-latitude", "store-longitude"}, f"too much in it: {payload}")
+    expect(set(payload["userInfo"]) == {"store-url", "store-latitude", "store-longitude"}, f"it contains too much: {payload}")
     expect(payload["userInfo"]["store-url"] == {"$url": "https://shops.example.com/2"}, f"wrong store: {payload}")
     expect(sorted(payload["requiredUserInfoKeys"]) == sorted(payload["userInfo"]), f"not all required: {payload}")
-    # Started without Handoff, it is there where the file is, and not elsewhere.
+    # Started without Handoff, the favourite exists on the device with the file and not on the other.
     for app, expected in ((there, "★ favourite"), (stranger, "☆ not a favourite")):
         app.type("open 2")
         app.wait("popover open 2")
         app.type("show")
         app.wait(f".*{expected} .*")
     with open(os.path.join(shared, "handoff-examples", "favourites")) as file:
-        expect(file.read() == "2\n", "the file says something else")
+        expect(file.read() == "2\n", "the file has other content")
 
 
-@test("on a terminal keys are commands, the picture follows what comes, and the screen is given back")
+@test("on a terminal keys are commands, the picture follows changes, and the screen is restored at exit")
 def keys(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     there = Terminal(laptop, program=os.path.join(EXAMPLES, "MapViewer"))
@@ -259,10 +263,10 @@ def keys(stage):
     there.sees("Harbour Atlas")
     there.type("\x03")
     there.sees(r"\x1b\[\?1049l")
-    expect(there.process.wait(20) == 0, f"ended with {there.process.returncode}")
+    expect(there.process.wait(20) == 0, f"exited with {there.process.returncode}")
 
 
-@test("MapViewer: what it cannot show it does not take")
+@test("MapViewer: a map that it cannot display is declined")
 def unknown_store(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     there = App(laptop, "MapViewer")
@@ -271,7 +275,7 @@ def unknown_store(stage):
     offered(laptop, STORE)
     failed = take(laptop, STORE, code=None)
     there.wait("refused: the activity does not name a known store")
-    expect(failed.code != 0 and json.loads(failed.errors or failed.output)["code"] == 4608, f"it was taken: {failed}")
+    expect(failed.code != 0 and json.loads(failed.errors or failed.output)["code"] == 4608, f"it was accepted: {failed}")
 
 
 VIEWPORT = "com.example.mapoff.viewport"
@@ -281,7 +285,7 @@ def packed(*numbers):
     return base64.b64encode(struct.pack("<4d", *numbers)).decode()
 
 
-@test("MapOff: the viewport goes as 32 bytes, after many steps as well as after one")
+@test("MapOff: the viewport is sent as 32 bytes, after many steps as well as after one")
 def viewport(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "MapOff"), App(laptop, "MapOff")
@@ -294,7 +298,7 @@ def viewport(stage):
             break
     expect(right, f"not the bytes of the region: {payload}")
     hand_over(here, there, VIEWPORT, f"region {re.escape(region)}")
-    # Two hundred steps cost a few updates, and the last of them is what arrives.
+    # Two hundred steps cause a few updates, and the last state arrives.
     here.type(*["zoom in", "pan e", "zoom out", "pan s"] * 50, "go -12.5 130")
     region = here.wait(r"region (-12\.50 130\.00 .*)")[1]
     hand_over(here, there, VIEWPORT, f"region {re.escape(region)}")
@@ -302,7 +306,7 @@ def viewport(stage):
     expect(not saves or int(saves[-1].split()[1]) < 8, f"saved at each step: {saves}")
 
 
-@test("MapOff: bytes that are no viewport are refused")
+@test("MapOff: bytes that are not a viewport are rejected")
 def no_viewport(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     there = App(laptop, "MapOff")
@@ -311,14 +315,14 @@ def no_viewport(stage):
         publish = desk.publish(VIEWPORT, "--team", TEAM, "--user-info", json.dumps({"region": value}))
         offered(laptop, VIEWPORT, id=publish.id)
         failed = laptop.ctl("continue", publish.id, code=None)
-        expect(failed.code == 1, f"it was taken: {failed}")
+        expect(failed.code == 1, f"it was accepted: {failed}")
         there.wait("refused: the activity has no viewport of 32 bytes")
-        expect(publish.interrupt() == 0, "publish did not end in order")
+        expect(publish.interrupt() == 0, "publish did not exit cleanly")
     there.type("show")
     there.wait(r".* MapOff  20\.00 0\.00 140\.00 360\.00 .*")
 
 
-@test("MapOff: a device that goes away in between is named, and the map stays where it was")
+@test("MapOff: a device that goes offline during a continuation is named, and the map stays in place")
 def origin_gone(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "MapOff"), App(laptop, "MapOff")
@@ -333,7 +337,7 @@ def origin_gone(stage):
     there.wait(r".* MapOff  20\.00 0\.00 140\.00 360\.00 .*")
 
 
-@test("MapViewer: a map goes back and forth between two devices, and neither loses it")
+@test("MapViewer: a map moves back and forth between two devices, and neither loses it")
 def back_and_forth(stage):
     devices = stage.pair(("desk", "laptop"))
     apps = [App(device, "MapViewer") for device in devices]
@@ -342,7 +346,7 @@ def back_and_forth(stage):
         here, there = apps[round % 2], apps[1 - round % 2]
         steps = ["pan n", "pan s", "pan e", "pan w", "zoom in", "zoom out"]
         moves = [choose.choice(steps) for _ in range(choose.randrange(6))]
-        # A place of its own for each round, so that it is seen to arrive.
+        # Each round has its own position, so that its arrival is visible.
         here.type(*moves, f"go {round - 20} {7 * round - 100}")
         region = here.wait(rf"region ({round - 20}\.00 {7 * round - 100}\.00 .*)")[1]
         hand_over(here, there, MAP, f"region {re.escape(region)}")
@@ -357,7 +361,7 @@ def other_team(stage):
     expect(offer["opens"]["kind"] != "app", f"the app would open it: {offer}")
 
 
-@test("MapOff: the app is ended and started, and so is the daemon below it")
+@test("MapOff: continues to work after a restart of the app, and of the daemon")
 def ends_and_begins(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     watch = laptop.follow("watch")
@@ -370,14 +374,14 @@ def ends_and_begins(stage):
     for round in range(3):
         desk.kill() if round == 1 else desk.stop()
         here.wait("not connected: .*")
-        # The user goes on meanwhile.
+        # The user continues in the meantime.
         here.type(f"go {round + 1} 50")
         region = here.wait(rf"region ({round + 1}\.00 50\.00 .*)")[1]
         desk.start()
         here.wait("connected")
         offered(laptop, VIEWPORT, deviceName="desk")
         hand_over(here, there, VIEWPORT, f"region {re.escape(region)}")
-    # And the app before the daemon.
+    # The app restarts before the daemon.
     laptop.stop()
     there.wait("not connected: .*")
     early = App(laptop, "MapOff", wait=False)
@@ -389,14 +393,14 @@ def ends_and_begins(stage):
 SHAPES = "com.example.shapes."
 
 
-@test("Shapes: a shape that is begun here is drawn there")
+@test("Shapes: a shape started on one device is drawn on the other")
 def create_shape(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
     here.type("create triangle red")
     here.wait("doing: Drawing a red triangle")
     offer = offered(laptop, SHAPES + "create-shape", title="Drawing a red triangle")
-    expect(offer["streams"] is False, f"nothing to stream here: {offer}")
+    expect(offer["streams"] is False, f"nothing to stream yet: {offer}")
     info = laptop.ctl("continue", "--print").line["userInfo"]
     expect(info == {"activity-version": 2, "shape-type": "triangle", "colour": "red"}, f"wrong: {info}")
     take(laptop, SHAPES + "create-shape")
@@ -407,7 +411,7 @@ def create_shape(stage):
     there.wait(".*RRRR.*")
 
 
-@test("Shapes: a drawing of 6 MB goes over a stream, with the shape that is being changed", limit=240)
+@test("Shapes: a drawing of 6 MB is sent over a stream, with the shape that is being edited", limit=240)
 def large_drawing(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
@@ -427,7 +431,7 @@ def large_drawing(stage):
     sent, received = (open(path, "rb").read() for path in files)
     expect(len(sent) > 5_000_000, f"only {len(sent)} bytes")
     expect(sent == received, "the drawings differ")
-    # And it goes back, changed.
+    # It returns with a change.
     there.type("move 100 100")
     there.wait("doing: Changing a .* of Harbour plan")
     take_from(desk, SHAPES + "edit-shape", "laptop")
@@ -437,10 +441,10 @@ def large_drawing(stage):
     there.type(f"save {files[1]}")
     there.wait("saved 220000 shapes", within=60)
     back, kept = (open(path, "rb").read() for path in files)
-    expect(back == kept and back != sent, "the drawing did not come back changed")
+    expect(back == kept and back != sent, "the drawing did not return with the change")
 
 
-@test("Shapes: title and author go along with the properties of the drawing")
+@test("Shapes: title and author are sent with the properties of the drawing")
 def properties(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
@@ -458,7 +462,7 @@ def properties(stage):
     expect(lines == ["drawing 1", "title Pier \u2603", "author Ada Lovelace", "circle blue 100 100 50 50"], f"{lines}")
 
 
-@test("Shapes: an earlier version is understood, a later one is named")
+@test("Shapes: an earlier version is understood, and a later one is reported")
 def versions(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     there = App(laptop, "Shapes")
@@ -478,7 +482,7 @@ def versions(stage):
         publish.interrupt()
 
 
-@test("Shapes: a drawing that does not come whole is not taken for one")
+@test("Shapes: an incomplete drawing is rejected")
 def cut_drawing(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     there = App(laptop, "Shapes")
@@ -504,7 +508,7 @@ POSTS, THREADS, MESSAGE = (
 WEB = "https://forum.example.com"
 
 
-@test("ForumReader: threads, lists and messages are continued where one was, with their web pages")
+@test("ForumReader: threads, lists and messages are continued at the same place, with their web pages")
 def forum_routes(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "ForumReader"), App(laptop, "ForumReader")
@@ -546,11 +550,11 @@ def forum_scrolling(stage):
     there.wait(".*▶ .*#101-7.*")
 
 
-@test("ForumReader: optional members have defaults, without a required one there is no place to show")
+@test("ForumReader: optional members have defaults, and a missing required one is reported")
 def forum_members(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     there = App(laptop, "ForumReader")
-    # Read up to the second page, which is this device's own business.
+    # Read up to the second page, which is local to this device.
     there.type("thread 201 1")
     there.wait("shows .*page=1.*")
     for kind, info, said in (
@@ -571,7 +575,7 @@ def forum_members(stage):
         publish.interrupt()
 
 
-@test("ForumReader: a screen that goes takes its activity with it")
+@test("ForumReader: closing a screen withdraws its activity")
 def forum_screens(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     watch = laptop.follow("watch")
@@ -584,10 +588,10 @@ def forum_screens(stage):
         due.discard((event["event"], event["type"]))
     expect(first["id"] != event["id"] or event["event"] == "removed", f"the same activity: {event}")
     offers = laptop.ctl("list").lines
-    expect([offer["type"] for offer in offers] == [MESSAGE], f"more is offered: {offers}")
+    expect([offer["type"] for offer in offers] == [MESSAGE], f"unexpected offers: {offers}")
 
 
-# What each program is started for, the payload, and what it says then.
+# The type for which each program is started, the payload, and the line that it prints.
 STARTS = (
     ("MapViewer", MAP, {"center-latitude": 48.0, "center-longitude": 16.0, "span-latitude": 10.0, "span-longitude": 20.0},
      "region 48.00 16.00 10.00 20.00"),
@@ -601,7 +605,7 @@ STARTS = (
 @test("choosing an offer starts the program that continues it, in a terminal")
 def started(stage):
     desk = Desk(stage, real=["gio"])
-    # A terminal that keeps what is shown. Its input is open until the test says 'quit'.
+    # A terminal that saves its output. Its input is open until the test writes 'quit'.
     shown, typed = os.path.join(stage.folder, "shown"), os.path.join(stage.folder, "typed")
     os.mkfifo(typed)
     path = desk.write(desk.programs, "xterm", f"""#!/bin/sh
@@ -628,7 +632,7 @@ exec "$@" --plain <>'{typed}' >>'{shown}' 2>&1
 
 
 def wait_for_line(path, wanted, within=20):
-    """Waits until a file has a line; answers all of its lines."""
+    """Waits until a file contains a line. Returns all of its lines."""
     limit = time.monotonic() + within
     lines = []
     while time.monotonic() < limit:
@@ -637,15 +641,15 @@ def wait_for_line(path, wanted, within=20):
                 lines = file.read().splitlines()
         if wanted in lines:
             return lines
-        time.sleep(0.02)  # The program writes in its own time.
+        time.sleep(0.02)  # The program writes at its own pace.
     raise Failure(f"no '{wanted}' in {path}: {lines}")
 
 
-@test("the handler file that the plugin has made of an Info.plist is one")
+@test("the handler file that the plugin generates from an Info.plist is valid")
 def handler_file(stage):
     desk = Desk(stage)
     made = glob.glob(os.path.join(EXAMPLES, "*_MapViewer.resources", "Handoff-handler.json"))
-    expect(len(made) == 1, f"no handler file: {made}")
+    expect(len(made) == 1, f"invalid handler file: {made}")
     with open(made[0]) as file:
         desk.write(desk.config, "handlers.d/mapviewer.json", file.read())
     os.symlink(os.path.join(EXAMPLES, "MapViewer"), os.path.join(desk.programs, "MapViewer"))
@@ -656,9 +660,9 @@ def handler_file(stage):
     expect(set(known["com.example.mapviewer"]["types"]) == {MAP, STORE}, f"wrong: {known}")
 
 
-@test("a wrong Info.plist is named by its place")
+@test("an invalid Info.plist is reported with its position")
 def wrong_info(stage):
-    # What the package manager calls it where it builds it for a plugin alone.
+    # The name that the package manager uses when it builds the program only for a plugin.
     tool = os.path.join(EXAMPLES, "handoff-info-tool")
     for text, said in (("<plist><array/></plist>", "not a dictionary"), ("<plist><dict/></plist>", "NSUserActivityTypes is missing"),
                        ("<plist><dict><key>NSUserActivityTypes</key><array><string>a b</string></array></dict></plist>",
@@ -667,7 +671,7 @@ def wrong_info(stage):
         made = [os.path.join(stage.folder, name) for name in ("copy", "handler")]
         refused = run([tool, info, "App", *made], {"PATH": "/usr/bin:/bin"})
         expect(refused.code == 1 and f"{info}:1: error: " in refused.errors and said in refused.errors, f"{refused}")
-        expect(not any(map(os.path.exists, made)), "something was written")
+        expect(not any(map(os.path.exists, made)), "output was written")
 
 
 @test("a desktop entry names the types that its program continues")
@@ -686,11 +690,11 @@ def entries(stage):
     expect(not attached, f"apps without an entry: {attached}")
 
 
-@test("the programs link neither OpenSSL nor Avahi, and are built from one line")
+@test("the programs link neither OpenSSL nor Avahi, and are built by one command")
 def linked(stage):
     for program in PROGRAMS:
         listed = run(["ldd", os.path.join(EXAMPLES, program)], dict(os.environ))
-        expect(listed.code == 0 and "libc.so" in listed.output, f"nothing to look at: {listed}")
+        expect(listed.code == 0 and "libc.so" in listed.output, f"no libraries listed: {listed}")
         for name in ("libssl", "libcrypto", "libavahi"):
             expect(name not in listed.output, f"{program} links {name}: {listed}")
     with open(os.path.join(ROOT, "Examples", "Package.swift")) as file:

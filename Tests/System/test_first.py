@@ -1,4 +1,5 @@
-"""From an empty folder to the first handoff, by docs/handoffkit.md alone: the steps of the page, and how long they take."""
+"""From an empty folder to the first handoff, following docs/handoffkit.md: the steps of the page,
+and their duration."""
 
 import os
 import re
@@ -11,7 +12,7 @@ PAGE = os.path.join(ROOT, "docs", "handoffkit.md")
 
 
 def pieces():
-    """The manifest and the program of the page."""
+    """Returns the manifest and the program of the page."""
     with open(PAGE) as file:
         text = file.read()
     program = re.search(r"^```swift\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
@@ -23,7 +24,7 @@ def pieces():
 def first(stage):
     folder = os.path.join(stage.folder, "reader")
     os.makedirs(os.path.join(folder, "Sources", "Reader"))
-    # The page says where the checkout is; its folder has the name of the package.
+    # The page states the place of the checkout, whose folder has the name of the package.
     os.symlink(ROOT, os.path.join(stage.folder, "handoff"))
     began = time.monotonic()
     for name, text in zip(("Package.swift", "Sources/Reader/main.swift"), pieces()):
@@ -39,14 +40,14 @@ def first(stage):
     commands = {}
     while len(commands) < 2:
         line = devices.stdout.readline()
-        expect(line, "handoff-try has ended")
+        expect(line, "handoff-try has exited")
         if said := re.match(r"  (Desk|Laptop): +HANDOFF_SOCKET=(\S+) (.*)", line):
             commands[said[1]] = said[2], said[3]
     shown = {}
     for name, (socket, program) in commands.items():
         shown[name] = os.path.join(stage.folder, f"{name}.out")
         with open(shown[name], "w") as output:
-            # Lines come at once, as on a terminal.
+            # Lines are written immediately, as on a terminal.
             stage.processes.append(subprocess.Popen(
                 ["stdbuf", "-oL", program], cwd=folder, env={**os.environ, "HANDOFF_SOCKET": socket}, stdout=output))
     limit = time.monotonic() + 30
@@ -54,11 +55,11 @@ def first(stage):
         expect(time.monotonic() < limit, "nothing was continued at Laptop")
         devices.stdin.write("laptop\n")
         devices.stdin.flush()
-        time.sleep(0.2)  # Both programs attach in their own time.
+        time.sleep(0.2)  # Both programs attach at their own pace.
     print(f"  5 steps, {time.monotonic() - began:.0f} s, of which the build took {build:.0f} s")
     devices.stdin.close()
     if devices.wait(20) != 0:
-        raise Failure("handoff-try did not end with its input")
+        raise Failure("handoff-try did not exit at the end of its input")
 
 
 if __name__ == "__main__":

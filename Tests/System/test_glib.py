@@ -1,4 +1,4 @@
-"""HandoffGLib: an app with GTK 4 whose parts belong to the main actor, which GLib's loop serves, between two daemons."""
+"""HandoffGLib: a GTK 4 app whose parts belong to the main actor, served by GLib's loop, between two daemons."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ WITHIN = 40
 
 
 class Reader:
-    """A GTKProgram at a daemon; `wait` reads its lines."""
+    """A GTKProgram connected to a daemon. `wait` reads its lines."""
 
     def __init__(self, stage, screen, daemon):
         self.log = os.path.join(daemon.folder, "gtk.log")
@@ -21,7 +21,7 @@ class Reader:
             self.process = subprocess.Popen(
                 [PROGRAM], env=screen.environment(daemon), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
         stage.processes.append(self.process)
-        # An app whose main actor stands still prints nothing, and does not end by itself.
+        # An app whose main actor is blocked prints nothing, and does not exit.
         guard = threading.Timer(WITHIN, self.process.kill)
         guard.daemon = True
         guard.start()
@@ -53,9 +53,9 @@ def gtk(stage):
     laptop.ctl("continue", "--type", TYPE)
     there.wait("continues 7 main")
     there.wait("task main")
-    expect(there.process.wait(20) == 0, "the app did not end by the main actor")
+    expect(there.process.wait(20) == 0, "the app did not exit by the main actor")
     here.process.stdin.close()
-    expect(here.process.wait(20) == 0, "the app did not end with its input")
+    expect(here.process.wait(20) == 0, "the app did not exit at the end of its input")
 
 
 if __name__ == "__main__":

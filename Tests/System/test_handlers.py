@@ -1,5 +1,5 @@
-"""Which app opens an activity, and opening it: apps that are started, the web, switches. Two daemons on loopback; the apps are
-played, and so is the browser. gio is the real one."""
+"""Which app opens an activity, and opening it: starting apps, the web, and switches. Runs two
+daemons on loopback. The apps and the browser are simulated, and gio is the real one."""
 
 import json
 import os
@@ -20,7 +20,7 @@ OTHER = "com.example.other"
 WEB = "NSUserActivityTypeBrowsingWeb"
 
 
-@test("an app that does not run is started, and gets its activity once it attaches")
+@test("an app that is not running is started, and receives its activity once it attaches")
 def started(stage):
     desk = Desk(stage)
     record = desk.app("org.example.Editor", TYPE, types=[TYPE])
@@ -36,14 +36,14 @@ def started(stage):
     content = events(record, "continue", continuation=will["continuation"])["content"]
     expect(content["userInfo"] == {"page": 3} and content["title"] == "Draft", f"wrong: {content}")
     publish.wait("continued", deviceName="taker")
-    # Now it runs.
+    # The app is running now.
     desk.opens(kind="app", reason="it is running")
     desk.ctl("continue")
     with open(record) as file:
         expect(sum('"event": "started"' in line for line in file) == 1, "a running app was started again")
 
 
-@test("a started app has a session of its own, and nothing of the daemon's")
+@test("a started app has its own session, and inherits nothing from the daemon")
 def clean_start(stage):
     desk = Desk(stage)
     record = desk.app("app", TYPE, types=[TYPE])
@@ -54,14 +54,14 @@ def clean_start(stage):
     desk.ctl("continue")
     start = events(record, "started")
     expect(start["descriptors"] == [0, 1, 2], f"open descriptors: {start['descriptors']}")
-    expect(start["session"] == start["pid"], f"it is in the daemon's session: {start}")
-    expect(start["folder"] == desk.home, f"it begins in {start['folder']}")
+    expect(start["session"] == start["pid"], f"it runs in the daemon's session: {start}")
+    expect(start["folder"] == desk.home, f"it starts in {start['folder']}")
     left = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "INVOCATION_ID", "LISTEN_FDS"} & start["environment"].keys()
-    expect(not left, f"the service manager's words went on: {left}")
-    expect("SECRET" not in json.dumps(start), f"something of the peer is in the environment: {start}")
+    expect(not left, f"variables of the service manager were inherited: {left}")
+    expect("SECRET" not in json.dumps(start), f"the environment contains data of the peer: {start}")
 
 
-@test("a desktop entry is started by gio, whatever its Exec needs")
+@test("gio starts a desktop entry and expands its Exec line")
 def desktop_entry(stage):
     desk = Desk(stage, real=["gio"])
     record = desk.record()
@@ -76,7 +76,7 @@ def desktop_entry(stage):
     events(record, "continue")
 
 
-@test("an app that does not attach in time, and one that cannot be started, are named")
+@test("the error names an app that does not attach in time, or that cannot be started")
 def not_started(stage):
     desk = Desk(stage)
     desk.manifest("deaf", ["/bin/sleep", "60"], types=[TYPE])
@@ -99,7 +99,7 @@ def not_started(stage):
     expect("status 1" in refused["message"], f"wrong: {refused}")
 
 
-@test("without gio a desktop entry cannot be opened, and the error says what to install")
+@test("without gio a desktop entry cannot be opened, and the error names the package to install")
 def without_gio(stage):
     desk = Desk(stage)
     desk.entry("org.example.Editor", types=[TYPE])
@@ -110,7 +110,7 @@ def without_gio(stage):
     expect(refused["reason"] == "launchFailed" and "libglib2.0-bin" in refused["message"], f"wrong: {refused}")
 
 
-@test("where no app continues it, the page opens in the browser, as one argument and nothing else")
+@test("without a matching app the page opens in the browser, as the only argument")
 def page(stage):
     desk = Desk(stage)
     record = desk.browser()
@@ -126,7 +126,7 @@ def page(stage):
     publish.wait("continued", deviceName="taker")
 
 
-@test("a page that cannot be opened is an error, and the origin hears nothing")
+@test("a page that cannot be opened is an error, and the origin is not notified")
 def page_fails(stage):
     desk = Desk(stage)
     desk.browser(status=3)
@@ -135,13 +135,13 @@ def page_fails(stage):
     desk.opens(kind="web")
     refused = error(desk.ctl("continue", code=1))
     expect(refused["reason"] == "pageNotOpened" and "status 3" in refused["message"], f"wrong: {refused}")
-    expect("https://example.org/" in refused["message"], f"the address is lost: {refused}")
+    expect("https://example.org/" in refused["message"], f"the error lacks the address: {refused}")
     publish.interrupt()
     heard = publish.rest()
-    expect(not any(line["event"] == "continued" for line in heard), f"the origin heard: {heard}")
+    expect(not any(line["event"] == "continued" for line in heard), f"the origin was notified: {heard}")
 
 
-@test("an app that does not take it over leaves it to the browser")
+@test("an app that declines the activity leaves it to the browser")
 def refused_app(stage):
     desk = Desk(stage)
     record = desk.browser()
@@ -152,11 +152,11 @@ def refused_app(stage):
     done = desk.ctl("continue").line
     events(app, "continue")
     expect(done["opens"] == {"kind": "web"}, f"wrong: {done}")
-    expect(os.path.exists(record), "the browser was not asked")
+    expect(os.path.exists(record), "the browser was not started")
     publish.wait("continued")
 
 
-@test("an app that claims the site gets the page, and nothing that is its origin's alone")
+@test("an app that claims the site receives the page, and no data for the origin's own app")
 def claims(stage):
     desk = Desk(stage)
     browser = desk.browser()
@@ -170,11 +170,11 @@ def claims(stage):
     content = events(app, "continue")["content"]
     expect(content["type"] == WEB and content["userInfo"] == {} and content["team"] is None, f"wrong: {content}")
     expect(content["webpageURL"] == "https://www.Shop.example/1", f"wrong: {content}")
-    expect("HANDOFF_ACTIVITY_TYPE" not in events(app, "started")["environment"], "it declares no type")
-    expect(not os.path.exists(browser), "the browser was asked, too")
+    expect("HANDOFF_ACTIVITY_TYPE" not in events(app, "started")["environment"], "the app declares no type")
+    expect(not os.path.exists(browser), "the browser was started, too")
 
 
-@test("a file that is offered goes to the folder for downloads, with a number where its name is taken", limit=90)
+@test("an offered file is saved in the download folder, with a number if its name is in use", limit=90)
 def to_downloads(stage):
     desk = Desk(stage)
     folder = downloads(desk)
@@ -189,17 +189,17 @@ def to_downloads(stage):
     expect(done["opens"]["name"] == "Downloads", f"wrong: {done}")
     received(os.path.join(folder, "report.pdf"), content)
     publish.wait("stream", state="finished")
-    # Its receiver is gone, and the next one is another.
+    # The receiver has exited, and the next one is a new process.
     desk.opens(kind="app", reason="the only app that continues it")
     desk.ctl("continue", desk.offer["id"])
     received(os.path.join(folder, "report (2).pdf"), content)
 
 
-@test("a file that cannot be received is not taken over, and whoever asked for it is told", limit=90)
+@test("a file that cannot be received is not accepted, and the requester receives the reason", limit=90)
 def no_downloads(stage):
     desk = Desk(stage)
     folder = downloads(desk)
-    # Something else has the name of the folder.
+    # A file has the name of the folder.
     with open(folder, "w") as file:
         file.write("a file")
     desk.start()
@@ -213,7 +213,7 @@ def no_downloads(stage):
     publish.wait("stream", state="finished")
 
 
-@test("what is sent from standard input goes to the folder for downloads by the name of its device", limit=90)
+@test("data sent from standard input is saved in the download folder under the name of its device", limit=90)
 def without_a_name(stage):
     desk = Desk(stage)
     folder = downloads(desk)
@@ -225,10 +225,10 @@ def without_a_name(stage):
     send.stdin.close()
     desk.ctl("continue", desk.watch.wait("added")["id"])
     received(os.path.join(folder, "from origin"), b"some words")
-    expect(send.wait(30) == 0, "it goes on though it was taken")
+    expect(send.wait(30) == 0, "it still runs although it was accepted")
 
 
-@test("an app that knows nothing of Handoff opens a page, and a file that was received", limit=90)
+@test("an app without Handoff support opens a page, and a received file", limit=90)
 def knows_nothing(stage):
     desk = Desk(stage)
     folder = downloads(desk, has_app=False)
@@ -255,23 +255,23 @@ for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
     first = desk.publish(page)
     desk.opens(kind="app", name="The org.example.Viewer")
     desk.ctl("continue", desk.offer["id"])
-    expect(words() == ["--show", "https://news.example/a?b=%24(c)&d=%20"], "wrong words")
+    expect(words() == ["--show", "https://news.example/a?b=%24(c)&d=%20"], "wrong arguments")
     first.wait("continued")
     path = stage.file("a file.txt", "text")
     desk.publish(path)
     desk.ctl("continue", desk.offer["id"])
-    expect(words() == ["--show", os.path.join(folder, "a file.txt")], "wrong words")
+    expect(words() == ["--show", os.path.join(folder, "a file.txt")], "wrong arguments")
     received(os.path.join(folder, "a file.txt"), b"text")
 
 
-@test("a command of a desktop entry runs in its Path, and in a terminal where it asks for one", limit=90)
+@test("a command of a desktop entry runs in its Path, and in a terminal if the entry requests one", limit=90)
 def folder_and_terminal(stage):
     desk = Desk(stage, real=["gio"])
     downloads(desk, has_app=False)
     place = os.path.join(desk.home, "notes folder")
     os.makedirs(place)
     record, terminal = desk.record(), desk.record()
-    # A terminal emulator that notes its command and runs it.
+    # A terminal emulator that records its command and runs it.
     for name in ("xdg-terminal-exec", "xterm"):
         skipped = "shift" if name == "xterm" else ":"
         path = desk.write(desk.programs, name, f"""#!/bin/sh
@@ -302,7 +302,7 @@ exec "$@"
     same(ran(record), [place, "https://news.example/a"])
     same(ran(terminal)[:2], ["xdg-terminal-exec", "viewer"])
     os.unlink(entry)
-    # Exec, which gio runs: it takes a terminal that it knows.
+    # Exec, which gio runs. It uses a terminal that it knows.
     played = desk.record()
     quoted = " ".join(f'"{word}"' for word in desk.command(played, "--app", "org.example.Editor", TYPE))
     desk.entry("org.example.Editor", types=[TYPE], exec=quoted, extra=f"Terminal=true\nPath={place}")
@@ -325,7 +325,7 @@ printf '%s\\n' "$@" >'{record}.part'
     os.chmod(viewer, 0o755)
     desk.entry("org.example.Shop", exec="viewer", domains=["shop.example"], extra="X-Handoff-Exec=viewer %u")
     desk.start()
-    # Only the payload has the address, so the list cannot name the app yet.
+    # Only the payload contains the address, so the list cannot name the app yet.
     desk.publish(TYPE, "--web-url", "https://shop.example/cart")
     desk.ctl("continue", desk.offer["id"])
     awaited(record)
@@ -333,7 +333,7 @@ printf '%s\\n' "$@" >'{record}.part'
         same(file.read(), "https://shop.example/cart\n")
 
 
-@test("list says what would open an offer and why, and --here leaves out the others")
+@test("list shows what would open an offer and why, and --here omits the others")
 def reasons(stage):
     desk = Desk(stage)
     desk.entry("org.example.Editor", types=[TYPE], team="T")
@@ -341,7 +341,7 @@ def reasons(stage):
     desk.publish(TYPE)
     opens = desk.opens(kind="nothing")
     expect(opens["reason"] == f"The org.example.Editor continues {TYPE}, but for another team", f"wrong: {opens}")
-    expect(desk.ctl("list", "--here").lines == [], "what opens in nothing is listed as if it would")
+    expect(desk.ctl("list", "--here").lines == [], "an offer that nothing opens is listed as if something did")
     refused = error(desk.ctl("continue", code=1))
     expect(refused["reason"] == "noHandler" and "another team" in refused["message"], f"wrong: {refused}")
     desk.browser()
@@ -351,7 +351,7 @@ def reasons(stage):
     expect([line["opens"]["kind"] for line in here] == ["app"], f"wrong: {here}")
 
 
-@test("of several apps the running one opens it, then the user's choice, then the first; changes are seen at once")
+@test("of several apps the running one opens the activity, then the user's choice, then the first, and changes apply immediately")
 def order(stage):
     desk = Desk(stage)
     desk.entry("org.example.A", types=[TYPE], folder=desk.system)
@@ -359,7 +359,7 @@ def order(stage):
     desk.publish()
     desk.opens(name="The org.example.A", reason="the only app that continues it")
     desk.entry("org.example.B", types=[TYPE])
-    # B's file comes later, and takes nothing away.
+    # B's file is added later, and changes nothing.
     while len(desk.ctl("apps").lines) < 2:
         pass
     desk.opens(name="The org.example.A", reason="the first installed of 2 apps that continue it")
@@ -371,7 +371,7 @@ def order(stage):
     desk.opens(kind="app", reason="it is running")
     handle.interrupt()
     desk.opens(name="The org.example.A")
-    # The user's folder comes before that of the system, and hides what is there.
+    # The user's folder precedes that of the system, and hides its entries.
     desk.entry("org.example.A", folder=desk.data, extra="Hidden=true")
     desk.opens(name="The org.example.B", reason="the only app that continues it")
     shutil.rmtree(os.path.join(desk.data, "applications"))
@@ -382,7 +382,7 @@ def order(stage):
     desk.opens(name="The kde/viewer", reason="chosen by the user")
 
 
-@test("an app that is installed later captures nothing, also after an update of the first and a restart; the user is told")
+@test("an app installed later captures nothing, even after an update of the first and a restart, and the user is notified")
 def capture(stage):
     desk = Desk(stage)
     desk.entry("org.example.First", types=[TYPE])
@@ -408,13 +408,13 @@ def capture(stage):
     found = [line for line in desk.daemon.ctl("doctor", code=None).lines if line.get("check") == "apps"]
     warned = [line for line in found if line["state"] == "warning" and "org.example.Greedy" in line["message"]]
     expect(len(warned) == 1 and f"{TYPE}=org.example.Greedy" in warned[0]["remedy"], f"{found}")
-    # What the remedy says helps.
+    # The suggested remedy works.
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.Greedy\n")
     listed("The org.example.Greedy", "chosen by the user")
-    expect(all(app["yields"] == [] for app in desk.ctl("apps").lines), "a conflict is left")
+    expect(all(app["yields"] == [] for app in desk.ctl("apps").lines), "a conflict remains")
 
 
-@test("a file that cannot be used is named with its line, and the others count")
+@test("a file that cannot be used is reported with its line, and the others still apply")
 def bad_file(stage):
     desk = Desk(stage)
     desk.entry("good", types=[TYPE])
@@ -431,7 +431,7 @@ def bad_file(stage):
     expect(f"cannot use {desk.config}/handlers.d/bad.json: line 2: types is not an array" in log, log)
 
 
-@test("apps lists who continues what; an app that is switched off neither continues nor publishes, also after a restart")
+@test("apps lists which app continues which types, and a disabled app neither continues nor publishes, even after a restart")
 def switches(stage):
     desk = Desk(stage)
     desk.entry("org.example.Editor", types=[TYPE], team="T", domains=["a.example"])
@@ -445,9 +445,9 @@ def switches(stage):
     expect(editor["types"] == [TYPE] and editor["team"] == "T" and editor["domains"] == ["a.example"], f"wrong: {editor}")
     expect(editor["enabled"] and not editor["running"] and editor["verified"] is None, f"wrong: {editor}")
     expect(editor["source"] == "desktop" and editor["file"].endswith("org.example.Editor.desktop"), f"wrong: {editor}")
-    expect("matches 2" in error(desk.ctl("app", "disable", "org.example.E", code=1))["message"], "an id that fits two")
-    expect(error(desk.ctl("app", "disable", "nobody", code=1))["error"] == "NoSuchApp", "an app that is not there")
-    expect(desk.ctl("app", "disable", "org.example.Ed").line["disabled"] == "org.example.Editor", "wrong answer")
+    expect("matches 2" in error(desk.ctl("app", "disable", "org.example.E", code=1))["message"], "an ambiguous id was accepted")
+    expect(error(desk.ctl("app", "disable", "nobody", code=1))["error"] == "NoSuchApp", "an unknown app was accepted")
+    expect(desk.ctl("app", "disable", "org.example.Ed").line["disabled"] == "org.example.Editor", "wrong reply")
     opens = desk.opens(kind="nothing")
     expect("is disabled" in opens["reason"], f"wrong: {opens}")
     # The other direction.
@@ -459,7 +459,7 @@ def switches(stage):
     calls = Connection(desk.daemon)
     activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": "com.example.here"})["activity"]
     calls.call("dev.handoff1.BecomeCurrent", session=session, activity=activity)
-    expect(desk.opens(kind="nothing"), "an attached app that is switched off opens it")
+    expect(desk.opens(kind="nothing"), "a disabled app that is attached opens it")
     listed = {app["id"]: app for app in desk.ctl("apps").lines}
     expect(listed["org.example.Editor"]["running"] and listed["org.example.Editor"]["verified"] is False, f"wrong: {listed}")
     desk.ctl("app", "enable", "org.example.Editor")
@@ -471,10 +471,10 @@ def switches(stage):
     expect(refused.code in (1, 4), f"it was continued: {refused}")
     desk.daemon.restart()
     listed = {app["id"]: app for app in desk.ctl("apps").lines}
-    expect(not listed["org.example.Editor"]["enabled"], f"the switch was forgotten: {listed}")
+    expect(not listed["org.example.Editor"]["enabled"], f"the switch was not kept: {listed}")
 
 
-@test("two continuations start an app once, and it gets both")
+@test("two continuations start an app once, and the app receives both")
 def started_once(stage):
     desk = Desk(stage)
     record = desk.record()
@@ -497,7 +497,7 @@ def started_once(stage):
         limit = time.monotonic() + 20
         while seen.count("Continuation began") < 2 and time.monotonic() < limit:
             seen += log.read()
-            time.sleep(0.02)  # The log tells, and is not waited for in another way.
+            time.sleep(0.02)  # The log shows it. There is nothing else to wait for.
     with open(gate, "w") as file:
         file.write("go\n")
     for thread in threads:
@@ -509,12 +509,12 @@ def started_once(stage):
         publish.wait("continued")
 
 
-@test("with a user manager an app runs in a unit of its own, outlives its launcher and the daemon, and is verified", limit=90)
+@test("with a user manager an app runs in its own unit, outlives its launcher and the daemon, and is verified", limit=90)
 def unit(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager)
     record = desk.record()
-    # The launcher ends at once, as gio does.
+    # The launcher exits immediately, as gio does.
     script = '"$@" & exit 0'
     desk.manifest("org.example.my-app", ["/bin/sh", "-c", script, "$HOME", *desk.command(record, "--app", "org.example.my-app", "--stay", TYPE)],
                   types=[TYPE])
@@ -534,10 +534,10 @@ def unit(stage):
     app = desk.ctl("apps").line
     expect(app["running"] and app["verified"] is True, f"not verified: {app}")
     desk.daemon.stop()
-    expect("ActiveState=active" in manager.call("show", unit[0], "-p", "ActiveState").output, "it ended with the daemon")
+    expect("ActiveState=active" in manager.call("show", unit[0], "-p", "ActiveState").output, "it ended together with the daemon")
 
 
-@test("an app that D-Bus activates is started and asked by the session bus, and what fails there is named", limit=90)
+@test("a D-Bus activated app is started and called through the session bus, and errors are reported", limit=90)
 def bus_app(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager, real=["gio"])
@@ -572,7 +572,7 @@ def bus_app(stage):
     expect(refused["reason"] == "launchFailed" and "org.example.Absent" in refused["message"], f"wrong: {refused}")
 
 
-@test("without a session bus an app that D-Bus would activate is started by its Exec")
+@test("without a session bus a D-Bus activated app is started by its Exec line")
 def no_bus(stage):
     desk = Desk(stage, real=["gio"])
     record = desk.record()
@@ -585,7 +585,7 @@ def no_bus(stage):
     events(record, "continue")
 
 
-@test("with a user manager a program that cannot run, or fails, is named; words are not expanded", limit=90)
+@test("with a user manager a program that cannot run, or that fails, is reported, and its arguments are not expanded", limit=90)
 def unit_fails(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager)
@@ -605,7 +605,7 @@ def unit_fails(stage):
     desk.ctl("continue", publish.id, "--timeout", "2", code=1)
     awaited(record + ".words")
     with open(record + ".words") as file:
-        expect(file.read().splitlines() == ["${HOME}", "$HOME", "%n"], "words were expanded")
+        expect(file.read().splitlines() == ["${HOME}", "$HOME", "%n"], "arguments were expanded")
     publish = desk.publish(OTHER, "--web-url", "https://example.org/")
     desk.opens(kind="app", name="The broken")
     refused = error(desk.ctl("continue", publish.id, code=1))
@@ -616,14 +616,15 @@ def unit_fails(stage):
     expect(done["opens"] == {"kind": "web"} and os.path.exists(record), f"wrong: {done}")
 
 
-@test("an app is verified by the scope that the desktop runs it in, and one in a sandbox cannot take another's name", limit=90)
+@test("an app is verified by the scope in which the desktop runs it, and a sandboxed app cannot use another's name", limit=90)
 def claims_of_apps(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager).start()
     environment = {**desk.daemon.environment, **manager.environment, "HANDOFF_SOCKET": desk.daemon.socket}
 
     def attach(app, unit=None):
-        """Runs an app that says to be `app`, in a scope of this name or in none; answers what it noted, and its process."""
+        """Runs an app that identifies itself as `app`, in a scope of this name or without one.
+        Returns its record and its process."""
         record = desk.record()
         words = desk.command(record, "--app", app, TYPE)
         if unit:
@@ -660,7 +661,7 @@ def claims_of_apps(stage):
 
 
 def played(stage):
-    """A device whose service manager is played, and an offer that opens in an app that would start in a unit."""
+    """A device with a simulated service manager, and an offer that opens in an app that would start in a unit."""
     manager = PlayedManager(stage)
     desk = Desk(stage, manager)
     record = desk.record()
@@ -671,10 +672,10 @@ def played(stage):
     return manager, desk, record
 
 
-@test("a service manager that cannot keep a unit for what its launcher leaves behind is asked to leave that alone")
+@test("a service manager that cannot keep a unit for the children of its launcher is requested not to stop them")
 def older_manager(stage):
     manager, desk, record = played(stage)
-    # The words of systemd before 250, which does not know ExitType.
+    # The error text of systemd before 250, which does not support ExitType.
     manager.refusals = [("org.freedesktop.DBus.Error.PropertyReadOnly", "Cannot set property ExitType, or unknown property.")]
     refused = error(desk.ctl("continue", "--timeout", "1", code=1))
     expect(refused["reason"] == "appNotAttached", f"wrong: {refused}")
@@ -685,10 +686,10 @@ def older_manager(stage):
     expect(text("ExitType") not in second and text("KillMode") in second and text("process") in second, f"wrong: {second}")
     names = [start[4:].split(b"\0")[0] for start in manager.starts]
     expect(names[0] == names[1] and names[0].startswith(b"app-handoff-app-"), f"wrong units: {names}")
-    expect(not os.path.exists(record), "it was started outside of the manager, too")
+    expect(not os.path.exists(record), "it was also started outside of the manager")
 
 
-@test("what a service manager refuses is not started in another way, and is told in its words")
+@test("a start that the service manager refuses is not tried in another way, and its error text is reported")
 def refusing_manager(stage):
     manager, desk, record = played(stage)
     manager.refusals = [("org.freedesktop.systemd1.UnitMasked", "Unit is masked.")]
@@ -700,10 +701,10 @@ def refusing_manager(stage):
     expect(len(manager.starts) == 3 and not os.path.exists(record), f"wrong starts: {manager.starts}")
 
 
-@test("a program that fails between two questions about its unit has failed")
+@test("a program that fails between two queries of its unit is reported as failed")
 def failed_meanwhile(stage):
     manager, desk, _ = played(stage)
-    # It was inactive since it had not begun, and the moment of its end is that of its failure.
+    # The unit was inactive because it had not started, and the time of its end is that of its failure.
     manager.values = {"ActiveState": ["inactive", "failed"], "InactiveEnterTimestampMonotonic": [7], "Result": ["exit-code"],
                       "ExecMainStatus": [7]}
     refused = error(desk.ctl("continue", "--timeout", "5", code=1))

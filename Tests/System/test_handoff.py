@@ -1,4 +1,4 @@
-"""Handing over between two daemons of one account, on loopback with embedded discovery."""
+"""Handoff between two daemons of one account, on loopback with embedded discovery."""
 
 import ctypes
 import json
@@ -12,7 +12,7 @@ from harness import BIN, Failure, expect, main, run, same, test
 
 TYPE = "com.example.editing"
 
-# Every type that userInfo takes, at the edges of its range, in the tagged form.
+# Every type that userInfo supports, at the limits of its range, in the tagged form.
 USER_INFO = {
     "null": None, "true": True, "false": False,
     "zero": 0, "negative": -1, "beyond a double": 9007199254740993,
@@ -32,12 +32,12 @@ USER_INFO = {
 
 
 def shown(daemon, watch=None, **fields):
-    """Waits until the daemon is offered an activity with these fields."""
+    """Waits until an activity with these fields is offered to the daemon."""
     watch = watch or daemon.follow("watch")
     return watch.wait("added", **fields)
 
 
-@test("an activity is published, offered, continued with its payload, and its origin hears by whom")
+@test("an activity is published, offered and continued with its payload, and its origin learns which device continued it")
 def whole_way(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3}', "--web-url", "https://example.org/d")
@@ -57,10 +57,10 @@ def whole_way(stage):
     expect(told["device"] == taker.ctl("status").line["device"], f"wrong taker: {told}")
 
 
-@test("what a device publishes is listed there with who sees it, and taken back by its user")
+@test("a device lists what it publishes and which devices see it, and its user can withdraw it")
 def withdrawn(stage):
     origin, taker = stage.pair()
-    expect(origin.ctl("list", "--mine").lines == [], "something is published")
+    expect(origin.ctl("list", "--mine").lines == [], "something is already published")
     publish = origin.publish(TYPE, "--title", "Draft")
     watch = taker.follow("watch")
     shown(taker, watch, id=publish.id)
@@ -76,13 +76,13 @@ def withdrawn(stage):
     expect("  no: " in listed.output, str(listed))
     origin.ctl("advertise", "on")
     shown(taker, watch, id=publish.id)
-    expect(origin.ctl("withdraw", publish.id[:6]).line["withdrawn"] == publish.id, "another one was withdrawn")
+    expect(origin.ctl("withdraw", publish.id[:6]).line["withdrawn"] == publish.id, "the wrong activity was withdrawn")
     watch.wait("removed", id=publish.id)
-    expect(publish.process.wait(20) == 1, "its publisher goes on")
-    expect("NoSuchActivity" in origin.ctl("withdraw", publish.id, code=1).errors, "it is there twice")
+    expect(publish.process.wait(20) == 1, "its publisher still runs")
+    expect("NoSuchActivity" in origin.ctl("withdraw", publish.id, code=1).errors, "it is listed twice")
 
 
-@test("a page and a file are sent to one device, and no other one is told")
+@test("a page and a file are sent to one device, and no other device learns of them")
 def sent(stage):
     origin, taker = stage.pair()
     third = stage.daemon("third")
@@ -92,24 +92,24 @@ def sent(stage):
     watch = taker.follow("watch")
     page = origin.follow("send", "taker", "https://example.org/d")
     offer = watch.wait("added", type="NSUserActivityTypeBrowsingWeb")
-    expect(offer["sent"] is True, f"not said to be sent: {offer}")
+    expect(offer["sent"] is True, f"not marked as sent: {offer}")
     taker.ctl("continue", "--print", offer["id"])
-    expect(page.process.wait(30) == 0, "it goes on though the page was taken")
+    expect(page.process.wait(30) == 0, "it still runs although the page was accepted")
     path = stage.file("report.txt", "forty-two\n")
     file = origin.follow("send", taker.ctl("status").line["device"][:8], path)
     offer = watch.wait("added", type="dev.handoff1.content", title="report.txt")
-    # Something that all are offered comes later to all.
+    # Anything offered to all devices later does reach the third one.
     origin.publish(TYPE)
     shown(third, type=TYPE)
-    expect([line["type"] for line in third.ctl("list").lines] == [TYPE], f"it is told: {third.ctl('list').lines}")
+    expect([line["type"] for line in third.ctl("list").lines] == [TYPE], f"the third device learned of it: {third.ctl('list').lines}")
     taker.ctl("continue", offer["id"], "--output", stage.folder + "/taken.txt")
-    expect(open(stage.folder + "/taken.txt").read() == "forty-two\n", "another content")
-    expect(file.process.wait(30) == 0, "it goes on though the file was taken")
+    expect(open(stage.folder + "/taken.txt").read() == "forty-two\n", "wrong content")
+    expect(file.process.wait(30) == 0, "it still runs although the file was accepted")
     refused = origin.ctl("send", "nobody", path, code=1)
     expect("no other device of the account is called so" in refused.errors, refused.errors)
 
 
-@test("of a folder everything arrives that can, whatever its name, and both sides name what cannot, with status 1")
+@test("of a folder everything that can be sent arrives, and both sides report the rest and exit with status 1")
 def incomplete(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -129,19 +129,19 @@ def incomplete(stage):
     taken = taker.ctl("--json", "continue", offer["id"], "--output", target, code=1)
     expect([line.get("repository") for line in taken.lines if line.get("event") == "stream"] == [True], taken.output)
     for text in ("TransferIncomplete", "1 entry is missing: link", "missing: link", "config is set aside as config.set-aside"):
-        expect(text in taken.errors, f"not said: {text}\n{taken.errors}")
-    expect(sending.process.wait(30) == 1, "the sender's status")
+        expect(text in taken.errors, f"not reported: {text}\n{taken.errors}")
+    expect(sending.process.wait(30) == 1, "wrong exit status of the sender")
     got = os.path.join(target, "photos")
     for name in names:
         with open(os.path.join(os.fsencode(got), name), "rb") as file:
-            expect(file.read() == name, f"{name} is another file")
+            expect(file.read() == name, f"{name} differs")
     expect(sorted(os.listdir(got + "/.git")) == ["config.set-aside", "hooks.set-aside"], "not set aside")
 
 
-@test("what receives files has given up its rights before anything arrives, and still opens what arrived")
+@test("the receiver of files drops its privileges before any data arrives, and can still open the received file")
 def confined(stage):
     origin, taker = stage.pair()
-    # The version of Landlock that the kernel has (landlock_create_ruleset(2)).
+    # The version of Landlock that the kernel supports (landlock_create_ruleset(2)).
     confines = ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
     opened = os.path.join(stage.folder, "opened")
     script = stage.file("opener", f"#!/bin/sh\ngrep NoNewPrivs /proc/$$/status > {opened}.part\necho \"$1\" >> {opened}.part\nmv {opened}.part {opened}\n")
@@ -149,7 +149,7 @@ def confined(stage):
     for more in (["--downloads"], ["--open-with", f"{script} %f"]):
         handler = taker.follow("handle", "dev.handoff1.content", *more)
         sending = origin.follow("send", "taker", stage.file("report.txt", "words"))
-        # Attached, and nothing was continued yet.
+        # Attached, and no activity was continued yet.
         offer = taker.follow("watch").wait("added", title="report.txt")
         deadline = time.monotonic() + 20
         while "dev.handoff1.content" not in taker.ctl("list", "--here").output and time.monotonic() < deadline:
@@ -157,17 +157,17 @@ def confined(stage):
         with open(f"/proc/{handler.process.pid}/status") as file:
             expect("NoNewPrivs:\t1" in file.read() or not confines, f"{more}: not confined")
         taker.ctl("continue", offer["id"])
-        expect(handler.process.wait(30) == 0 and sending.process.wait(30) == 0, f"{more}: it was not received")
+        expect(handler.process.wait(30) == 0 and sending.process.wait(30) == 0, f"{more}: no file was received")
     deadline = time.monotonic() + 20
     while not os.path.exists(opened) and time.monotonic() < deadline:
         time.sleep(0.05)
     with open(opened) as file:
         privileges, path = file.read().splitlines()
-    expect(privileges == "NoNewPrivs:\t0", "the program that opens it is confined, too")
-    expect(os.path.basename(path).startswith("report"), f"another file: {path}")
+    expect(privileges == "NoNewPrivs:\t0", "the program that opens the file is confined, too")
+    expect(os.path.basename(path).startswith("report"), f"wrong file: {path}")
 
 
-@test("of several things that are sent each is taken by itself, and what was not taken is taken back")
+@test("each of several sent items is accepted separately, and the others are withdrawn")
 def sent_several(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -178,19 +178,19 @@ def sent_several(stage):
     for offer in offers:
         page = offer["type"] == "NSUserActivityTypeBrowsingWeb"
         taker.ctl("continue", offer["id"], *(["--print"] if page else ["--output", stage.folder + "/" + offer["title"] + ".taken"]))
-    expect(send.process.wait(30) == 0, "it goes on though all were taken")
+    expect(send.process.wait(30) == 0, "it still runs although every item was accepted")
     for path in paths:
-        expect(open(path + ".taken").read() == open(path).read(), f"{path} came as something else")
+        expect(open(path + ".taken").read() == open(path).read(), f"{path} arrived as something else")
     send = origin.follow("send", "taker", *paths)
     offers = [watch.wait("added") for _ in range(2)]
     taker.ctl("continue", offers[0]["id"], "--output", stage.folder + "/again.txt")
     send.interrupt()
-    expect(send.process.wait(30) == 0, "Ctrl-C is no failure")
+    expect(send.process.wait(30) == 0, "Ctrl-C is reported as a failure")
     watch.wait("removed", id=offers[1]["id"])
-    expect(taker.ctl("list").lines == [], "something is still on offer")
+    expect(taker.ctl("list").lines == [], "something is still offered")
 
 
-@test("every type of userInfo arrives equal")
+@test("every type of userInfo arrives unchanged")
 def every_type(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", "@" + stage.file("info.json", json.dumps(USER_INFO)))
@@ -198,11 +198,11 @@ def every_type(stage):
     info = taker.ctl("continue", "--print").line["userInfo"]
     for key in USER_INFO:
         expect(key in info, f"{key!r} is missing")
-        expect(same(info[key], USER_INFO[key]), f"{key!r}: sent {USER_INFO[key]!r}, came {info[key]!r}")
-    expect(info.keys() == USER_INFO.keys(), f"too much came: {info.keys() - USER_INFO.keys()}")
+        expect(same(info[key], USER_INFO[key]), f"{key!r}: sent {USER_INFO[key]!r}, received {info[key]!r}")
+    expect(info.keys() == USER_INFO.keys(), f"unexpected keys: {info.keys() - USER_INFO.keys()}")
 
 
-@test("userInfo of 24 levels arrives, of 25 levels is refused where it is published")
+@test("userInfo with 24 levels arrives, and with 25 levels is refused by publish")
 def depth(stage):
     def nested(levels):
         value = 1
@@ -213,12 +213,12 @@ def depth(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", json.dumps(nested(24)))
     shown(taker, id=publish.id)
-    expect(same(taker.ctl("continue", "--print").line["userInfo"], nested(24)), "it came back changed")
+    expect(same(taker.ctl("continue", "--print").line["userInfo"], nested(24)), "it arrived changed")
     refused = origin.ctl("publish", TYPE, "--user-info", json.dumps(nested(25)), code=None)
     expect(refused.code in (1, 2) and refused.errors, str(refused))
 
 
-@test("what is no userInfo is refused where it is published")
+@test("invalid userInfo is refused by publish")
 def bad_user_info(stage):
     origin = stage.daemon("origin")
     origin.ctl("account", "create")
@@ -229,11 +229,11 @@ def bad_user_info(stage):
     origin.is_well()
 
 
-@test("watch tells what is there, that it is all, and what changes")
+@test("watch reports what is offered, marks the end of that list, and then reports changes")
 def watching(stage):
     origin, taker = stage.pair()
     empty = taker.follow("watch")
-    expect(empty.next()["event"] == "ready", f"something was there: {empty.seen}")
+    expect(empty.next()["event"] == "ready", f"unexpected offers: {empty.seen}")
     first = origin.publish(TYPE, "--title", "One")
     shown(taker, empty, id=first.id)
     late = taker.follow("watch")
@@ -241,23 +241,23 @@ def watching(stage):
     second = origin.publish("com.example.reading", "--title", "Two")
     for watch in (empty, late):
         shown(taker, watch, id=second.id)
-    expect(second.interrupt() == 0, "Ctrl-C is no failure")
+    expect(second.interrupt() == 0, "Ctrl-C is reported as a failure")
     for watch in (empty, late):
         watch.wait("removed", id=second.id)
 
 
-@test("Ctrl-C on publish withdraws the activity at once")
+@test("Ctrl-C on publish withdraws the activity immediately")
 def interrupt(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
     publish = origin.publish(TYPE)
     shown(taker, watch, id=publish.id)
-    expect(publish.interrupt() == 0, "Ctrl-C is no failure")
+    expect(publish.interrupt() == 0, "Ctrl-C is reported as a failure")
     watch.wait("removed", id=publish.id, within=5)
     expect(taker.ctl("list").lines == [], "it is still listed")
 
 
-@test("the latest activity is taken unless another is asked for, and an ambiguous id is refused")
+@test("continue chooses the latest activity unless one is named, and refuses an ambiguous id")
 def choice(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -265,14 +265,14 @@ def choice(stage):
     shown(taker, watch, id=first.id)
     second = origin.publish("com.example.reading", "--title", "Second")
     shown(taker, watch, id=second.id)
-    expect(taker.ctl("continue", "--latest", "--print").line["title"] == "Second", "not the latest")
-    expect(taker.ctl("continue", "--type", TYPE, "--print").line["title"] == "First", "not the type")
-    expect(taker.ctl("continue", "--from", "origin", "--print").line["title"] == "Second", "not the device")
+    expect(taker.ctl("continue", "--latest", "--print").line["title"] == "Second", "not the latest activity")
+    expect(taker.ctl("continue", "--type", TYPE, "--print").line["title"] == "First", "wrong type")
+    expect(taker.ctl("continue", "--from", "origin", "--print").line["title"] == "Second", "wrong device")
     taker.ctl("continue", "--from", "nobody", "--print", code=4)
     taker.ctl("continue", "--type", "com.example.other", "--print", code=4)
 
 
-@test("with nothing on offer continue ends with 4, and without a daemon with 3")
+@test("continue exits with 4 when nothing is offered, and with 3 without a daemon")
 def nothing(stage):
     _, taker = stage.pair()
     refused = taker.ctl("continue", "--print", code=4)
@@ -283,7 +283,7 @@ def nothing(stage):
     expect(taker.socket in json.loads(refused.errors)["message"], str(refused))
 
 
-@test("without a handler continue ends with 1 and names the type")
+@test("without a handler continue exits with 1 and names the type")
 def no_handler(stage):
     origin, taker = stage.pair()
     publish = origin.publish("com.example.unheard-of")
@@ -294,7 +294,7 @@ def no_handler(stage):
     expect(error.get("code") == 4608, str(refused))
 
 
-@test("a handler gets willContinue, then the activity; its command gets JSON on standard input")
+@test("a handler receives willContinue and then the activity, and its command receives JSON on standard input")
 def handler(stage):
     origin, taker = stage.pair()
     output = os.path.join(stage.folder, "got")
@@ -302,22 +302,22 @@ def handler(stage):
     shown(taker, id=publish.id)
     handle = taker.follow("handle", TYPE, "--exec", f"cat >'{output}.part' && mv '{output}.part' '{output}' && env >'{output}.env'")
     while taker.ctl("list").line["opens"]["kind"] != "app":
-        time.sleep(0.02)  # The handler attaches in its own time, and says nothing when it has.
+        time.sleep(0.02)  # The handler attaches at its own pace, and does not report it.
     taker.ctl("continue", publish.id)
     will = handle.wait("willContinue")
     expect(will["type"] == TYPE, f"wrong event: {will}")
     done = handle.wait("continue")
-    expect(done["continuation"] == will["continuation"], f"another continuation: {will} {done}")
+    expect(done["continuation"] == will["continuation"], f"wrong continuation: {will} {done}")
     publish.wait("continued", deviceName="taker")
     with open(output) as file:
         got = json.load(file)
     expect(same(got["userInfo"], USER_INFO), "the payload differs")
     expect(got["title"] == "x; touch /tmp/bad $(false)" and got["origin"]["deviceName"] == "origin", f"wrong: {got}")
     with open(output + ".env") as file:
-        expect("touch /tmp/bad" not in file.read(), "something of the peer is in the environment")
+        expect("touch /tmp/bad" not in file.read(), "the environment contains data of the peer")
 
 
-@test("a handler's command that fails makes continue fail, and the origin hears nothing")
+@test("continue fails if the handler's command fails, and the origin is not notified")
 def handler_refuses(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE)
@@ -330,10 +330,10 @@ def handler_refuses(stage):
     handle.wait("continue")
     publish.interrupt()
     heard = publish.rest()
-    expect(not any(line["event"] == "continued" for line in heard), f"the origin heard: {heard}")
+    expect(not any(line["event"] == "continued" for line in heard), f"the origin was notified: {heard}")
 
 
-@test("a publisher of a file is asked to save, and what the file says then is what arrives")
+@test("the publisher of a file is requested to save, and the current content of the file arrives")
 def save(stage):
     origin, taker = stage.pair()
     path = stage.file("info.json", '{"state": "old"}')
@@ -347,7 +347,7 @@ def save(stage):
     publish.wait("saved")
 
 
-@test("a publisher that does not answer costs one second, and its last saved state arrives")
+@test("a publisher that does not answer delays the payload by one second, and its last saved state arrives")
 def frozen_owner(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", "@" + stage.file("info.json", '{"state": "old"}'))
@@ -360,21 +360,21 @@ def frozen_owner(stage):
     publish.process.send_signal(signal.SIGCONT)
 
 
-@test("an activity whose owner was killed is refused with Apple's code, or gone")
+@test("an activity whose owner was killed is refused with Apple's code, or is no longer offered")
 def dead_owner(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE)
     watch = taker.follow("watch")
     shown(taker, watch, id=publish.id)
     publish.process.kill()
-    # Its connection ends with it, and not with the signal.
+    # The activity ends when its connection closes, which is later than the signal.
     publish.process.wait(20)
     result = taker.ctl("continue", "--print", publish.id, code=None)
     expect(result.code == 4 or result.code == 1 and json.loads(result.errors).get("code") == 4608, str(result))
     watch.wait("removed", id=publish.id, within=5)
 
 
-@test("an activity whose owner is killed while it is asked to save ends with one answer")
+@test("a request ends with one answer if the activity's owner is killed while it saves")
 def owner_dies_asked(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", "@" + stage.file("info.json", '{"a": 1}'))
@@ -388,7 +388,7 @@ def owner_dies_asked(stage):
     taker.is_well()
 
 
-@test("an origin that was killed is reported unreachable in Apple's words")
+@test("an origin that was killed is reported as unreachable with Apple's error code")
 def dead_origin(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE)
@@ -399,7 +399,7 @@ def dead_origin(stage):
     taker.is_well()
 
 
-@test("an origin that is frozen costs the timeout that was asked for, and no more")
+@test("an origin that is frozen delays the command by the requested timeout and no more")
 def frozen_origin(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE)
@@ -414,19 +414,19 @@ def frozen_origin(stage):
     expect(taker.ctl("continue", "--print", publish.id).line["id"] == publish.id, "it does not work afterwards")
 
 
-@test("a payload above 64 KiB is published with advice, and refused with 4611 to the device that asks for it")
+@test("a payload above 64 KiB is published with a warning, and a device that requests it receives 4611")
 def oversize(stage):
     origin, taker = stage.pair()
     fits = origin.publish(TYPE, "--user-info", "@" + stage.file("fits.json", json.dumps({"a": "x" * 60_000})))
     shown(taker, id=fits.id)
-    expect(len(taker.ctl("continue", "--print").line["userInfo"]["a"]) == 60_000, "it came back shorter")
+    expect(len(taker.ctl("continue", "--print").line["userInfo"]["a"]) == 60_000, "it arrived shorter")
     large = origin.publish(TYPE, "--user-info", "@" + stage.file("big.json", json.dumps({"a": "x" * 66_000})))
     shown(taker, id=large.id)
     refused = taker.ctl("continue", large.id, "--print", code=1)
     expect(json.loads(refused.errors).get("code") == 4611, str(refused))
 
 
-@test("offers survive a restart of the daemon that shows them")
+@test("offers survive a restart of the daemon that lists them")
 def taker_restarts(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
@@ -437,13 +437,13 @@ def taker_restarts(stage):
     publish.wait("continued", deviceName="taker")
 
 
-@test("a publisher goes on after a restart of its daemon, and the offer comes back")
+@test("a publisher continues after its daemon restarts, and the offer reappears")
 def origin_restarts(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
     publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
     shown(taker, watch, id=publish.id)
-    expect(origin.stop() == 0, "the daemon did not end in order")
+    expect(origin.stop() == 0, "the daemon did not exit cleanly")
     watch.wait("removed", id=publish.id, within=5)
     origin.start()
     again = publish.wait("published")["id"]
@@ -451,7 +451,7 @@ def origin_restarts(stage):
     expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
 
 
-@test("after kill -9 of both daemons the account is still there, and both find each other again")
+@test("after kill -9 of both daemons the account still exists, and they find each other again")
 def both_killed(stage):
     origin, taker = stage.pair()
     account = origin.ctl("account", "show").line["account"]
@@ -459,12 +459,12 @@ def both_killed(stage):
         daemon.kill()
     for daemon in (origin, taker):
         daemon.start()
-    expect(taker.ctl("account", "show").line["account"] == account, "another account")
+    expect(taker.ctl("account", "show").line["account"] == account, "wrong account")
     publish = origin.publish(TYPE)
     shown(taker, id=publish.id)
 
 
-@test("an account file works once; a damaged one, or one for a member, is refused")
+@test("an account file works once, and a damaged file or one for a member is refused")
 def tickets(stage):
     first, second, third = (stage.daemon(name) for name in ("first", "second", "third"))
     first.ctl("account", "create")
@@ -472,18 +472,18 @@ def tickets(stage):
     expect(json.loads(refused.errors)["error"] == "AccountExists", str(refused))
     path = os.path.join(stage.folder, "account")
     first.ctl("account", "export", path)
-    expect(os.stat(path).st_mode & 0o777 == 0o600, "others can read the account file")
+    expect(os.stat(path).st_mode & 0o777 == 0o600, "the account file is readable by other users")
     first.ctl("account", "export", path, code=1)
     with open(path, "rb") as file:
         content = file.read()
-    # Another value of a byte in the middle, whatever it is: most of the file is random.
+    # Change a byte in the middle to another value. Any value will do because most of the file is random.
     flipped = content[:40] + bytes([content[40] ^ 1]) + content[41:]
     for damaged in (b"", content[:-1], content + b"x", b"\0" * len(content), flipped):
         with open(path + ".bad", "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(damaged)
         refused = second.ctl("account", "import", path + ".bad", code=1)
         expect(json.loads(refused.errors)["error"] == "InvalidAccountFile", str(refused))
-    expect(second.ctl("account", "show").line["account"] is None, "a refused file left something behind")
+    expect(second.ctl("account", "show").line["account"] is None, "a refused file had an effect")
     second.ctl("account", "import", path)
     device = second.ctl("status").line["device"]
     again = second.ctl("account", "import", path, code=None)
@@ -496,10 +496,10 @@ def tickets(stage):
     expect({device["name"] for device in second.ctl("devices").lines} >= {"first", "second"}, "wrong devices")
     refused = third.ctl("account", "import", path, code=1)
     expect(json.loads(refused.errors)["error"] == "NotJoined", str(refused))
-    expect(third.ctl("list").lines == [], "a file that was used admits again")
+    expect(third.ctl("list").lines == [], "a used file admits another device")
 
 
-@test("one command that sends 33 things has two connections, and tools work beside several of them")
+@test("one command that sends 33 items uses two connections, and other tools work beside several such commands")
 def many_things(stage):
     origin, taker = stage.pair()
     pages = [f"https://example.org/{number}" for number in range(32)]
@@ -516,20 +516,20 @@ def many_things(stage):
         with open("/proc/net/unix") as file:
             return sum(line.rstrip().endswith(origin.socket) and " 03 " in line for line in file)
 
-    # The daemon may close the connection of `status` later than that command ends.
+    # The daemon may close the connection of `status` after that command has exited.
     limit = time.monotonic() + 20
     while (count := connections()) > 8:
         expect(time.monotonic() < limit, f"{count} connections of 4 commands")
         time.sleep(0.05)
-    expect(sending[0].interrupt() == 0, "another exit code")
-    # The offers of one command are withdrawn; the rest stays.
+    expect(sending[0].interrupt() == 0, "wrong exit code")
+    # The offers of one command are withdrawn, and the others remain.
     for _ in range(33):
         watch.wait("removed")
-    expect(len(taker.ctl("list").lines) == 3 * 33, "another number of offers")
+    expect(len(taker.ctl("list").lines) == 3 * 33, "wrong number of offers")
 
 
-@test("a device of another account, and one of none, are offered nothing")
-def strangers(stage):
+@test("nothing is offered to a device of another account or without an account")
+def other_accounts(stage):
     origin, taker = stage.pair()
     other, none = stage.daemon("other"), stage.daemon("none")
     other.ctl("account", "create")
@@ -538,37 +538,37 @@ def strangers(stage):
     shown(taker, id=publish.id)
     expect(taker.ctl("continue", "--print").line["id"] == publish.id, "wrong activity")
     for daemon, watch in zip((other, none), watches):
-        expect(daemon.ctl("list").lines == [], "a stranger lists something")
+        expect(daemon.ctl("list").lines == [], "an unknown device lists something")
         watch.interrupt()
         while (line := watch.next()) is not None:
             if line["event"] == "added":
-                raise Failure(f"a stranger was offered {line}")
+                raise Failure(f"an unknown device was offered {line}")
 
 
-@test("text of a peer is shown with its control and bidirectional characters made visible")
+@test("text from a peer is displayed with its control and bidirectional characters made visible")
 def hostile_title(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--title", "a\u202eb\x1b[2Jc\u2066d")
     offer = shown(taker, id=publish.id)
-    expect(offer["title"] == "a\u202eb\x1b[2Jc\u2066d", f"JSON must carry the text as it is: {offer}")
+    expect(offer["title"] == "a\u202eb\x1b[2Jc\u2066d", f"JSON must contain the text unchanged: {offer}")
     plain = run([os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "list"], taker.environment)
     for character in "\u202e\x1b\u2066":
         expect(character not in plain.output, f"{character!r} reaches the terminal: {plain.output!r}")
 
 
-@test("titles = no keeps titles out of what is offered; the payload has them")
+@test("titles = no removes titles from offers, but not from payloads")
 def no_titles(stage):
     origin = stage.daemon("origin", configuration="titles = no\n")
     taker = stage.daemon("taker")
     stage.join(origin, taker)
     publish = origin.publish(TYPE, "--title", "Secret plan")
     offer = shown(taker, id=publish.id)
-    expect(offer["title"] is None, f"the title is offered: {offer}")
+    expect(offer["title"] is None, f"the offer contains the title: {offer}")
     expect(taker.ctl("continue", "--print").line["title"] == "Secret plan", "the payload lacks the title")
 
 
 def settled(daemon, within=20):
-    """The epoch, once the file by which a device joined is closed."""
+    """Returns the epoch, once the file with which a device joined is closed."""
     end = time.monotonic() + within
     while time.monotonic() < end:
         status = daemon.ctl("status").line
@@ -577,7 +577,7 @@ def settled(daemon, within=20):
     raise Failure(f"{daemon.name} has an open ticket, or lacks the key: {status}")
 
 
-@test("without multicast, a static peer is called, and calls back")
+@test("without multicast, a static peer is connected in both directions")
 def static_peer(stage):
     origin = stage.daemon("origin", discovery="static")
     taker = stage.daemon("taker", discovery="static")
@@ -589,7 +589,7 @@ def static_peer(stage):
     publish.wait("continued", deviceName="taker")
 
 
-@test("a fixed address needs no right clock, in both directions, before and after a restart of either side")
+@test("a static peer works with a wrong clock, in both directions, before and after either side restarts")
 def static_peer_with_another_clock(stage):
     for days in (-2, 2):
         origin, taker = (stage.daemon(f"{name}{days}", discovery="static", start=False) for name in ("origin", "taker"))
@@ -608,7 +608,7 @@ def static_peer_with_another_clock(stage):
             taker.follow("watch").wait("added", id=publish.id, within=60)
             expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
             publish.process.terminate()
-        # The other way round: who knows the address is the one whose clock is right.
+        # In the other direction the device that knows the address has the correct clock.
         for daemon in (origin, taker):
             daemon.stop()
         taker.start()
@@ -619,7 +619,7 @@ def static_peer_with_another_clock(stage):
         origin.follow("watch").wait("added", id=publish.id, within=60)
 
 
-@test("a member that was away is found at its fixed address, though the account's key has changed")
+@test("a member that was offline is found at its static address although the account's key has changed")
 def straggler_without_multicast(stage):
     origin, taker, third = (stage.daemon(name, discovery="static") for name in ("origin", "taker", "third"))
     ports = {daemon: daemon.ctl("status").line["port"] for daemon in (origin, taker, third)}
@@ -629,7 +629,7 @@ def straggler_without_multicast(stage):
     publisher = origin.publish(TYPE)
     taker.follow("watch").wait("added", id=publisher.id)
     before = settled(taker)
-    expect(taker.stop() == 0, "the taker did not end in order")
+    expect(taker.stop() == 0, "the taker did not exit cleanly")
     third.ctl("peer", "add", f"127.0.0.1:{ports[origin]}")
     stage.join(origin, third)
     origin.ctl("account", "rotate")
@@ -639,10 +639,10 @@ def straggler_without_multicast(stage):
     taker.options[taker.options.index("--port") + 1] = str(ports[taker])
     taker.start()
     taker.follow("watch").wait("added", id=publisher.id, within=50)
-    expect(settled(taker) == epoch, "the taker has not got the key")
+    expect(settled(taker) == epoch, "the taker does not have the key")
 
 
-@test("an activity without a stream is not continued by who wants its stream, and one with a stream is chosen before it")
+@test("a request for a stream skips activities without one and prefers an activity with one")
 def without_stream(stage):
     origin, taker = stage.pair()
     folder = os.path.join(stage.folder, "small")
@@ -665,7 +665,8 @@ def without_stream(stage):
 
 
 def into_closed_pipe(daemon, words, error=False, ignored=False):
-    """How a command ends whose standard output, or standard error, is a pipe without a reader; and what it prints on the other one."""
+    """Runs a command whose standard output, or standard error, is a pipe without a reader. Returns
+    how it ended and what it printed on the other one."""
     reader, writer = os.pipe()
     os.close(reader)
     command = ["sh", "-c", "trap '' PIPE; exec \"$@\"", "sh"] if ignored else []
@@ -679,7 +680,7 @@ def into_closed_pipe(daemon, words, error=False, ignored=False):
     return process.returncode, (output if error else errors).decode()
 
 
-@test("a command whose reader has gone ends by SIGPIPE without a word, as cat does")
+@test("a command whose reader has closed the pipe ends silently by SIGPIPE, as cat does")
 def closed_pipe(stage):
     origin, taker = stage.pair()
     path = stage.file("large", "text " * 100_000)
@@ -697,7 +698,7 @@ def closed_pipe(stage):
     sending.interrupt()
 
 
-@test("ten activities are offered, the most recent first")
+@test("ten activities are listed, the most recent first")
 def ten(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")

@@ -1,5 +1,5 @@
-"""HandoffKit in a real app, between two daemons of one account: the order of what an app is told, on which thread, every
-error, and an app whose daemon is not there."""
+"""HandoffKit in a real app, between two daemons of one account: the order and the thread of
+callbacks, every error, and an app without a daemon."""
 
 import os
 import pty
@@ -17,10 +17,10 @@ WEB = "NSUserActivityTypeBrowsingWeb"
 
 
 def offered(daemon, **fields):
-    """Waits until the daemon is offered an activity with these fields; answers the offer."""
+    """Waits until an activity with these fields is offered to the daemon. Returns the offer."""
     fields.setdefault("type", TYPE)
     watch = daemon.follow("watch")
-    # Either it is there, or it is new, or what is there becomes so.
+    # The offer exists, is new, or changes to these fields.
     while (offer := watch.next()) is not None:
         if all(offer.get(key) == value for key, value in fields.items()):
             watch.process.kill()
@@ -29,23 +29,24 @@ def offered(daemon, **fields):
 
 
 def opens(daemon, kind="app"):
-    """Waits until what is offered opens in this way: an app says nothing when its types are known."""
+    """Waits until the offer opens in this way, because an app does not report when its types are known."""
     while (offer := daemon.ctl("list").line)["opens"]["kind"] != kind:
         time.sleep(0.02)
     return offer
 
 
 def change(author, taker, name="activity"):
-    """Changes the app's state, which is one more then; returns when its daemon knows of news. They are not saved."""
+    """Increments the app's state. Returns when its daemon knows that there are changes. They are not saved."""
     author.changes = getattr(author, "changes", 0) + 1
     author.do("change", name=name)
-    # What was said before the title is known when that is offered.
+    # Everything sent before the title is known when that is offered.
     author.do("set", name=name, title=f"Change {author.changes}")
     offered(taker, title=f"Change {author.changes}")
 
 
 def saved(author, taker, reader):
-    """Has the activity saved and continued once; for 15 s from then on its daemon asks only for who continues it."""
+    """Has the activity saved and continued once. For 15 s from then on its daemon only asks which
+    device continues it."""
     change(author, taker)
     opens(taker)
     taker.ctl("continue", "--type", TYPE)
@@ -54,7 +55,7 @@ def saved(author, taker, reader):
 
 
 def apps(stage, mode="runloop", how="accept", configuration="", **fields):
-    """Two daemons, an app that publishes on the first, and one that handles on the second."""
+    """Two daemons, an app that publishes on the first, and one that continues on the second."""
     origin, taker = stage.pair(configuration=configuration)
     author = App(origin, mode=mode)
     author.publish(TYPE, title="Draft", userInfo={"page": 3}, **fields)
@@ -64,19 +65,19 @@ def apps(stage, mode="runloop", how="accept", configuration="", **fields):
     return origin, taker, author, reader
 
 
-@test("save, payload, willContinue, continue, wasContinued: in this order, on the main queue")
+@test("save, payload, willContinue, continue and wasContinued occur in this order, on the main queue")
 def order(stage):
-    # dispatchMain() gives the main thread up; the main queue is then served by others.
+    # dispatchMain() ends the main thread. Other threads then serve the main queue.
     for mode, place in (("runloop", "main"), ("dispatch", "queue")):
         origin, taker = stage.pair((f"origin-{mode}", f"taker-{mode}"))
         author = App(origin, mode=mode)
         author.publish(TYPE, title="Draft", userInfo={"page": 3}, webpageURL="https://example.org/d", streams=True)
         first = author.wait("willSave")
-        expect(first["needsSave"] is False, f"needsSave is cleared before the app is asked: {first}")
+        expect(first["needsSave"] is False, f"needsSave is cleared before the app is called: {first}")
         reader = App(taker, types=[TYPE], mode=mode).handle()
         offered(taker, deviceName=origin.name)
         opens(taker)
-        # News that the daemon has not seen: it asks before it gives the payload.
+        # A change that the daemon does not have. It requests it before it returns the payload.
         for _ in range(3):
             change(author, taker)
         taker.ctl("continue")
@@ -88,7 +89,7 @@ def order(stage):
         expect(events[-2:] == ["willSave", "wasContinued"], f"wrong order: {events}")
         for app in (author, reader):
             only_on(app, place)
-            expect(app.end() == 0, "the app did not end in order")
+            expect(app.end() == 0, "the app did not exit cleanly")
 
 
 @test("an app without a run loop is called on its own queue")
@@ -102,27 +103,27 @@ def own_queue(stage):
     only_on(reader, "queue")
 
 
-@test("responders write and restore the state, and the application's delegate sees the update")
+@test("responders save and restore the state, and the application's delegate receives the update")
 def responders(stage):
     origin, taker, author, reader = apps(stage, how="restore", responder=True)
     change(author, taker)
     taker.ctl("continue")
     events, last = reader.until("restore")
     expect(events == ["willContinue", "continue", "restore"], f"wrong order: {events}")
-    # Emptied before the responders write, so what was set by hand is gone.
+    # userInfo is emptied before the responders save, so values set directly are lost.
     expect(last["userInfo"] == {"view": 1, "count": 1}, f"wrong state: {last}")
     author.wait("wasContinued")
     updates = [line for line in author.seen if line["event"] in ("update", "willSave")]
     expect([line["event"] for line in updates] == ["update", "willSave"] * (len(updates) // 2), f"wrong order: {updates}")
     expect(all(line["members"] == 0 for line in updates if line["event"] == "update"), f"not emptied: {updates}")
-    # Without a responder nobody can bring it up to date any more.
+    # Without a responder nothing can update it any more.
     watch = taker.follow("watch")
     watch.wait("added", type=TYPE)
     author.do("forget")
     watch.wait("removed")
 
 
-@test("closures for a type stand in for the delegate")
+@test("closures for a type replace the delegate")
 def closures(stage):
     origin, taker = stage.pair()
     author = App(origin)
@@ -132,12 +133,12 @@ def closures(stage):
     offered(taker)
     opens(taker)
     taker.ctl("continue")
-    expect(reader.until("continue")[1]["by"] == "closure", f"not by the closure: {reader.seen}")
+    expect(reader.until("continue")[1]["by"] == "closure", f"not called by the closure: {reader.seen}")
     author.wait("wasContinued")
     only_on(reader, "main")
 
 
-@test("a loop takes the activities of a type")
+@test("an async sequence receives the activities of a type")
 def sequence(stage):
     origin, taker = stage.pair()
     author = App(origin)
@@ -152,7 +153,7 @@ def sequence(stage):
         author.wait("wasContinued")
 
 
-@test("of two windows the one about the content of an activity takes it, and the active one what is about nothing")
+@test("of two windows the one with the activity's content receives it, and an activity without content goes to the active window")
 def scenes(stage):
     origin, taker = stage.pair()
     author = App(origin)
@@ -167,11 +168,11 @@ def scenes(stage):
         offered(taker, title=title)
         taker.ctl("continue")
         told = reader.until("continue", title=title)
-        expect(told[1]["by"] == f"window {window}", f"{about} was taken by another window: {told}")
+        expect(told[1]["by"] == f"window {window}", f"{about} was received by the wrong window: {told}")
         expect(told[0][-2:] == ["willContinue", "continue"] and reader.seen[-2]["by"] == told[1]["by"], f"{reader.seen}")
 
 
-@test("a delegate that answers false fails the continuation, and the origin is not told that it was continued")
+@test("a delegate that returns false fails the continuation, and the origin is not notified")
 def refused(stage):
     _, taker, author, reader = apps(stage, how="refuse")
     failed = taker.ctl("continue", code=1)
@@ -181,7 +182,7 @@ def refused(stage):
     author.quiet("wasContinued")
 
 
-@test("a typed payload arrives as its type, and another one is refused")
+@test("a typed payload arrives as its type, and another type is refused")
 def typed(stage):
     _, taker, author, reader = apps(stage, typed="Ada")
     taker.ctl("continue")
@@ -193,10 +194,10 @@ def typed(stage):
     taker.ctl("continue")
     reader.wait("continue", title="Second")
     reader.do("typed")
-    expect(reader.wait("typed")["failure"] == "invalidContent", "there was none")
+    expect(reader.wait("typed")["failure"] == "invalidContent", "no value")
 
 
-@test("a type is continued by apps of its team alone; pages of the web by those of every team")
+@test("a type is continued only by apps of its team, and web pages by apps of any team")
 def teams(stage):
     origin, taker = stage.pair()
     author, reader = App(origin, team="ONE"), App(taker, types=[TYPE, WEB], team="TWO").handle()
@@ -223,13 +224,13 @@ def expiration(stage):
     watch.wait("added", title="Short")
     author.do("set", expires=2)
     watch.wait("removed")
-    # The object lives on, and may become current with a new date.
+    # The object remains valid, and may become current with a new date.
     author.do("set", expires=3600)
     author.do("current")
     watch.wait("added", title="Short")
 
 
-@test("an activity made by the deprecated initialiser has the first type of the Info.plist beside the program")
+@test("an activity made by the deprecated initialiser has the first type of the Info.plist next to the program")
 def info_plist(stage):
     origin, taker = stage.pair()
     program = os.path.join(stage.folder, "App")
@@ -250,12 +251,12 @@ def info_plist(stage):
     reader.wait("continue")
 
 
-@test("the tutorial's reader goes on at the page where the other one is; its main is asynchronous")
+@test("the tutorial's reader continues at the other device's page, and its main is asynchronous")
 def tutorial(stage):
     origin, taker = stage.pair()
 
     def reader(daemon):
-        # On a terminal, as for a person: each line comes at once.
+        # On a terminal, as for a person, each line is written immediately.
         screen, inside = pty.openpty()
         with open(os.path.join(daemon.folder, "reader.log"), "ab") as errors:
             process = subprocess.Popen([os.path.join(BIN, "KitTutorial")], env=daemon.environment, text=True, bufsize=1,
@@ -269,23 +270,23 @@ def tutorial(stage):
     (keys, first), (_, second) = reader(origin), reader(taker)
     expect(first() == "Page 1" and second() == "Page 1", "not the first page")
     keys.write("7\n")
-    expect(first() == "Page 7", "not the page that was entered")
+    expect(first() == "Page 7", "not the entered page")
     offered(taker, type="com.example.reader.reading", deviceName="origin")
     opens(taker)
     taker.ctl("continue", "--from", "origin")
-    expect(second() == "Page 7", "it did not go on there")
-    expect(first() == "You continued reading on another device.", "the first reader was not told")
+    expect(second() == "Page 7", "it did not continue there")
+    expect(first() == "You continued reading on another device.", "the first reader was not notified")
 
 
-# An app that is blocked in its save is waited for as long as may be.
+# An app that is blocked in its save is waited for up to the maximum time.
 PATIENT = "save-answer = 10 s\n"
 
 # ---- Errors --------------------------------------------------------------------------------------------------------
 
 
 def fails(taker, reader, author, act, code, reason, word, *words):
-    """Lets the app at the origin wait in its save, so that the payload is on its way while `act` happens. The app that
-    continues is told why it does not come."""
+    """Makes the app at the origin wait in its save, so that the payload is in transit while `act`
+    runs. The app that continues receives the reason for the failure."""
     saved(author, taker, reader)
     change(author, taker)
     author.do("block", **{"in": "willSave"})
@@ -303,7 +304,7 @@ def fails(taker, reader, author, act, code, reason, word, *words):
     only_on(reader, "main")
 
 
-@test("4608: the app at the origin goes away")
+@test("4608: the app at the origin exits")
 def origin_gone(stage):
     _, taker, author, reader = apps(stage, configuration=PATIENT)
     fails(taker, reader, author, author.process.kill, 4608, "ownerGone", "origin")
@@ -319,13 +320,13 @@ def missing_key(stage):
     author.quiet("wasContinued")
 
 
-@test("4609: the other device cannot be reached")
+@test("4609: the other device is unreachable")
 def unreachable(stage):
     origin, taker, author, reader = apps(stage, configuration=PATIENT)
     fails(taker, reader, author, origin.kill, 4609, "peerUnreachable", "origin")
 
 
-@test("4609: the daemon here ends while an activity is on its way, and streams need it")
+@test("4609: the local daemon exits during a continuation, and streams need it")
 def daemon_gone(stage):
     _, taker, author, reader = apps(stage, configuration=PATIENT, streams=True)
     taker.ctl("continue")
@@ -345,7 +346,7 @@ def timed_out(stage):
     origin.process.send_signal(signal.SIGCONT)
 
 
-@test("4610: an app that never answers whether it took the activity")
+@test("4610: an app that never reports whether it accepted the activity")
 def never_answers(stage):
     _, taker, author, reader = apps(stage)
     reader.do("block", **{"in": "continue"})
@@ -353,7 +354,7 @@ def never_answers(stage):
     expect('"handlerTimedOut"' in failed.errors and "4610" in failed.errors, str(failed))
     reader.wait("continue")
     reader.do("release")
-    # It has the activity, so there is no failure to tell; its answer comes too late and changes nothing.
+    # It has the activity, so no failure is reported. Its reply arrives too late and changes nothing.
     reader.quiet("didFail")
     author.quiet("wasContinued")
     taker.ctl("continue")
@@ -370,14 +371,14 @@ def too_large(stage):
     expect(events == ["willContinue", "didFail"], f"wrong order: {events}")
     expect(error["code"] == 4611 and error["reason"] == "tooLarge" and "origin" in error["message"], f"{error}")
     author.wait("diagnostic", name="activity")
-    # One step back it goes again.
+    # One level less is accepted again.
     author.do("set", userInfo={})
     change(author, taker)
     taker.ctl("continue")
     reader.wait("continue")
 
 
-@test("3328: streams of an activity that has none, or was not continued here")
+@test("3328: streams of an activity without streams, or that was not continued here")
 def no_streams(stage):
     _, taker, author, reader = apps(stage)
     taker.ctl("continue")
@@ -388,12 +389,12 @@ def no_streams(stage):
             error = app.wait("stream")
             expect(error["code"] == 3328, f"wrong code: {error}")
             expect(error["reason"] == ("notContinued" if words else "streamsUnsupported"), f"wrong reason: {error}")
-    # Asking again must not disturb what works.
+    # A repeated request must not disturb an open stream.
     taker.ctl("continue")
     reader.wait("continue")
 
 
-@test("streams carry bytes both ways, in both forms")
+@test("streams carry bytes both ways, in both APIs")
 def streams(stage):
     _, taker, author, reader = apps(stage, streams=True)
     taker.ctl("continue")
@@ -401,15 +402,15 @@ def streams(stage):
     text = "large " * 200_000
     for form in (True, False):
         reader.do("stream", send=text, **{"async": form})
-        expect(reader.wait("stream")["answer"] == text.upper(), "another answer")
-        expect(author.wait("stream")["answer"] == text, "other bytes")
-    expect(len([line for line in author.seen if line["event"] == "didReceive"]) == 2, "two streams were asked for")
+        expect(reader.wait("stream")["answer"] == text.upper(), "wrong reply")
+        expect(author.wait("stream")["answer"] == text, "wrong bytes")
+    expect(len([line for line in author.seen if line["event"] == "didReceive"]) == 2, "two streams were requested")
 
 
-# ---- The daemon comes and goes -------------------------------------------------------------------------------------
+# ---- Restarts of the daemon ----------------------------------------------------------------------------------------
 
 
-@test("an app that starts before its daemon is told once, and its activity is offered when the daemon is there")
+@test("an app that starts before its daemon is notified once, and its activity is offered when the daemon starts")
 def started_later(stage):
     origin, taker = stage.pair()
     origin.stop()
@@ -424,13 +425,13 @@ def started_later(stage):
     expect(taker.ctl("continue", "--print").line["userInfo"]["count"] == 1, "not the latest state")
 
 
-@test("the socket is replaced under the app, as by an upgrade of the daemon")
+@test("the socket is replaced while the app runs, as by an upgrade of the daemon")
 def replaced(stage):
     origin, taker, author, _ = apps(stage)
     author.wait("connected")
     for step in range(3):
         origin.stop()
-        # Another file of the same name, whatever the old daemon left.
+        # A new file of the same name, whether or not the old daemon left one.
         if os.path.exists(origin.socket):
             os.unlink(origin.socket)
         origin.start()
@@ -441,7 +442,7 @@ def replaced(stage):
     expect(told == ["connected"] + ["disconnected", "connected"] * 3, f"not once each: {told}")
 
 
-@test("an app whose daemon accepts and hangs up costs next to nothing", limit=90)
+@test("an app whose daemon accepts and closes each connection uses almost no processor time", limit=90)
 def no_busy_loop(stage):
     origin = stage.daemon("origin", start=False)
     with socket.socket(socket.AF_UNIX) as listening:
@@ -451,16 +452,16 @@ def no_busy_loop(stage):
         app.publish(TYPE)
         listening.accept()[0].close()
         before = app.cpu
-        # 0.1 s, then ever longer: the sixth takes three seconds.
+        # 0.1 s, then increasing. The sixth takes three seconds.
         for _ in range(6):
             listening.accept()[0].close()
         used = app.cpu - before
     expect(used < 0.2, f"six attempts cost {used:.2f} s of processor time")
     app.is_well()
-    expect(len([line for line in app.seen if line["event"] == "disconnected"]) == 1, f"not told once: {app.seen}")
+    expect(len([line for line in app.seen if line["event"] == "disconnected"]) == 1, f"not notified once: {app.seen}")
 
 
-@test("the daemon is killed a hundred times while the app works: nothing is lost", limit=300)
+@test("the daemon is killed a hundred times while the app works, and nothing is lost", limit=300)
 def killed(stage):
     origin, taker = stage.pair()
     author = App(origin)
@@ -473,7 +474,7 @@ def killed(stage):
     for kill in range(1, 101):
         origin.kill()
         origin.start()
-        # Sooner or later after the start: with the app on its way to it, or attached, publishing, or asked to save.
+        # At a varying time after the start: with the app connecting, attached, publishing, or saving.
         if kill % 4:
             author.wait("connected")
             for _ in range(kill % 7):
@@ -481,29 +482,29 @@ def killed(stage):
         expect(author.process.poll() is None, f"the app has ended with {author.process.returncode} after {kill} kills")
         if kill % 10:
             continue
-        # By its title a new offer is told from that of a daemon which could not take it back.
+        # The title distinguishes a new offer from that of a daemon that could not withdraw it.
         author.do("set", title=f"Survivor {kill}")
         newest = author.state()["count"]
         offered(taker, title=f"Survivor {kill}")
         came = taker.ctl("continue", "--type", TYPE, "--print").line
-        expect(came["userInfo"]["count"] >= newest, f"an old state came: {came}, {newest} was said before")
+        expect(came["userInfo"]["count"] >= newest, f"an old state arrived: {came}, {newest} was set before")
         checks += 1
     author.do("rest")
     author.is_well()
     used = author.cpu - used
     told = [line["event"] for line in author.seen if line["event"] in ("connected", "disconnected")]
-    expect(told == (["connected", "disconnected"] * 101)[:len(told)], f"not in turn: {told}")
+    expect(told == (["connected", "disconnected"] * 101)[:len(told)], f"not in order: {told}")
     expect(author.descriptors <= descriptors + 2, f"descriptors leak: {descriptors}, then {author.descriptors}")
     expect(author.memory < memory + (16 << 20), f"memory grows: {memory >> 20} MiB, then {author.memory >> 20} MiB")
     print(f"  100 kills: told of {told.count('disconnected')}, {checks} checks, {used:.1f} s of processor time, "
           f"{(author.memory - memory) >> 10} KiB more")
-    # And it is the current activity still.
+    # It is still the current activity.
     newest = author.state()["count"]
     came = taker.ctl("continue", "--type", TYPE, "--print").line
     expect(came["userInfo"]["count"] == newest, f"not the last state: {came}, {newest}")
 
 
-@test("a handler's daemon is killed in the middle of continuations: each announcement has one end", limit=120)
+@test("a daemon is killed during continuations, and each announced continuation ends exactly once", limit=120)
 def killed_while_continuing(stage):
     origin, taker, author, reader = apps(stage, configuration=PATIENT)
     saved(author, taker, reader)
@@ -516,7 +517,7 @@ def killed_while_continuing(stage):
         author.wait("blocked")
         taker.kill()
         asking.process.wait(20)
-        expect(reader.wait("didFail")["reason"] == "daemonGone", "another reason")
+        expect(reader.wait("didFail")["reason"] == "daemonGone", "wrong reason")
         author.do("release")
         taker.start()
         reader.wait("connected")

@@ -1,5 +1,6 @@
-"""Activities that are made to break out of where they belong, from one daemon to another and from a peer that keeps no rule. The
-programs they could reach are stand-ins that write down all that they get. docs/hostile-activities.md has the same rows."""
+"""Activities crafted to escape their context, from one daemon to another and from a non-conforming
+peer. The programs within reach are stand-ins that record everything they receive.
+docs/hostile-activities.md has the same rows."""
 
 import contextlib
 import json
@@ -27,7 +28,7 @@ except ModuleNotFoundError as error_:
         raise
     MISSING = error_.name
 
-# Stands in every text that another device chooses freely, and so in nothing that a program gets.
+# Part of every text that another device chooses freely, and so must reach no program.
 MARK = "EVIL"
 TEXTS = [
     "\x1b[2J\x1b]0;EVIL\x07", "\x1b]8;;http://evil/\x1b\\EVIL", "\x9b31m\x90EVIL\x9c", "EVIL\rb\x08\x7f",
@@ -35,12 +36,12 @@ TEXTS = [
     "E\u200bV\ufeffI\u2060L", "\u3164EVIL\u115f\u034f", "EVIL\U000e0041\U000e007f", "EVIL\0", '","EVIL":true,"x":"',
     "\\u001b[2J EVIL", "%s%n%f%U EVIL $(id)`id`${HOME}", "-EVIL", "--help", "../../EVIL", "E\u0301" * 60 + MARK,
 ]
-# Types that mean something to a shell, a launcher, a service manager or a file system.
+# Types with a meaning to a shell, a launcher, a service manager or a file system.
 TYPES = [
     "-x", "--", "--help", "../../../../etc/passwd", "/etc/passwd", "$(id)", "`id`", "${HOME}", "$HOME", "%f", "%U", "%i", "%%n",
     "a=b", "a\"b", "a'b", "a;b", "a\\x20b", "*", "~root", "file:///etc/passwd",
 ]
-# Addresses of pages, and what the browser gets: nothing where they are refused where they are published.
+# Addresses of pages, and the browser's argument. None if publishing them is refused.
 PAGES = {
     "https://a.example/$(id)`id`'\"<>|${HOME}": "https://a.example/%24(id)%60id%60%27%22%3C%3E%7C%24%7BHOME%7D",
     "https://a.example/%f%U%i%s%n%00": "https://a.example/%f%U%i%s%n%00",
@@ -51,7 +52,7 @@ PAGES = {
     "https://xn--80ak6aa92e.com/": "https://xn--80ak6aa92e.com/",
     "HTTP://192.0.2.1:8080": "HTTP://192.0.2.1:8080",
 }
-# Taken where they are published, since they are addresses, and opened by nothing.
+# Publishing these is accepted because they are addresses, but nothing opens them.
 UNOPENED = ["https://evil.example\uff0f.a.example/", "https://a.example\uff20evil.example/", "https://\u2100.example/",
             "https://a'b.example/", "https://$(id).example/", "https://a;b.example/"]
 REFUSED = [
@@ -70,7 +71,7 @@ exit STATUS
 
 
 class Publisher:
-    """Publishes at a daemon what its tools would not take: by calls that are made by hand."""
+    """Publishes activities that the daemon's tools would refuse, by direct calls."""
 
     def __init__(self, desk):
         self.desk, self.connections = desk, []
@@ -90,7 +91,7 @@ class Publisher:
 
 
 def stand_in(desk, name, status=0):
-    """A program that writes down its words and its variables; answers its path and its record."""
+    """Installs a program that records its arguments and its variables. Returns its path and its record."""
     record = desk.record()
     text = STAND_IN.replace("RECORD", record).replace("STATUS", str(status))
     path = desk.write(desk.programs, name, text)
@@ -99,7 +100,7 @@ def stand_in(desk, name, status=0):
 
 
 def take(record):
-    """What a stand-in got: its words, and its variables."""
+    """The arguments and the variables of a stand-in."""
     awaited(record)
     with open(record, "rb") as file:
         parts = file.read().decode().split("\0")[:-1]
@@ -109,13 +110,13 @@ def take(record):
 
 
 def plain(text):
-    """Whether a text has nothing that steers a terminal, turns its direction or is not seen."""
+    """Returns whether a text has no terminal controls, direction changes or invisible characters."""
     return not [mark for mark in text.replace("\n", "")
                 if unicodedata.category(mark) in ("Cc", "Cf", "Zl", "Zp") or mark in "\u3164\u115f\u034f"]
 
 
 def shown(daemon, *words):
-    """What handoffctl shows people, not at a terminal and at one."""
+    """Returns the output of handoffctl for people, without a terminal and on one."""
     words = [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, *words]
     result = run(words, daemon.environment)
     return result.output + result.errors
@@ -130,17 +131,17 @@ def check_launches(desk, publish):
         id = publish(type=type, title=text, userInfo={"EVIL" + type: text, text.replace("\0", ""): [type]},
                      requiredUserInfoKeys=[text.replace("\0", "")])
         desk.opens(kind="app", name="The editor")
-        # The stand-in ends with a failure, so that nothing is waited for.
+        # The stand-in fails, so that nothing waits for it.
         refused = error(desk.ctl("continue", id, code=1))
         expect(refused["reason"] == "launchFailed" and "status 7" in refused["message"], f"{type!r}: {refused}")
         words, variables = take(record)
-        expect(words == ["%f", "$HOME", "--", "word"], f"{type!r}: wrong words: {words}")
+        expect(words == ["%f", "$HOME", "--", "word"], f"{type!r}: wrong arguments: {words}")
         expect(variables.get("HANDOFF_ACTIVITY_TYPE") == type, f"{type!r}: wrong variables: {variables}")
         expect(MARK not in json.dumps([words, variables]), f"{type!r}: more than its type arrived: {words} {variables}")
     publish.end()
 
 
-@test("an app that is started gets the words of its manifest and its own type, whatever the activity is made of")
+@test("a started app receives the arguments of its manifest and its own type, whatever the activity contains")
 def launches(stage):
     desk = Desk(stage)
     publish = Publisher(desk)
@@ -149,14 +150,14 @@ def launches(stage):
         daemon.is_well()
 
 
-@test("so it does in a unit of the service manager, which has words and signs of its own", limit=120)
+@test("an app in a unit of the service manager, which has its own expansions, also receives only these arguments", limit=120)
 def launches_in_units(stage):
     desk = Desk(stage, UserManager(stage))
     check_launches(desk, Publisher(desk))
     desk.daemon.is_well()
 
 
-@test("gio puts nothing of an activity into the command of a desktop entry")
+@test("gio adds nothing of an activity to the command of a desktop entry")
 def entries(stage):
     desk = Desk(stage, real=["gio"])
     path, record = stand_in(desk, "editor")
@@ -176,7 +177,7 @@ def entries(stage):
     publish.end()
 
 
-@test("a page is one harmless argument of the browser, or nothing at all")
+@test("a page is one harmless argument of the browser, or is not opened")
 def pages(stage):
     desk = Desk(stage)
     _, record = stand_in(desk, "xdg-open")
@@ -188,7 +189,7 @@ def pages(stage):
         done = desk.ctl("continue", id).line
         expect(done["opens"] == {"kind": "web"}, f"{url!r}: {done}")
         words, variables = take(record)
-        expect(words == [argument], f"{url!r}: wrong words: {words}")
+        expect(words == [argument], f"{url!r}: wrong arguments: {words}")
         expect(MARK not in json.dumps(variables), f"{url!r}: wrong variables: {variables}")
     for url in UNOPENED:
         id = publish(type="com.example.unopened", webpageURL=url)
@@ -203,7 +204,7 @@ def pages(stage):
     desk.daemon.is_well()
 
 
-@test("an activity that no daemon publishes is refused where it is published, and that is told")
+@test("an activity that no daemon publishes is refused by publish, with an error")
 def unpublished(stage):
     desk = Desk(stage).start()
     for activity in (
@@ -215,10 +216,10 @@ def unpublished(stage):
             Connection(desk.origin).call(APPS + "Publish", more=True, activity=activity)
             raise AssertionError(f"{str(activity)[:80]} was published")
     desk.origin.is_well()
-    expect(desk.ctl("list").lines == [], "something is on offer")
+    expect(desk.ctl("list").lines == [], "something is offered")
 
 
-@test("what is listed, watched and continued is one plain line each, for people and as JSON")
+@test("listed, watched and continued activities are one plain line each, for people and as JSON")
 def output(stage):
     desk = Desk(stage).start()
     publish = Publisher(desk)
@@ -237,7 +238,7 @@ def output(stage):
         expect(plain(whole.output) and whole.line["userInfo"] == {"EVIL": text}, f"wrong: {whole}")
         refused = shown(desk.daemon, "continue", id)
         expect(plain(refused), f"wrong: {refused!r}")
-    expect(all(plain(json.dumps(line, ensure_ascii=True)) for line in desk.watch.seen), "watch is not plain")
+    expect(all(plain(json.dumps(line, ensure_ascii=True)) for line in desk.watch.seen), "the output of watch is not plain")
     screen = Screen(stage, [os.path.join(BIN, "handoffctl"), "--socket", desk.daemon.socket, "list"], desk.daemon.environment)
     screen.process.wait(20)
     screen.sees("com.example.t0")
@@ -245,21 +246,21 @@ def output(stage):
     publish.end()
     with open(desk.daemon.log) as log:
         text = log.read()
-    expect(plain(text) and MARK not in text, "the log has something of it")
+    expect(plain(text) and MARK not in text, "the log contains part of it")
 
 
-# A peer that keeps no rule.
+# A non-conforming peer.
 
 
 class Hostile:
-    """The reference peer as a member of the taker's account, which offers and hands over whatever it is told to."""
+    """The reference peer as a member of the taker's account, which offers and hands over anything."""
 
     def __init__(self, desk):
         if MISSING:
             raise Skip(f"the Python package '{MISSING}' is not installed (pip install cryptography pyOpenSSL)")
         file = os.path.join(desk.stage.folder, "hostile.handoff")
         self._settle(desk.origin, desk.daemon)
-        # Of two members that close its ticket each makes a key, and it would be left with the one that does not stay.
+        # If two members close its ticket, each generates a key, and the peer could be left with the discarded one.
         desk.origin.stop()
         desk.ctl("account", "export", file)
         self.target = ("127.0.0.1", desk.ctl("status").line["port"])
@@ -268,20 +269,20 @@ class Hostile:
         desk.origin.start()
         self._settle(desk.origin, desk.daemon)
         self.desk, self.guard, self.ends = desk, threading.Lock(), threading.Event()
-        # Taken before the guard: who serves would take that again before anyone else wakes up.
+        # Taken before the guard. The serving thread would otherwise take it again before another thread wakes up.
         self.door = threading.Lock()
         desk.stage.closers.append(self.ends.set)
         threading.Thread(target=self._serve, daemon=True).start()
 
     @staticmethod
     def _settle(*daemons):
-        """Waits until the ticket of whoever has joined is closed, and the new key is everywhere."""
+        """Waits until the ticket of the joined device is closed, and all devices have the new key."""
         limit = time.monotonic() + 20
         while time.monotonic() < limit:
             accounts = [daemon.ctl("account", "show").line for daemon in daemons]
             if len({account["epoch"] for account in accounts}) == 1 and not any(account["tickets"] for account in accounts):
                 return
-            time.sleep(0.05)  # Nobody tells when all have a key.
+            time.sleep(0.05)  # There is no event for all devices having the key.
         raise Failure(f"the account did not settle: {accounts}")
 
     def _serve(self):
@@ -296,17 +297,17 @@ class Hostile:
                         self.peer.take(self.link, *found)
 
     def offer(self, payload, id=None, **shown_):
-        """Offers one activity, and nothing else any more."""
+        """Offers one activity, and withdraws all others."""
         id = id or os.urandom(16).hex()
         fields = {"id": id, "type": "com.example.hostile", "title": "t", "streams": False, "webpageURL": False, "age": 0}
         with self.door, self.guard:
             self.peer.offers = {id: {"shown": fields | shown_, "payload": payload}}
             heard = self.peer.advertise(*self.target, bytes.fromhex(self.link.hello["label"]))
-        expect(heard["acknowledged"], "the advert was not taken")
+        expect(heard["acknowledged"], "the advert was not accepted")
         return id
 
 
-@test("a payload that breaks a rule is an error, and reaches nobody", limit=120)
+@test("an invalid payload is an error, and reaches no app", limit=120)
 def payloads(stage):
     desk = Desk(stage)
     _, browser = stand_in(desk, "xdg-open")
@@ -340,7 +341,7 @@ def payloads(stage):
     desk.daemon.is_well()
 
 
-@test("a device that offers another's activity under its id is not taken for it")
+@test("a device that offers another's activity under the same id is not mistaken for it")
 def same_id(stage):
     desk = Desk(stage).start()
     hostile = Hostile(desk)
@@ -356,13 +357,13 @@ def same_id(stage):
     for name in ("origin", device):
         taken = desk.ctl("continue", id, "--from", name, "--print").line
         expect(taken["userInfo"] == {"whose": "mine"}, f"wrong: {taken}")
-    # Not even one that is called like the other's id.
+    # Not even a device whose name is the other's id.
     desk.ctl("device", "rename", "Python", device)
     taken = desk.ctl("continue", id, "--from", device, "--print").line
     expect(taken["userInfo"] == {"whose": "mine"}, f"wrong: {taken}")
 
 
-@test("the words of another device are told as its own, and it cannot speak for this one")
+@test("error texts of another device are marked as such, and cannot imitate those of this device")
 def words(stage):
     desk = Desk(stage).start()
     hostile = Hostile(desk)

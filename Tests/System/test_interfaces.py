@@ -1,6 +1,6 @@
-"""The interface files, read by the parsers of others: PyPI's 'varlink' and Debian's Go library.
+"""The interface files, read by third-party parsers: PyPI's 'varlink' and Debian's Go library.
 
-systemd's varlinkctl reads them where it is: in root_package.py.
+root_package.py reads them with systemd's varlinkctl, on a system that has it.
 """
 
 import glob
@@ -13,7 +13,7 @@ from harness import ROOT, Skip, expect, main, test
 FILES = sorted(glob.glob(os.path.join(ROOT, "Sources", "HandoffControl", "Interfaces", "*.varlink")))
 
 
-@test("the Python scanner reads them, and finds what they define")
+@test("the Python scanner reads them, and finds their members")
 def python_scanner(stage):
     try:
         import varlink
@@ -31,23 +31,23 @@ def python_scanner(stage):
             expect(written <= set(interface.members), f"{path}: the scanner misses {written - set(interface.members)}")
 
 
-@test("the Go library reads them, and not what is no interface")
+@test("the Go library reads them, and rejects an invalid interface")
 def go_library(stage):
     client = built(stage)
     done = subprocess.run([client, "read", *FILES], capture_output=True, text=True)
     expect(done.returncode == 0, done.stderr)
     with open(FILES[0]) as file:
         broken = stage.file("broken.varlink", file.read() + "\nmethod Half(\n")
-    expect(subprocess.run([client, "read", broken], capture_output=True).returncode == 1, "it takes half a method")
+    expect(subprocess.run([client, "read", broken], capture_output=True).returncode == 1, "it accepts half a method")
 
 
-@test("they keep to what all parsers take")
+@test("they use only the syntax that all parsers accept")
 def house_rules(stage):
     for path in FILES:
         with open(path, "rb") as file:
             text = file.read()
         expect(b"\r" not in text and b"\t" not in text, f"{path}: carriage returns or tabs")
-        expect(b"[string]()" not in text, f"{path}: a set of strings is not read by systemd's parser")
+        expect(b"[string]()" not in text, f"{path}: systemd's parser does not accept a set of strings")
         for number, line in enumerate(text.decode().splitlines(), 1):
             if line.startswith("error "):
                 expect("(" in line, f"{path}:{number}: an error needs parentheses")

@@ -1,6 +1,6 @@
-"""The programs of docs/other-languages.md, each against each other between two daemons.
+"""The programs of docs/other-languages.md, in all pairs between two daemons.
 
-They are run as the page says: with python3, node, and as a C program that is compiled here.
+They are run as the page describes: with python3, node, and as a C program that is compiled here.
 """
 
 import os
@@ -19,11 +19,11 @@ PAGE = os.path.join(ROOT, "docs", "other-languages.md")
 TYPE = "com.example.counting"
 LANGUAGES = ("py", "js", "c")
 FENCES = {"py": "python", "js": "js", "c": "c"}
-MOST_LINES = 100
+MAX_LINES = 100
 
 
 class Program:
-    """A counter at one of the daemons: bytes in, lines out."""
+    """A counter connected to one of the daemons, with bytes as input and lines as output."""
 
     def __init__(self, daemon, language):
         self.daemon, self.language = daemon, language
@@ -46,21 +46,21 @@ class Program:
         self.process.stdin.flush()
 
     def wait(self, wanted, within=20):
-        """Skips lines until one is the wanted one."""
+        """Skips lines up to the wanted one."""
         limit = time.monotonic() + within
         while True:
             try:
                 line = self.lines.get(timeout=max(0.01, limit - time.monotonic()))
             except queue.Empty:
-                raise Failure(f"counter.{self.language} never said '{wanted}', but {self.seen} ({self.log})") from None
-            expect(line is not None, f"counter.{self.language} ended before '{wanted}': {self.seen} ({self.log})")
+                raise Failure(f"counter.{self.language} never printed '{wanted}', but {self.seen} ({self.log})") from None
+            expect(line is not None, f"counter.{self.language} exited before '{wanted}': {self.seen} ({self.log})")
             self.seen.append(line)
             if line == wanted:
                 return
 
 
 def command(stage, language):
-    """The words that start the program, which is compiled first where that is needed."""
+    """Returns the command that starts the program, which is compiled first if necessary."""
     source = os.path.join(FOLDER, f"counter.{language}")
     if language == "py":
         return ["python3", source]
@@ -77,14 +77,14 @@ def command(stage, language):
 
 
 def offered(daemon, origin):
-    """Waits until a daemon is offered the count of another one."""
+    """Waits until the count of another device is offered to a daemon."""
     watch = daemon.follow("watch")
     watch.wait("added", type=TYPE, deviceName=origin.name)
     watch.interrupt()
 
 
 def hand_over(stage, first, second):
-    """What one program counts goes on in another one, and back."""
+    """Continues the count of one program in another one, and back."""
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = Program(desk, first), Program(laptop, second)
     for program in (here, there):
@@ -93,7 +93,7 @@ def hand_over(stage, first, second):
     here.type(b"abc")
     here.wait("count 3")
     laptop.ctl("continue", "--type", TYPE)
-    # The bytes themselves come over a stream.
+    # The bytes themselves are sent over a stream.
     there.wait("text abc")
     there.wait("continue 3")
     here.wait("stream 3")
@@ -103,13 +103,13 @@ def hand_over(stage, first, second):
     here.wait("text abcde")
     here.wait("continue 5")
     there.wait("stream 5")
-    # The real is one, whatever the language makes of 1.0.
+    # The real number stays one, however the language prints 1.0.
     taken = Connection(laptop).send(CONTROL + "Continue", more=True, type=TYPE, take=True).last()["activity"]
     expect(same(taken["userInfo"], {"count": 5, "step": {"$double": 1} if first == "js" else 1.0}), f"{taken}")
     expect(taken["title"].startswith("Counting"), f"{taken}")
     for program in (here, there):
         program.process.stdin.close()
-        expect(program.process.wait(20) == 0, f"counter.{program.language} did not end with its input")
+        expect(program.process.wait(20) == 0, f"counter.{program.language} did not exit at the end of its input")
 
 
 @test("Python and JavaScript hand over to each other")
@@ -128,10 +128,10 @@ def c_and_python(stage):
 
 
 def complains(program, words):
-    """Waits until the program has written some words to its standard error."""
+    """Waits until the program has written a text to its standard error."""
     limit = time.monotonic() + 20
     while words not in open(program.log).read():
-        expect(time.monotonic() < limit, f"counter.{program.language} never complained: {words} ({program.log})")
+        expect(time.monotonic() < limit, f"counter.{program.language} never reported: {words} ({program.log})")
         time.sleep(0.05)
 
 
@@ -154,10 +154,10 @@ def reconnects(stage):
         taker.wait("text abc")
         taker.wait("continue 3")
         program.process.stdin.close()
-        expect(program.process.wait(20) == 0, f"counter.{language} did not end with its input")
+        expect(program.process.wait(20) == 0, f"counter.{language} did not exit at the end of its input")
 
 
-@test("a stream that is refused costs a program that stream only")
+@test("a refused stream affects only that stream of a program")
 def refused_stream(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     for language in LANGUAGES:
@@ -172,7 +172,7 @@ def refused_stream(stage):
         program.wait("count 5")
         plain.interrupt()
         program.process.stdin.close()
-        expect(program.process.wait(20) == 0, f"counter.{language} did not end with its input")
+        expect(program.process.wait(20) == 0, f"counter.{language} did not exit at the end of its input")
 
 
 @test("the page shows these programs, which are short")
@@ -184,7 +184,7 @@ def page(stage):
             source = file.read()
         shown = re.findall(rf"^```{fence}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         expect(shown == [source], f"docs/other-languages.md does not show counter.{language} as it is")
-        expect(len(source.splitlines()) <= MOST_LINES, f"counter.{language} has more than {MOST_LINES} lines")
+        expect(len(source.splitlines()) <= MAX_LINES, f"counter.{language} has more than {MAX_LINES} lines")
 
 
 if __name__ == "__main__":

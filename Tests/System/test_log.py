@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The log of continuations: who continued what and when, without what it was.
+"""The log of continuations: which device continued which type and when, without the content.
 
 Two daemons on this machine's loopback interface, with embedded discovery.
 """
@@ -18,9 +18,9 @@ SECRET = "the-secret-title"
 
 
 def continued(stage, *words, **more):
-    """Two daemons; the first offers an activity to the second."""
+    """Starts two daemons. The first offers an activity to the second."""
     origin, taker = stage.pair(**more)
-    # The new key that closes the file repeats what is asked at that moment, and a payload is then given twice.
+    # The new key that closes the file repeats requests of that moment, which would deliver a payload twice.
     until(lambda: is_settled(origin, taker))
     watch = taker.follow("watch")
     watch.wait("ready")
@@ -31,23 +31,25 @@ def continued(stage, *words, **more):
 
 
 def until(condition):
-    """Asks again until it is so; the time limit of the test ends it."""
+    """Polls until the condition holds. The test's time limit ends it."""
     while not condition():
         time.sleep(0.02)
 
 
 def is_settled(*daemons):
-    """Whether the file by which one of them joined is closed, and all have the key that came with that."""
+    """Returns whether the file with which one of them joined is closed, and all devices have the
+    key that this generated."""
     states = [daemon.ctl("status").line for daemon in daemons]
     return not any(state["tickets"] for state in states) and len({state["epoch"] for state in states}) == 1
 
 
 def arrived(daemon, count):
-    """Returns when a daemon has heard so often that something of it was continued, which may be after the answer."""
+    """Returns when a daemon has received this many reports that its activity was continued, which
+    may be after the reply."""
     until(lambda: tail(daemon.log, 1000).count("Was continued") == count)
 
 
-@test("both devices log what was continued, and nothing of what it was")
+@test("both devices log a continuation without its content")
 def both(stage):
     origin, taker, _ = continued(stage)
     follower = origin.follow("log", "--follow")
@@ -62,16 +64,16 @@ def both(stage):
     mine = taker.ctl("log").line
     expect(mine["direction"] == "in" and mine["outcome"] == "continued" and mine["deviceName"] == "origin"
            and mine["number"] == 1 and mine["app"] is None, f"{mine}")
-    expect(origin.ctl("log").lines == [first, second], "the log differs from what was followed")
+    expect(origin.ctl("log").lines == [first, second], "the log differs from the followed events")
     for daemon in (origin, taker):
         path = os.path.join(daemon.state, "history")
         with open(path) as file:
             text = file.read()
-        expect(SECRET not in text, f"the log says more than it may: {text}")
-        expect(os.stat(path).st_mode & 0o777 == 0o600, "others can read the log")
+        expect(SECRET not in text, f"the log contains private data: {text}")
+        expect(os.stat(path).st_mode & 0o777 == 0o600, "other users can read the log")
 
 
-@test("the app that took an activity over is named, and so is why it came to nothing")
+@test("the log names the app that accepted an activity, and the reason of a failure")
 def apps(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -97,7 +99,7 @@ def streams(stage):
     expect(received["received"] == sent["sent"] and received["direction"] == "in", f"{received}")
 
 
-@test("the log outlasts a restart, and its numbers go on")
+@test("the log persists over a restart, and its numbers continue")
 def restart(stage):
     origin, taker, _ = continued(stage)
     taker.ctl("continue", "--print")
@@ -107,11 +109,11 @@ def restart(stage):
     watch = taker.follow("watch")
     watch.wait("added", type=TYPE)
     taker.ctl("continue", "--print")
-    expect([line["number"] for line in taker.ctl("log").lines] == [1, 2, 3], "numbers do not go on")
+    expect([line["number"] for line in taker.ctl("log").lines] == [1, 2, 3], "the numbers do not continue")
     expect([line["number"] for line in taker.ctl("log", "--lines", "1").lines] == [3], "--lines")
 
 
-@test("a full file is followed by another one, a cut line is passed by, and pages are read to the end")
+@test("a full file is followed by a new one, a truncated line is skipped, and pages are read to the end")
 def rotates(stage):
     origin = stage.daemon("origin", start=False)
     os.mkdir(origin.state, 0o700)
@@ -144,21 +146,21 @@ def rotates(stage):
     while 2001 not in numbers:
         numbers.append(follower.next()["number"])
     expect(numbers == list(range(1001, 2002)), "the former file was not kept, or the one before it was")
-    expect(os.path.getsize(os.path.join(origin.state, "history")) < 1000, "the file did not begin anew")
+    expect(os.path.getsize(os.path.join(origin.state, "history")) < 1000, "the file did not start again")
 
 
-@test("what a device does too often is put together, and nothing of it is left out")
+@test("excessive entries of one device are combined, and nothing is omitted")
 def crowd(stage):
     origin, taker, _ = continued(stage, options=["--log-level", "info"])
     for _ in range(40):
         taker.ctl("continue", "--print")
     arrived(origin, 40)
-    expect(len(taker.ctl("log").lines) == 40, "what the user does himself is put together")
+    expect(len(taker.ctl("log").lines) == 40, "the user's own actions are combined")
     expect(len(origin.ctl("log").lines) == 64, f"{len(origin.ctl('log').lines)} entries of one device at once")
     origin.restart()
     entries = origin.ctl("log").lines
     expect(len(entries) == 66 and {entry["event"] for entry in entries[64:]} == {"payload", "continuation"}, f"{entries[64:]}")
-    # A device whose connection was lost meanwhile asks once more.
+    # A device whose connection was lost in the meantime repeats its request.
     given = tail(origin.log, 1000).count("Handed over")
     for event, count in (("payload", given), ("continuation", 40)):
         found = sum(entry["count"] for entry in entries if entry["event"] == event)
@@ -168,7 +170,7 @@ def crowd(stage):
     expect(text.endswith(f"({entries[-1]['count']} times)\n"), text)
 
 
-@test("a name cannot make lines of its own, neither in the file nor on the terminal")
+@test("a name cannot create lines of its own, neither in the file nor on the terminal")
 def forged(stage):
     origin, taker, _ = continued(stage)
     name = "a\u202e\u2028b\u200bc"
@@ -179,10 +181,10 @@ def forged(stage):
     text = run([os.path.join(harness.BIN, "handoffctl"), "--socket", origin.socket, "log"], origin.environment).output
     expect("a\\u{202E}\\u{2028}b\\u{200B}c" in text and len(text.splitlines()) == 2, text)
     with open(os.path.join(origin.state, "history"), "rb") as file:
-        expect(file.read().count(b"\n") == 2, "a name has made a line")
+        expect(file.read().count(b"\n") == 2, "a name has created a line")
 
 
-@test("a disk that is full or broken keeps nothing from being continued")
+@test("a full or broken disk does not prevent continuations")
 def disk(stage):
     origin, taker = stage.pair()
     faults = Faults(origin)
@@ -199,22 +201,22 @@ def disk(stage):
         faults.arm(1, "fail all", error=error)
         taker.ctl("continue", "--print")
         arrived(origin, count + 1)
-        expect(len(origin.ctl("log").lines) == before, "an entry was kept on a disk that takes none")
+        expect(len(origin.ctl("log").lines) == before, "an entry was kept on a full disk")
         faults.disarm()
         taker.ctl("continue", "--print")
         count += 2
         arrived(origin, count)
-        expect(len(origin.ctl("log").lines) == before + 2, "nothing is kept any more")
+        expect(len(origin.ctl("log").lines) == before + 2, "no further entries are kept")
     log = tail(origin.log, 200)
     expect(log.count("Cannot write the log of continuations") == 2, log)
 
 
-@test("wrong usage of log is told")
+@test("wrong usage of log is reported")
 def usage(stage):
     origin = stage.daemon("origin")
     for words in (("log", "--lines", "-1"), ("log", "--lines", "x"), ("log", "all")):
         origin.ctl(*words, code=2)
-    expect(origin.ctl("log").output == "", "an empty log says something")
+    expect(origin.ctl("log").output == "", "an empty log prints something")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Devices of one account with one name: what every command shows, and what it accepts. Daemons on this machine's loopback interface."""
+"""Devices of one account with the same name: the output of every command, and the names that it
+accepts. Daemons on this machine's loopback interface."""
 
 import os
 
@@ -16,7 +17,7 @@ def identity(daemon):
     return daemon.ctl("status").line["device"]
 
 
-@test("the id is shown beside a name that this device and another one have, though that one alone offers", limit=120)
+@test("the id is shown next to a name that this device and another one share, even if only that one offers", limit=120)
 def shown(stage):
     origin, taker = stage.pair()
     offer = origin.publish(TYPE)
@@ -38,7 +39,7 @@ def shown(stage):
     expect(refused.code == 1 and label in refused.errors, f"{refused}")
 
 
-@test("a name that this device and another one have is refused with both ids by every command that accepts one", limit=120)
+@test("a name that this device and another one share is refused with both ids by every command that accepts one", limit=120)
 def refused(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -54,7 +55,7 @@ def refused(stage):
     ):
         result = plain(taker, *words)
         expect(result.code == 1 and all(id in result.errors for id in ids), f"{result}")
-    expect(plain(taker, "why", ids[0]).output, "an id means one")
+    expect(plain(taker, "why", ids[0]).output, "an id is ambiguous")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the user is shown of the other devices without asking, and what comes of a click. Two daemons on loopback, a real bus, a
-notification server that is played (`notifications.py`), apps that are played."""
+"""Notifications of activities on other devices, and the actions of a click. Runs two daemons on
+loopback with a real bus, a simulated notification server (`notifications.py`) and simulated apps."""
 
 import os
 import queue
@@ -20,7 +20,7 @@ TOKEN = "gnome-shell/The Editor/1234-5-host_TIME678"
 
 
 class Desk(AppDesk):
-    """A device with a bus, a notification server, and an app that is played; and another device that offers things."""
+    """A device with a bus, a notification server and a simulated app, and another device that offers activities."""
 
     def __init__(self, stage, server=True, bus=True, capabilities=ALL, configuration="", extra=None):
         self.bus = bus if isinstance(bus, UserManager) else SessionBus(stage, start=bus)
@@ -32,13 +32,14 @@ class Desk(AppDesk):
         self.start()
 
     def shown(self, title, **fields):
-        """Waits for the one notification of an activity of this title."""
+        """Waits for the only notification of an activity with this title."""
         notification = self.server.one(summary=f"Editor: {title}", **fields)
         expect(notification["body"].split(" · ")[0] == "from origin", f"wrong: {notification}")
         return notification
 
     def why(self, activity, message, remedy=None):
-        """Waits until 'why' gives this reason for a missing notification; doctor gives the same, unless nothing is missing."""
+        """Waits until 'why' gives this reason for a missing notification. Also checks doctor, which
+        reports the same unless nothing is missing."""
         limit = time.monotonic() + 20
         while True:
             check = next(line for line in self.ctl("why", activity).lines if line["check"] == "notices")
@@ -56,11 +57,11 @@ class Desk(AppDesk):
             with open(self.daemon.log, errors="replace") as file:
                 if text in file.read():
                     return
-            time.sleep(0.02)  # The log tells, and is not waited for in another way.
+            time.sleep(0.02)  # The log shows it. There is nothing else to wait for.
         raise Failure(f"'{text}' is not in the log")
 
 
-@test("an offer is shown with the app, the title, the device and its kind, and is taken off when it ends")
+@test("an offer is shown with the app, the title, the device and its kind, and is withdrawn when it ends")
 def shown(stage):
     desk = Desk(stage)
     publish = desk.publish(TYPE, "--title", "Draft")
@@ -76,10 +77,10 @@ def shown(stage):
     expect(notification["icon"] == icon, f"a {kind} has the icon {notification['icon']}")
     publish.interrupt()
     desk.server.none()
-    expect(len(desk.server.seen) == 2, f"more than was needed: {desk.server.seen}")
+    expect(len(desk.server.seen) == 2, f"unexpected notifications: {desk.server.seen}")
 
 
-@test("Continue starts the app, which gets the token in its environment, and the activity")
+@test("Continue starts the app with the token in its environment, and the app receives the activity")
 def continued(stage):
     desk = Desk(stage)
     publish = desk.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3}')
@@ -87,31 +88,31 @@ def continued(stage):
     environment = events(desk.played, "started")["environment"]
     expect(environment.get("XDG_ACTIVATION_TOKEN") == TOKEN, f"no token: {environment}")
     expect(environment.get("DESKTOP_STARTUP_ID") == TOKEN, f"no token: {environment}")
-    expect(events(desk.played, "continue")["content"]["userInfo"] == {"page": 3}, "another activity")
+    expect(events(desk.played, "continue")["content"]["userInfo"] == {"page": 3}, "wrong activity")
     publish.wait("continued", deviceName="taker")
     desk.server.none()
-    # The button does the same, also when the app runs already.
+    # The button also works when the app is already running.
     publish = desk.publish(TYPE, "--title", "Next")
     desk.server.choose(desk.shown("Next")["id"], "continue", TOKEN)
     publish.wait("continued", deviceName="taker")
     expect(len(desk.server.notified()) == 2, f"it was shown again: {desk.server.seen}")
 
 
-@test("an app that the service manager starts gets the token in its unit's environment")
+@test("an app that the service manager starts receives the token in its unit's environment")
 def continued_in_unit(stage):
     desk = Desk(stage, bus=UserManager(stage))
     desk.publish(TYPE, "--title", "Draft")
     desk.server.choose(desk.shown("Draft")["id"], "default", TOKEN)
     start = events(desk.played, "started")
     expect(start["environment"].get("XDG_ACTIVATION_TOKEN") == TOKEN, f"no token: {start['environment']}")
-    expect("app-handoff-editor" in start["groups"], f"it is in no unit of its own: {start['groups']}")
+    expect("app-handoff-editor" in start["groups"], f"it has no unit of its own: {start['groups']}")
     events(desk.played, "continue")
 
 
-@test("a choice continues what was shown, and nothing that took its place since")
+@test("an action continues the activity that was shown, and not one that replaced it since")
 def another_opener(stage):
     desk = Desk(stage)
-    # Then what changes is shown only some seconds later: the sixth ten seconds after the first.
+    # From now on changes are shown some seconds later: the sixth ten seconds after the first.
     for title in ("1", "2", "3", "4", "5"):
         desk.publish(TYPE, "--title", title)
         notification = desk.shown(title)
@@ -122,24 +123,24 @@ def another_opener(stage):
     desk.opens(name="Other")
     shown = desk.server.notified()
     if len(shown) > 5 and time.monotonic() - begin >= 10:
-        raise Skip("the machine is too slow: what changed is shown before it can be chosen", optional=True)
-    expect(len(shown) == 5, f"it was shown already: {shown[5:]}")
+        raise Skip("the machine is too slow: the change is shown before the action can be chosen", optional=True)
+    expect(len(shown) == 5, f"it was already shown: {shown[5:]}")
     desk.server.choose(notification["id"], "default", TOKEN)
     desk.server.one(summary="Could not continue 5", body="Something else would open it now than the notification said")
     expect(not os.path.exists(desk.played) and not os.path.exists(other), "an app was started")
 
 
-@test("a token that is no token goes nowhere, and Continue works without one")
+@test("an invalid token is dropped, and Continue works without it")
 def bad_token(stage):
     desk = Desk(stage)
     desk.publish(TYPE, "--title", "Draft")
     desk.server.choose(desk.shown("Draft")["id"], "default", "a\nLD_PRELOAD=/tmp/x")
     environment = events(desk.played, "started")["environment"]
-    expect(not {"XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID"} & environment.keys(), f"a token: {environment}")
+    expect(not {"XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID"} & environment.keys(), f"a token was passed: {environment}")
     events(desk.played, "continue")
 
 
-@test("a device that was removed from its account says so, and what to do")
+@test("a device that was removed from its account is notified, with the next step")
 def removed(stage):
     desk = Desk(stage)
     publish = desk.publish(TYPE, "--title", "Draft")
@@ -148,11 +149,11 @@ def removed(stage):
     notification = desk.server.one(summary="This device was removed from its account")
     expect("handoffctl join" in notification["body"] and notification["actions"] == [], f"wrong: {notification}")
     publish.interrupt()
-    # It is shown once.
-    expect(len(desk.server.notified()) == 2, f"more than was needed: {desk.server.seen}")
+    # The notification is shown once.
+    expect(len(desk.server.notified()) == 2, f"unexpected notifications: {desk.server.seen}")
 
 
-@test("what is dismissed stays away, and the next activity is shown")
+@test("a dismissed activity is not shown again, and the next activity is")
 def dismissed(stage):
     desk = Desk(stage)
     first = desk.publish(TYPE, "--title", "First")
@@ -170,7 +171,7 @@ def dismissed(stage):
     expect(not os.path.exists(desk.played), "an app was started")
 
 
-@test("an app that is not wanted is shown no more, also after a restart, and its icon is that of its desktop entry")
+@test("a muted app is no longer shown, even after a restart, and its icon is that of its desktop entry")
 def muted(stage):
     desk = Desk(stage)
     desk.entry("org.example.Painter", types=["com.example.painting"], extra="Icon=painter")
@@ -191,29 +192,29 @@ def muted(stage):
     expect(app()["enabled"], f"it is switched off: {app()}")
     desk.daemon.stop()
     desk.daemon.start()
-    expect(not app()["notified"], "a restart has forgotten it")
+    expect(not app()["notified"], "the restart lost the setting")
     desk.watch = desk.daemon.follow("watch")
     desk.watch.wait("added", title="Sky")
     desk.publish(TYPE, "--title", "Draft")
     desk.shown("Draft")
-    expect(desk.ctl("app", "unmute", "org.example.P").line == {"version": 1, "unmuted": "org.example.Painter"}, "wrong answer")
+    expect(desk.ctl("app", "unmute", "org.example.P").line == {"version": 1, "unmuted": "org.example.Painter"}, "wrong reply")
     publish.interrupt()
     desk.publish("com.example.painting", "--title", "Sea")
     desk.server.one(summary="The org.example.Painter: Sea")
 
 
-@test("a newer activity takes the place of the older, which comes back when it ends")
+@test("a newer activity replaces the older one, which reappears when it ends")
 def replaced(stage):
     desk = Desk(stage)
     desk.publish(TYPE, "--title", "First")
     first = desk.shown("First")
     second = desk.publish(TYPE, "--title", "Second")
-    expect(desk.shown("Second", replaces=first["id"])["id"] == first["id"], "it has a place of its own")
+    expect(desk.shown("Second", replaces=first["id"])["id"] == first["id"], "it has its own notification")
     second.interrupt()
     desk.shown("First", id=first["id"])
 
 
-@test("it is taken off when the other device goes, when nothing may be received, and when the daemon stops")
+@test("a notification is withdrawn when the other device goes offline, receiving is off, or the daemon stops")
 def withdrawn(stage):
     desk = Desk(stage)
     desk.publish(TYPE, "--title", "Draft")
@@ -230,7 +231,7 @@ def withdrawn(stage):
     desk.server.none()
     desk.daemon.ctl("app", "enable", "editor")
     desk.shown("Draft")
-    expect(desk.daemon.stop() == 0, "it did not end in order")
+    expect(desk.daemon.stop() == 0, "the daemon did not exit cleanly")
     desk.server.none()
     desk.daemon.start()
     desk.shown("Draft", within=40)
@@ -238,7 +239,7 @@ def withdrawn(stage):
     desk.server.none()
 
 
-@test("what nothing here continues is not shown")
+@test("an activity that nothing here continues is not shown")
 def not_openable(stage):
     desk = Desk(stage)
     desk.publish(OTHER, "--title", "Other")
@@ -247,17 +248,17 @@ def not_openable(stage):
     desk.shown("Draft")
     draft.interrupt()
     desk.server.none()
-    expect(len(desk.server.notified()) == 1, f"more was shown: {desk.server.seen}")
+    expect(len(desk.server.notified()) == 1, f"unexpected notifications: {desk.server.seen}")
 
 
-@test("a web page is shown as one")
+@test("a web page is shown as a web page")
 def page(stage):
     desk = Desk(stage)
     desk.publish(OTHER, "--title", "News", "--web-url", "https://example.org/")
     desk.server.one(summary="Web browser: News", body="from origin")
 
 
-@test("what is continued in another way is taken off")
+@test("an activity that is continued in another way is withdrawn")
 def continued_elsewhere(stage):
     desk = Desk(stage)
     publish = desk.publish(TYPE, "--title", "Draft")
@@ -268,7 +269,7 @@ def continued_elsewhere(stage):
     expect(len(desk.server.notified()) == 1, f"it was shown again: {desk.server.seen}")
 
 
-@test("a continuation that fails says why, in the same place")
+@test("a failed continuation shows the reason in the same notification")
 def failed(stage):
     desk = Desk(stage)
     publish = desk.publish(TYPE, "--title", "Draft")
@@ -285,13 +286,13 @@ def failed(stage):
 
 
 class FileManager(BusClient):
-    """One that shows files to others; `shown` gets what it was asked to show, and the token."""
+    """A file manager that shows files to other programs. `shown` receives its arguments and the token."""
 
     def __init__(self, bus):
         self.shown = queue.Queue()
         super().__init__(bus)
         body = Writer().text("org.freedesktop.FileManager1").number(4).data
-        expect(Reader(self.call("RequestName", "su", body)).number() == 1, "the name is taken")
+        expect(Reader(self.call("RequestName", "su", body)).number() == 1, "the name is in use")
 
     def called(self, call):
         reader = Reader(call["body"])
@@ -300,10 +301,10 @@ class FileManager(BusClient):
 
 
 def words(record):
-    """The words of a played opener, once it was called."""
+    """Returns the arguments of a simulated opener, once it was called."""
     limit = time.monotonic() + 20
     while not os.path.exists(record):
-        expect(time.monotonic() < limit, "nothing was opened")
+        expect(time.monotonic() < limit, "no file was opened")
         time.sleep(0.02)
     with open(record) as file:
         found = file.read().splitlines()
@@ -325,7 +326,7 @@ class Receiver(Desk):
         return os.path.join(self.folder, name)
 
 
-@test("a file that was chosen is told once it is saved, and opened, or shown in its folder")
+@test("a chosen file is shown once it is saved, and can be opened or shown in its folder")
 def saved(stage):
     desk = Receiver(stage)
     path = desk.fetch("report.pdf")
@@ -333,7 +334,7 @@ def saved(stage):
     expect(note["actions"] == ["default", "Open", "open", "Open", "show", "Show in Folder"], f"wrong: {note}")
     received(path, b"words of report.pdf")
     desk.server.choose(note["id"], "default", TOKEN)
-    expect(words(desk.opened) == [path], "something else was opened")
+    expect(words(desk.opened) == [path], "the wrong file was opened")
     manager = FileManager(desk.bus)
     path = desk.fetch("last one.txt")
     desk.server.choose(desk.server.one(summary="last one.txt saved to Fetched")["id"], "show", TOKEN)
@@ -342,13 +343,13 @@ def saved(stage):
     expect(not os.path.exists(desk.opened), "the folder was opened, too")
 
 
-@test("a file that could be run is only shown, and why a file was not saved is told")
+@test("an executable file can only be shown in its folder, and the reason for an unsaved file is shown")
 def not_opened(stage):
     desk = Receiver(stage)
     desk.fetch("evil.desktop")
     desk.server.choose(desk.server.one(summary="evil.desktop saved to Fetched")["id"], "open", TOKEN)
-    # Its folder, as there is no file manager that can show a file in it.
-    expect(words(desk.opened) == [desk.folder], "something else was opened")
+    # Opens the folder, because no file manager can show a file in it.
+    expect(words(desk.opened) == [desk.folder], "the wrong file was opened")
     os.rename(desk.folder, desk.folder + " of before")
     with open(desk.folder, "w") as file:
         file.write("no folder")
@@ -357,7 +358,7 @@ def not_opened(stage):
     expect("Fetched" in note["body"] and note["actions"] == [], f"wrong: {note}")
 
 
-@test("without a server nothing happens, and one that comes later shows what stands then")
+@test("without a server nothing is shown, and one that starts later shows the current offers")
 def server_later(stage):
     desk = Desk(stage, server=False)
     draft = desk.publish(TYPE, "--title", "Draft")
@@ -366,15 +367,15 @@ def server_later(stage):
     desk.daemon.is_well()
     desk.server = NotificationServer(desk.bus)
     first = desk.shown("Draft")
-    # It is started anew, and knows nothing of what was.
+    # The server is restarted and has no state.
     desk.server.close()
     desk.server = NotificationServer(desk.bus, first=1000)
-    expect(desk.shown("Draft")["replaces"] == 0 and first["id"] == 1, "a number of the former server")
+    expect(desk.shown("Draft")["replaces"] == 0 and first["id"] == 1, "an id of the former server")
     desk.server.choose(desk.server.one()["id"], "default")
     events(desk.played, "continue")
 
 
-@test("a bus that comes later is found, and one that goes is no harm")
+@test("a bus that starts later is found, and a bus that stops does no harm")
 def bus_later(stage):
     desk = Desk(stage, server=False, bus=False)
     desk.publish(TYPE, "--title", "Draft")
@@ -389,27 +390,27 @@ def bus_later(stage):
     desk.shown("Draft")
 
 
-@test("a server that the bus starts is started for the first offer, and not before")
+@test("a server that the bus can start is started for the first offer, and not before")
 def activated(stage):
     desk = Desk(stage, server=False)
     mark = os.path.join(stage.folder, "mark")
     program = stage.file("server", f"#!/bin/sh\necho started >>{mark}\nexit 1\n")
     os.chmod(program, 0o755)
     desk.bus.activate(program)
-    # A bus reads the files again when it is told to.
+    # A bus rereads the files when it is requested to.
     BusClient(desk.bus).call("ReloadConfig")
     desk.publish(OTHER)
-    expect(not os.path.exists(mark), "it was started for what nothing opens")
+    expect(not os.path.exists(mark), "it was started for an activity that nothing opens")
     desk.publish(TYPE, "--title", "Draft")
     desk.logged("capabilities=none")
     for number in range(5):
         desk.publish(TYPE, "--title", f"Draft {number}")
     with open(mark) as file:
-        expect(len(file.readlines()) == 1, "a server that does not start was started again and again")
+        expect(len(file.readlines()) == 1, "a server that fails to start was started repeatedly")
     desk.daemon.is_well()
 
 
-@test("a locked screen shows nothing, and unlocking shows what stands then")
+@test("a locked screen shows nothing, and unlocking shows the current offers")
 def locked(stage):
     logind = Logind(stage)
     logind.session("2", Type="wayland", LockedHint=True)
@@ -421,11 +422,11 @@ def locked(stage):
         while desk.daemon.ctl("status").line["advertising"]:
             if time.monotonic() > limit:
                 raise Failure("the daemon does not know that the screen is locked")
-            time.sleep(0.02)  # The daemon asks in its own time.
+            time.sleep(0.02)  # The daemon queries this at its own pace.
 
     desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
-    expect(desk.server.asked == 0, "the server was asked for behind a locked screen")
+    expect(desk.server.queries == 0, "the server was called while the screen was locked")
     logind.session("2", LockedHint=False)
     desk.server.end(desk.shown("Draft")["id"], EXPIRED)
     lock()
@@ -437,7 +438,8 @@ def locked(stage):
     desk.publish(TYPE, "--title", "Later")
     logind.session("2", LockedHint=False)
     desk.server.choose(desk.shown("Later")["id"], "dismiss")
-    # What the user did not want is not shown again. Nothing but time could tell that it is not: another device's offer is.
+    # A dismissed offer is not shown again. Only a timeout could prove that it is not, so wait for
+    # another device's offer.
     lock()
     logind.session("2", LockedHint=False)
     desk.publish(TYPE, "--title", "Last")
@@ -446,20 +448,20 @@ def locked(stage):
     expect(titles == [f"Editor: {word}" for word in ("Draft", "Draft", "Later", "Last")], f"wrong: {titles}")
 
 
-@test("without a session nothing is shown, and logging in shows what stands")
+@test("without a session nothing is shown, and logging in shows the current offers")
 def deserted(stage):
     logind = Logind(stage)
     desk = Desk(stage, extra=logind.environment)
     desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
-    expect(desk.server.asked == 0, "the server was asked for while nobody is there")
+    expect(desk.server.queries == 0, "the server was called without a session")
     logind.session("2", Type="wayland")
     desk.shown("Draft")
     logind.end("2")
     desk.server.none()
 
 
-@test("an app that changes its activity a thousand times changes the screen a few times, and the last is shown")
+@test("an app that changes its activity a thousand times changes the screen a few times, and the last state is shown")
 def flood(stage):
     desk = Desk(stage)
     calls, app = Connection(desk.origin), Connection(desk.origin)
@@ -478,12 +480,12 @@ def flood(stage):
     desk.shown("1000", within=50)
     seconds = time.monotonic() - begin
     shown = [entry for entry in desk.server.notified()]
-    most = 6 + seconds / 10
-    expect(len(shown) <= most, f"{len(shown)} changes of the screen in {seconds:.1f} s")
+    limit = 6 + seconds / 10
+    expect(len(shown) <= limit, f"{len(shown)} changes of the screen in {seconds:.1f} s")
     print(f"  1,000 changes: {len(shown)} calls of Notify, {len(desk.server.seen) - len(shown)} withdrawals, {seconds:.1f} s")
 
 
-@test("text of other devices is one line, is cut, and is never markup")
+@test("text of other devices is one line, is truncated, and is never markup")
 def hostile(stage):
     desk = Desk(stage)
     desk.publish(TYPE, "--title", "<b>a</b>\n&amp;\u202e\u0007 " + "x" * 900)
@@ -494,11 +496,11 @@ def hostile(stage):
     desk.server.one(body="from &lt;i&gt;&amp;&#39;&quot;")
 
 
-@test("a server without markup, without a body or without actions gets what it can show")
+@test("a server without markup, body or actions receives only what it supports")
 def plain(stage):
     desk = Desk(stage, capabilities=["body"])
     desk.publish(TYPE, "--title", "<b>")
-    expect(desk.shown("<b>")["actions"] == [], "actions for a server without any")
+    expect(desk.shown("<b>")["actions"] == [], "actions for a server that does not support them")
     desk.origin.ctl("device", "rename", "origin", "<i>")
     desk.server.one(body="from <i>")
     desk.server.close()
@@ -506,7 +508,7 @@ def plain(stage):
     desk.server.one(summary="Editor: <b> – from <i>", body="")
 
 
-@test("another program on the bus cannot choose for the user")
+@test("another program on the bus cannot choose an action for the user")
 def forged(stage):
     desk = Desk(stage)
     desk.publish(TYPE, "--title", "Draft")
@@ -515,19 +517,19 @@ def forged(stage):
     for key in ("default", "continue"):
         other.signal("ActionInvoked", "us", Writer().number(id).text(key).data, target=desk.server.client)
     other.signal("NotificationClosed", "uu", Writer().number(id).number(2).data, target=desk.server.client)
-    # The bus keeps the order in which a program sends, and answers in turn: what was sent has arrived.
+    # The bus delivers the messages of a program in order, and a later reply has arrived, so the signal has too.
     other.call("GetId")
     desk.publish(TYPE, "--title", "Next")
     desk.shown("Next", replaces=id)
-    expect(not os.path.exists(desk.played), "a forged click was believed")
+    expect(not os.path.exists(desk.played), "a forged click was accepted")
 
 
-@test("a server that refuses, or never answers, is no harm")
+@test("a server that refuses calls, or never replies, does no harm")
 def unwilling(stage):
     desk = Desk(stage)
     desk.server.refuses = True
     desk.publish(TYPE, "--title", "Draft")
-    # Before that the answer would be another one.
+    # Before that the reason would be another one.
     desk.server.wait(lambda server: server.refused, "a notification that is refused")
     desk.daemon.is_well()
     desk.server.refuses, desk.server.deaf = False, True
@@ -535,15 +537,15 @@ def unwilling(stage):
     desk.shown("Next")
     desk.publish(TYPE, "--title", "Last")
     desk.daemon.is_well()
-    expect(desk.daemon.stop() == 0, "it did not end in order")
+    expect(desk.daemon.stop() == 0, "the daemon did not exit cleanly")
 
 
-@test("notifications = off shows nothing, and counts at SIGHUP")
+@test("notifications = off shows nothing, and takes effect at SIGHUP")
 def off(stage):
     desk = Desk(stage, configuration="notifications = off\n")
     draft = desk.publish(TYPE, "--title", "Draft")
     desk.daemon.is_well()
-    expect(desk.server.asked == 0, "the server was asked for")
+    expect(desk.server.queries == 0, "the server was called")
     desk.why(draft.id, "notifications = off", "systemctl --user reload handoffd")
     for value in ("on", "off", "on"):
         with open(desk.daemon.configuration, "w") as file:
@@ -552,7 +554,7 @@ def off(stage):
         desk.shown("Draft") if value == "on" else desk.server.none()
 
 
-@test("a notification daemon as people use it shows an offer, takes it off, and continues at a click")
+@test("a real notification daemon shows an offer, withdraws it, and continues at a click")
 def real(stage):
     desk = Desk(stage, server=False)
     dunst = Dunst(stage, desk.bus)

@@ -1,4 +1,4 @@
-"""What is installed: by scripts/install into a folder, and as a Debian package, looked at without installing it."""
+"""The installed files: by scripts/install into a folder, and as a Debian package, inspected without installing it."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ def install(stage, prefix="/usr", **more):
 
 # ---- scripts/install ---------------------------------------------------------------------------------------------------
 
-@test("make install puts every file in its place, and make uninstall takes all of them away")
+@test("make install puts every file in its place, and make uninstall removes all of them")
 def round_trip(stage):
     needs("make")
     image = install(stage)
@@ -38,16 +38,16 @@ def round_trip(stage):
     for path in found:
         if os.path.islink(os.path.join(image, path)):
             leads = os.path.realpath(os.path.join(image, path))
-            expect(leads == os.path.realpath(os.path.join(image, "usr/share/webext/handoff")), f"{path} leads to {leads}")
+            expect(leads == os.path.realpath(os.path.join(image, "usr/share/webext/handoff")), f"{path} links to {leads}")
             continue
         mode = os.stat(os.path.join(image, path)).st_mode & 0o777
         expect(mode == (0o755 if "/bin/" in path or "/lib/handoff/" in path else 0o644), f"{path} has mode {mode:o}")
     call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
-    expect(files(image) == [], f"left: {files(image)}")
-    expect(not os.path.exists(os.path.join(image, "etc/handoff")), "its folder of settings is left")
+    expect(files(image) == [], f"remaining files: {files(image)}")
+    expect(not os.path.exists(os.path.join(image, "etc/handoff")), "its folder of settings remains")
 
 
-@test("settings that were changed are neither overwritten nor removed")
+@test("changed settings are neither overwritten nor removed")
 def settings_stay(stage):
     needs("make")
     image = install(stage)
@@ -58,17 +58,17 @@ def settings_stay(stage):
     with open(path) as file:
         expect(file.read() == "name = Desk\n", "the settings were overwritten")
     done = call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
-    expect(files(image) == ["etc/handoff/handoffd.conf"], f"left: {files(image)}")
-    expect("kept" in done.stdout, "it does not say what it kept")
+    expect(files(image) == ["etc/handoff/handoffd.conf"], f"remaining files: {files(image)}")
+    expect("kept" in done.stdout, "it does not report what it kept")
 
 
-@test("below /usr/local everything is where other programs look for it")
+@test("below /usr/local every file is where other programs look for it")
 def local(stage):
     needs("make")
     found = files(install(stage, "/usr/local"))
     for path in ("usr/local/bin/handoffd", "usr/local/lib/systemd/user/handoffd.service", "etc/handoff/handoffd.conf",
                  "etc/firewalld/services/handoff.xml", "usr/local/share/zsh/site-functions/_handoffctl",
-                 # Browsers look at fixed places alone.
+                 # Browsers only look in fixed places.
                  "usr/lib/mozilla/native-messaging-hosts/dev.handoff1.browser.json",
                  "etc/chromium/native-messaging-hosts/dev.handoff1.browser.json", "usr/share/chromium/extensions/handoff"):
         expect(path in found, f"no {path}: {found}")
@@ -80,12 +80,12 @@ def local(stage):
             expect(f"\nExecStart=/usr/local/bin/{program}\n" in file.read(), f"{program}.service starts another program")
     with open(os.path.join(image, "usr/local/share/dbus-1/services/dev.handoff1.Settings.service")) as file:
         expect("\nExec=/usr/local/bin/handoff-settings " in file.read(), "the bus starts another window")
-    # It finds its parts from where it is.
+    # It finds its parts relative to itself.
     version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
     expect(version.startswith("handoff-settings "), version)
 
 
-# ---- Units, firewalls, completions -----------------------------------------------------------------------------------------
+# ---- Units, firewalls, completions -------------------------------------------------------------------------------------
 
 @test(f"the installed units are verified, and their exposure is at most {SCORE_LIMIT}")
 def units(stage):
@@ -93,7 +93,7 @@ def units(stage):
     image = install(stage)
     os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
     user, system = (os.path.join(image, "usr/lib/systemd", kind) for kind in ("user", "system"))
-    # Programs of the image are not there for systemd: any that is will do.
+    # Programs of the image do not exist for systemd. Any existing program will do.
     for place, _, names in os.walk(os.path.join(image, "usr/lib/systemd")):
         for name in names:
             path = os.path.join(place, name)
@@ -122,17 +122,17 @@ def units(stage):
         print(f"  {os.path.basename(path)}: {score.group(1)}")
 
 
-@test("the firewalls' profiles open the default port and the nine after it, and multicast DNS")
+@test("the firewall profiles open the default port and the nine after it, and multicast DNS")
 def firewalls(stage):
     root = xml.etree.ElementTree.parse(os.path.join(ROOT, "packaging/firewalld/handoff.xml")).getroot()
     ports = {(port.get("protocol"), port.get("port")) for port in root.findall("port")}
-    expect(root.tag == "service" and root.findtext("short") and root.findtext("description"), "no service of firewalld")
+    expect(root.tag == "service" and root.findtext("short") and root.findtext("description"), "no firewalld service")
     expect(ports == {("tcp", f"{FIRST_PORT}-{LAST_PORT}"), ("udp", f"{FIRST_PORT}-{LAST_PORT}")}, f"{ports}")
     expect([item.get("service") for item in root.findall("include")] == ["mdns"], "without mdns")
     with open(os.path.join(ROOT, "packaging/ufw/handoff")) as file:
         lines = file.read().splitlines()
     fields = dict(line.split("=", 1) for line in lines[1:])
-    expect(lines[0] == "[Handoff]" and set(fields) == {"title", "description", "ports"}, f"no profile of ufw: {lines}")
+    expect(lines[0] == "[Handoff]" and set(fields) == {"title", "description", "ports"}, f"no ufw profile: {lines}")
     expect(fields["ports"] == f"{FIRST_PORT}:{LAST_PORT}/tcp|{FIRST_PORT}:{LAST_PORT}/udp|5353/udp", fields["ports"])
     with open(os.path.join(ROOT, "config/handoffd.conf")) as file:
         expect(f"default       {FIRST_PORT}, or one of the nine after it" in file.read(), "the default port has changed")
@@ -142,10 +142,10 @@ def firewalls(stage):
         shutil.copy(os.path.join(ROOT, "packaging/ufw/handoff"), folder)
         program = ("import sys, gettext; gettext.install('ufw'); import ufw.applications as a; p = a.get_profiles(sys.argv[1]); "
                    "all(a.verify_profile(n, p[n]) for n in p) or sys.exit(1); print(sorted(p))")
-        expect("['Handoff']" in call("/usr/bin/python3", "-c", program, folder).stdout, "ufw does not take the profile")
+        expect("['Handoff']" in call("/usr/bin/python3", "-c", program, folder).stdout, "ufw does not accept the profile")
 
 
-@test("the shells can read their scripts")
+@test("the shells can parse their completion scripts")
 def completions(stage):
     for shell, check in (("bash", ["-n"]), ("zsh", ["-n"]), ("fish", ["--no-execute"])):
         needs(shell)
@@ -153,16 +153,16 @@ def completions(stage):
         call(shell, *check, path)
 
 
-# ---- Manual pages --------------------------------------------------------------------------------------------------------
+# ---- Manual pages ------------------------------------------------------------------------------------------------------
 
 def page(name):
-    """A page as it is read, without its markup."""
+    """Returns the text of a page, without its markup."""
     done = call("mandoc", "-Tutf8", "-Owidth=400", os.path.join(PAGES, name))
     return re.sub(".\b", "", done.stdout)
 
 
 def commands():
-    """All commands with the names of their options, as the program's help has them."""
+    """Returns all commands with the names of their options, from the program's help."""
     ctl = os.path.join(BIN, "handoffctl")
     overview = call(ctl, "help").stdout
     block = overview.split("Commands:\n")[1].split("\n\n")[0]
@@ -173,7 +173,7 @@ def commands():
             yield " ".join(words), set(re.findall(r"^  (--[a-z-]+)", text, re.M)) - {"--socket", "--json", "--help"}
 
 
-@test("the pages have no faults")
+@test("the manual pages have no errors")
 def lint(stage):
     needs("mandoc", "man")
     for name in sorted(os.listdir(PAGES)):
@@ -184,12 +184,12 @@ def lint(stage):
         expect(not done.stderr, f"man: {done.stderr}")
 
 
-@test("the pages are those of these programs and settings")
+@test("the manual pages describe these programs and settings")
 def fresh(stage):
     call("scripts/manual", "--check")
 
 
-@test("handoffctl(1) has every command and option of the program, and no other")
+@test("handoffctl(1) documents every command and option of the program, and no other")
 def tool_page(stage):
     needs("mandoc")
     text = page("handoffctl.1").split("\nCOMMANDS\n")[1].split("\nENVIRONMENT\n")[0]
@@ -206,7 +206,7 @@ def tool_page(stage):
         expect(said[name] == options, f"{name}: page {said[name]}, program {options}")
 
 
-@test("handoffd(1) has every option of the program, and no other")
+@test("handoffd(1) documents every option of the program, and no other")
 def daemon_page(stage):
     needs("mandoc")
     said = set(re.findall(r"^     (--[a-z-]+)", page("handoffd.1").split("\nOPTIONS\n")[1], re.M))
@@ -215,7 +215,7 @@ def daemon_page(stage):
 
 
 def keys(source):
-    """The keys of settings in a source file: raw values of an enumeration, or those of its message."""
+    """Returns the setting keys in a source file: raw values of an enumeration, or those of its message."""
     with open(os.path.join(ROOT, "Sources", source)) as file:
         text = file.read()
     cases = re.findall(r'^    case (\w+)(?: = "([a-z-]+)")?$', text, re.M)
@@ -223,7 +223,7 @@ def keys(source):
     return {raw or name for name, raw in cases} | set(message.group(1).split(", ") if message else [])
 
 
-@test("the pages of settings have every one that is known, and no other")
+@test("the manual pages of settings document every known setting, and no other")
 def settings_pages(stage):
     needs("mandoc")
     for name, source in (("handoffd.conf.5", "HandoffConfiguration/ConfigurationKey.swift"),
@@ -234,14 +234,14 @@ def settings_pages(stage):
         expect(said == known and known, f"{name}: {said - known} too many, {known - said} missing")
 
 
-# ---- The Debian package -----------------------------------------------------------------------------------------------------
+# ---- The Debian package ------------------------------------------------------------------------------------------------
 
-@test("the package is clean by lintian, depends on what it links and loads, and keeps settings as conffiles", limit=240)
+@test("the package passes lintian, depends on the libraries it links and loads, and keeps settings as conffiles", limit=240)
 def package(stage):
     needs("dh", "lintian", "dpkg-deb")
     if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoff-desktop", "handoff-browser", "handoffctl")):
         raise Skip("these programs were not built by scripts/build", optional=True)
-    # Packed as little as may be: that takes most of the time.
+    # Minimal compression, which otherwise takes most of the time.
     made = call("scripts/deb", "--output", stage.folder, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "0"}).stdout.split()
     window, extension, path = (next(each for each in made if f"/{name}_" in each) for name in ("handoff-settings", "webext-handoff", "handoff"))
     done = call("lintian", "--allow-root", "--fail-on", "warning,error", *made, code=None)
@@ -265,7 +265,7 @@ def package(stage):
     call("dpkg-deb", "--extract", path, image)
     found = {name.removesuffix(".gz") for name in files(image)}
     expect(not set(INSTALLED) - found, f"missing: {set(INSTALLED) - found}")
-    expect(not set(BROWSERS + SETTINGS) & found, "what has a package of its own is in that of the programs")
+    expect(not set(BROWSERS + SETTINGS) & found, "files of a separate package are in that of the programs")
     image = os.path.join(stage.folder, "window")
     call("dpkg-deb", "--extract", window, image)
     found = {name.removesuffix(".gz") for name in files(image)}
@@ -275,13 +275,13 @@ def package(stage):
     print(f"  {', '.join(sizes)}")
 
 
-@test("the extension and its host know each other by the ids that browsers give them")
+@test("the extension and its host know each other by the ids that browsers assign")
 def extension_ids(stage):
     def read(path):
         with open(os.path.join(ROOT, path)) as file:
             return json.load(file)
     manifest = read("WebExtension/manifest.json")
-    # Chromium makes the id of the key: half of its hash, in other letters.
+    # Chromium computes the id from the key: half of its hash, in other letters.
     digest = hashlib.sha256(base64.b64decode(manifest["key"])).hexdigest()[:32]
     chromium = "".join(chr(ord("a") + int(digit, 16)) for digit in digest)
     firefox = manifest["browser_specific_settings"]["gecko"]["id"]
@@ -289,12 +289,12 @@ def extension_ids(stage):
     expect(read("packaging/browser/firefox.json")["allowed_extensions"] == [firefox], firefox)
     with open(os.path.join(ROOT, "Sources/HandoffBrowser/Host/BrowserCaller.swift")) as file:
         source = file.read()
-    expect(f'"{chromium}"' in source and f'"{firefox}"' in source, "the host expects others")
+    expect(f'"{chromium}"' in source and f'"{firefox}"' in source, "the host expects another extension")
     said = call(os.path.join(BIN, "handoffctl"), "--version").stdout.split()[1]
     expect(manifest["version"] == said, f"the extension is {manifest['version']}, handoffctl {said}")
 
 
-@test("the desktop entry and the description of the window are faultless, and links of a pairing code open in it")
+@test("the desktop entry and the metadata of the window are valid, and links of a pairing code open in it")
 def window_entry(stage):
     needs("desktop-file-validate", "appstreamcli")
     entry = os.path.join(ROOT, "Settings/dev.handoff1.Settings.desktop")
@@ -304,7 +304,7 @@ def window_entry(stage):
     call("appstreamcli", "validate", "--no-net", description)
     component = xml.etree.ElementTree.parse(description).getroot()
     expect(component.findtext("project_license") == "Apache-2.0", "no licence")
-    expect(all("".join(each.itertext()).strip() for each in component.findall("releases/release")), "a release without a text")
+    expect(all("".join(each.itertext()).strip() for each in component.findall("releases/release")), "a release without a description")
     with open(entry) as file:
         expect("\nMimeType=x-scheme-handler/handoff;\n" in file.read(), "no links")
     program = os.path.join(ROOT, "Settings/handoff-settings")
@@ -312,9 +312,9 @@ def window_entry(stage):
     expect(len(versions) == 1, f"{versions}")
 
 
-@test("everything that has a version has that of Version.swift")
+@test("every version number is that of Version.swift")
 def versions(stage):
-    """Programs, packages and change log; the extension is compared beside its ids."""
+    """Programs, packages and change log. The extension is compared together with its ids."""
     version = release()
     places = {
         "debian/changelog": rf"\Ahandoff \({re.escape(version)}\) ",
@@ -331,7 +331,7 @@ def versions(stage):
             expect(re.search(expression, file.read()), f"{path} has another version than {version}")
     for program in ("handoffctl", "handoffd", "handoff-desktop", "handoff-browser"):
         said = call(os.path.join(BIN, program), "--version").stdout
-        expect(version in said.split(), f"{program} says {said!r}")
+        expect(version in said.split(), f"{program} reports {said!r}")
 
 
 if __name__ == "__main__":

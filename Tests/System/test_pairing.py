@@ -1,4 +1,4 @@
-"""Pairing between daemons, and with the reference peer, as a user does it, and in the words that he is told."""
+"""Pairing between daemons, and with the reference peer, as a user does it, and the messages that the user sees."""
 
 import os
 import re
@@ -34,15 +34,15 @@ for by_link in (False, True):
         joiner.exchange()
         joiner.confirm()
         joiner.identify()
-        expect(joiner.inviter_name == "inviter", f"the daemon calls itself {joiner.inviter_name}")
-        expect(c.device_id(joiner.inviter).hex() == daemon.ctl("status").line["device"], "another device answered")
+        expect(joiner.inviter_name == "inviter", f"the daemon reports its name as {joiner.inviter_name}")
+        expect(c.device_id(joiner.inviter).hex() == daemon.ctl("status").line["device"], "the wrong device answered")
         device = window.answer(True)
-        expect(device == {"id": c.device_id(c.raw_public(joiner.key)).hex(), "name": "Ford"}, f"asked about {device}")
+        expect(device == {"id": c.device_id(c.raw_public(joiner.key)).hex(), "name": "Ford"}, f"wrong device in the question: {device}")
         joiner.take()
         window.wait("joining")
         joiner.stored()
         window.wait("joined")
-        expect(members(daemon) == {"inviter", "Ford"}, "who is in?")
+        expect(members(daemon) == {"inviter", "Ford"}, "wrong members")
         state = os.path.join(stage.folder, "peer.json")
         joiner.account.write(state, joiner.key)
         hello = run([sys.executable, os.path.join(PEER, "handoff_peer.py"), "--state", state, "hello",
@@ -52,7 +52,7 @@ for by_link in (False, True):
         expect(entry["unfinished"] is False, f"{entry}")
         expect(entry["admittedBy"] == daemon.ctl("status").line["device"], f"{entry}")
         daemon.restart()
-        expect(members(daemon) == {"inviter", "Ford"}, "who is in after a restart?")
+        expect(members(daemon) == {"inviter", "Ford"}, "wrong members after a restart")
 
     @pairing_test(f"a daemon joins the Python peer by {how}, and keeps the account over a restart", limit=90)
     def python_invites(stage, by_link=by_link):
@@ -63,10 +63,10 @@ for by_link in (False, True):
         inviter.check()
         inviter.confirm()
         inviter.identify()
-        expect(inviter.joiner_name == "taker", f"the daemon calls itself {inviter.joiner_name}")
+        expect(inviter.joiner_name == "taker", f"the daemon reports its name as {inviter.joiner_name}")
         waiting = call.wait("waiting")["device"]
         own = c.device_id(c.raw_public(window.key)).hex()
-        expect(waiting == {"id": own, "name": "Python"}, f"whose user has to agree? {waiting}")
+        expect(waiting == {"id": own, "name": "Python"}, f"wrong side for the confirmation: {waiting}")
         has_no_account(daemon)
         inviter.admit()
         inviter.hand_over()
@@ -77,7 +77,7 @@ for by_link in (False, True):
         for _ in range(2):
             shown = daemon.ctl("account", "show").line
             expect((shown["account"], shown["epoch"]) == (account, 1), f"{shown}")
-            expect(members(daemon) == {"taker", "Python"}, "who is in?")
+            expect(members(daemon) == {"taker", "Python"}, "wrong members")
             daemon.restart()
 
 
@@ -89,8 +89,8 @@ def by_discovery(stage):
     call.wait("looking")
     call.wait("calling")
     device = window.answer(True)
-    expect(device == {"id": taker.ctl("status").line["device"], "name": "taker"}, f"asked about {device}")
-    expect(call.wait("joined")["device"]["name"] == "inviter", "joined another device")
+    expect(device == {"id": taker.ctl("status").line["device"], "name": "taker"}, f"wrong device in the question: {device}")
+    expect(call.wait("joined")["device"]["name"] == "inviter", "joined the wrong device")
     window.wait("joined")
     publish = inviter.publish(TYPE, "--title", "Draft")
     taker.follow("watch").wait("added", id=publish.id)
@@ -101,7 +101,8 @@ def by_discovery(stage):
 def several(stage):
     windows = [Inviting(stage.daemon(f"inviter{number}")) for number in range(3)]
     taker = stage.daemon("taker")
-    # Each wrong one sees one wrong code, and the device asks for a new code rather than go on; its user tries again.
+    # Each wrong one counts one wrong code, and the device asks for a new code instead of
+    # continuing. Its user tries again.
     reasons = []
     for _ in range(3):
         call = join(taker, windows[1].digits)
@@ -137,8 +138,8 @@ def terminals(stage):
     pair.type("y\n")
     pair.sees("joined .*taker")
     join.sees("joined account .*2 devices")
-    expect((pair.ends(), join.ends()) == (0, 0), "exit codes")
-    expect(members(taker) == {"inviter", "taker"}, "who is in?")
+    expect((pair.ends(), join.ends()) == (0, 0), "wrong exit codes")
+    expect(members(taker) == {"inviter", "taker"}, "wrong members")
 
 
 @pairing_test("the link is shown on a terminal and under --json, never in a file; secrets are no arguments and not logged",
@@ -148,12 +149,12 @@ def secrets(stage):
     inviter.ctl("account", "create")
     pair = Terminal(inviter, "pair", "--yes")
     link = pair.sees(r"(handoff:pair/1/\S+)\s").group(1)
-    # A terminal breaks long lines nowhere: the command leaves that to it.
+    # The command does not wrap long lines, and leaves that to the terminal.
     refused = taker.ctl("join", link, code=None)
     expect(refused.code != 0 and link not in refused.errors + refused.output, f"a link as an argument: {refused}")
     joined = taker.ctl("join", input=(link + "\n").encode())
     expect(joined.lines[-1]["event"] == "joined", str(joined))
-    expect(pair.ends() == 0, "exit code")
+    expect(pair.ends() == 0, "wrong exit code")
     plain = follow_plain(stage, inviter, "pair", "--yes")
     text = plain.stdout.readline()
     while "code" not in text:
@@ -166,7 +167,7 @@ def secrets(stage):
         with open(daemon.log) as file:
             log = file.read()
         for secret in (link, link.split("/")[2], digits, digits[:4] + " " + digits[4:]):
-            expect(secret not in log, f"the log of {daemon.name} has a secret")
+            expect(secret not in log, f"the log of {daemon.name} contains a secret")
 
 
 def follow_plain(stage, daemon, *words):

@@ -1,4 +1,4 @@
-"""Those who stand between two daemons that pair, or invite falsely without knowing the code."""
+"""Attackers between two daemons that pair, and false inviters that do not know the code."""
 
 import os
 import time
@@ -9,7 +9,7 @@ from pairing_stage import (
 
 
 def pairs_honestly(window, taker):
-    """After an attack: the same window and the same device, without anybody between."""
+    """Checks after an attack that the same window and the same device can pair without the attacker."""
     deadline = time.monotonic() + 40
     while True:
         call = join(taker, window.digits, f"127.0.0.1:{window.target[1]}")
@@ -29,8 +29,8 @@ def passing_on(stage):
     recorder = adversary.Recorder(window.target)
     join(taker, window.digits, recorder.place).wait("joined")
     window.wait("joined")
-    expect(len(recorder.everything) > 2000, "nothing passed")
-    expect(members(taker) == {"inviter", "taker"}, "who is in?")
+    expect(len(recorder.everything) > 2000, "no frames passed")
+    expect(members(taker) == {"inviter", "taker"}, "wrong members")
 
 
 @pairing_test("one who ends TLS on both sides is found out, and both devices are told", limit=90)
@@ -38,19 +38,19 @@ def ending_tls(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     between = adversary.Between(window.target)
     reason = join(taker, window.digits, between.place).refused()
-    expect(reason in NOT_TRUSTED, f"the joining device was told: {reason}")
-    expect(window.wait("wrongCode")["guessesLeft"] == 4, "the inviting device was not told")
+    expect(reason in NOT_TRUSTED, f"the joining device received: {reason}")
+    expect(window.wait("wrongCode")["guessesLeft"] == 4, "the inviting device was not notified")
     kinds = [kind for _, kind, _ in between.frames]
     expect(kinds == [p.SALT, p.SHARE_A, p.SHARE_B, p.CONFIRM_A, p.REFUSAL], f"frames that passed: {kinds}")
     has_no_account(taker)
-    # All that has passed inside TLS does not tell the code, however many are tried.
+    # The data that passed inside TLS does not reveal the code, however many codes are tried.
     code = int(window.digits.text)
     candidates = [p.Digits(f"{(code + step) % 10**8:08}") for step in range(-8, 8)]
     fit = adversary.codes_that_fit_a_listener(
         candidates, between.body(p.SALT), between.body(p.SHARE_A), between.body(p.SHARE_B), between.body(p.CONFIRM_A),
         between.bindings)
-    expect(fit == [] and len(between.bindings) == 2, f"a listener knows the code: {fit}")
-    # With the link there is not even a session: the token belongs to the joiner's ClientHello.
+    expect(fit == [] and len(between.bindings) == 2, f"a listener can find the code: {fit}")
+    # With the link there is not even a session, because the token belongs to the joiner's ClientHello.
     before = len(between.frames)
     link = p.write_link(window.secret, [between.place])
     refused = join(taker, link).wait("PairingFailed", within=60)
@@ -78,7 +78,7 @@ def changes():
 def changing(stage):
     taker = stage.daemon("taker")
     for number, (case, change) in enumerate(changes().items()):
-        # Each with a daemon of its own, since three codes that were tried wrongly are what one allows.
+        # Each with its own daemon, because one allows only three wrong codes.
         inviter = stage.daemon(f"inviter{number}")
         window = Inviting(inviter)
         between = adversary.Between(window.target, change)
@@ -86,7 +86,7 @@ def changing(stage):
         expect(ended["reason"] not in ("declined", "alreadyMember"), f"{case}: {ended}")
         expect(not {"confirm", "joining", "joined"} & set(window.events()), f"{case}: {window.events()}")
         has_no_account(taker)
-        expect(members(inviter) == {inviter.name}, f"{case}: who is in?")
+        expect(members(inviter) == {inviter.name}, f"{case}: wrong members")
         between.close()
         window.close()
         inviter.stop()
@@ -103,32 +103,32 @@ def guessing(stage):
         call = join(taker, window.digits, false.place)
         session = false.accept().session
         salt, side, share_a, confirm_a = adversary.false_inviter(session, guessed)
-        # A guess at the joining device that fails: he cannot tell which code would have been right.
+        # A failed guess at the joining device. The attacker cannot determine which code would have been right.
         candidates = [guessed, window.digits, wrong(window.digits, 9)]
-        expect(adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding) == [], "a guess fits")
+        expect(adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding) == [], "a guess matches")
         session.send((p.CONFIRM_B, os.urandom(32)))
         reason = call.refused()
-        expect(session.ending() in ("closed", "wrongCode", "failed", "cancelled"), "the device goes on")
+        expect(session.ending() in ("closed", "wrongCode", "failed", "cancelled"), "the device continues")
         session.close()
         false.close()
-        # It has waited too long for a false inviter that computes slowly: no guess was made.
+        # It has waited too long for a slow false inviter, so no guess was made.
         if reason == "unreachable":
             continue
         number += 1
         reasons.append(reason)
-        # And one at the inviting device, as soon as that checks again.
+        # And one at the inviting device, as soon as that accepts attempts again.
         while True:
             try:
                 joiner = window.joiner(guessed)
                 joiner.confirm()
-                raise AssertionError("a wrong code was right")
+                raise AssertionError("a wrong code was accepted")
             except p.Ended as error:
                 if error.reason != "busy":
                     break
                 time.sleep(max(error.seconds, 0.05))
-    expect(set(reasons) <= set(NOT_TRUSTED), f"the joining device was told: {reasons}")
+    expect(set(reasons) <= set(NOT_TRUSTED), f"the joining device received: {reasons}")
     window.wait("codeEnded")
-    expect(window.events().count("wrongCode") in (4, 5), f"the inviting device was told: {window.events()}")
+    expect(window.events().count("wrongCode") in (4, 5), f"the inviting device received: {window.events()}")
     has_no_account(taker)
     join(taker, window.link).wait("joined")
 

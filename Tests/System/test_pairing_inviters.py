@@ -1,4 +1,4 @@
-"""Inviters that know the code, and do not keep to the protocol, or to the truth, when a daemon joins."""
+"""Inviters that know the code but violate the protocol, or send false data, when a daemon joins."""
 
 import os
 import struct
@@ -10,12 +10,13 @@ from pairing_stage import (
 
 
 def forged(statements):
-    """Statements of which the last has a wrong signature. Its last byte would be 0 in one of sixteen signatures."""
+    """Statements of which the last has an invalid signature. Its last byte would be 0 in one of sixteen signatures."""
     return statements[:-1] + bytes([statements[-1] ^ 1])
 
 
 def lies():
-    """What an inviter who knows the code may do wrongly: by name, an act on an Inviter after which the session ends."""
+    """The violations of an inviter that knows the code: by name, a function of an Inviter after
+    which the session ends."""
     key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
 
     def confirmed(inviter):
@@ -130,11 +131,12 @@ def false_accounts(stage):
     for case, act in lies().items():
         window = python_window()
         call = join(taker, window.digits, window.place)
-        # Whoever is cut off calls again, and hears the same lie once more; then nobody answers.
+        # A joiner whose connection closes calls again, and receives the same false data once more.
+        # Then the calls are not answered.
         ends = []
         try:
-            for patience in (20, 1.5):
-                window.listener.settimeout(patience)
+            for timeout in (20, 1.5):
+                window.listener.settimeout(timeout)
                 inviter = window.accept()
                 try:
                     act(inviter)
@@ -149,16 +151,16 @@ def false_accounts(stage):
         expect(ends and "open" not in ends, f"{case}: {ends}")
         ended = call.wait("PairingFailed", within=60)
         expect(ended["reason"] not in ("declined", "alreadyMember", "nobodyThere"), f"{case}: {ended}")
-        expect(ended["message"], f"{case}: no words")
+        expect(ended["message"], f"{case}: no message")
         has_no_account(taker)
     window = python_window()
     call = join(taker, window.digits, window.place)
     window.accept().run()
     call.wait("joined")
-    expect(members(taker) == {"taker", "Python"}, "an honest inviter does not work any more")
+    expect(members(taker) == {"taker", "Python"}, "an honest inviter no longer works")
 
 
-# What each byte of a refusal means to the joining device; busy is tried again, and others may follow.
+# The meaning of each byte of a refusal to the joining device. Busy is retried, and so are others.
 REFUSALS = {
     1: NOT_TRUSTED, 2: ("codeUsed",), 3: ("windowClosed",), 5: ("declined",), 6: ("cancelled",), 8: ("removed",),
     9: ("accountFull",),
@@ -187,7 +189,7 @@ def refusals(stage):
                 inviter.confirm()
                 inviter.identify()
             inviter.session.refuse(reason)
-            window.close()  # Calling again finds nobody.
+            window.close()  # Further calls are not answered.
             ended = call.wait("PairingFailed", within=60)
         finally:
             window.close()

@@ -1,4 +1,4 @@
-"""Joiners that do not keep to the protocol, or to the truth, at the window of a daemon."""
+"""Joiners that violate the protocol, or send false data, at the window of a daemon."""
 
 import os
 import struct
@@ -37,7 +37,7 @@ def malformed(stage):
         session.refuse(reason, 1 if reason == 4 else None)
         expect(session.ending() in ("closed", "failed", "cancelled"), f"refusal {reason} does not end the session")
         session.close()
-        expect(window.events() == ["opened"], f"a stranger's refusal {reason} ends the window: {window.seen}")
+        expect(window.events() == ["opened"], f"an unknown device's refusal {reason} ends the window: {window.seen}")
     shared = {
         "the share again": lambda j: j.session.send((p.SHARE_A, j.side.share)),
         "a confirmation of 31 bytes": lambda j: j.session.send((p.CONFIRM_A, j.keys.confirm_a[:-1])),
@@ -55,7 +55,7 @@ def malformed(stage):
         joiner.session.sock.sendall(joiner.session._outgoing())
         ending = joiner.session.ending()
         expect(ending in ("closed", "failed"), f"{case}: {ending}")
-    expect(window.events() == ["opened"], f"told: {window.events()}")
+    expect(window.events() == ["opened"], f"reported: {window.events()}")
     window.admits()
     window.daemon.is_well()
 
@@ -63,7 +63,7 @@ def malformed(stage):
 @pairing_test("who knows the code, but does not prove who it is, is not let in", limit=120)
 def identities(stage):
     daemon = stage.daemon("inviter")
-    inviter = Inviting(daemon).admits().inviter  # Its public key, which it shows to whoever knows the code.
+    inviter = Inviting(daemon).admits().inviter  # Its public key, which it shows to any device that knows the code.
     window = Inviting(daemon, automatic=False)
     key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
     own, spki = c.spki(c.raw_public(key)), c.spki
@@ -105,8 +105,8 @@ def identities(stage):
         ending = joiner.session.ending()
         expect(ending in ("closed", "failed"), f"{case}: {ending}")
         joiner.session.close()
-    expect("confirm" not in window.events(), f"the user was asked: {window.events()}")
-    # What is odd about a name, but text, is asked, and shown so that it does no harm.
+    expect("confirm" not in window.events(), f"the user received a question: {window.events()}")
+    # An unusual name that is text is shown in the question, in a harmless form.
     joiner = confirmed(window, name="a\x1b[2J\u202eb\n")
     joiner.identify()
     window.answer(True)

@@ -1,4 +1,4 @@
-"""What a pairing window withstands: guesses of the code, floods, and copies of what was said."""
+"""Attacks on a pairing window: guesses of the code, floods, and replayed messages."""
 
 import contextlib
 import socket
@@ -14,7 +14,7 @@ PAUSES = [1, 2, 4, 8]
 
 
 def guess(window, digits, tried):
-    """Tries one code, and waits as long as the daemon says that it is busy; answers how that ended."""
+    """Tries one code, and waits while the daemon reports that it is busy. Returns the result."""
     while True:
         try:
             joiner = window.joiner(digits)
@@ -38,7 +38,7 @@ def parallel(stage):
                 ready.append(window.joiner(wrong(window.digits, 1 + number)))
             except p.Ended as error:
                 ends.append(error)
-        # A session has five seconds: it may be over before the others are ready.
+        # A session lasts five seconds, and may end before the others are ready.
         for joiner in ready:
             with contextlib.suppress(*ENDS):
                 joiner.session.send((p.CONFIRM_A, joiner.keys.confirm_a))
@@ -48,7 +48,7 @@ def parallel(stage):
             except ENDS as error:
                 ends.append(error)
         reasons = [getattr(error, "reason", "closed") for error in ends]
-        expect(reasons.count("wrongCode") <= 1, f"several were checked at once: {reasons}")
+        expect(reasons.count("wrongCode") <= 1, f"several were checked at the same time: {reasons}")
         wrongs += reasons.count("wrongCode")
         busy += reasons.count("busy")
         pauses = [error.seconds for error in ends if getattr(error, "reason", "") == "busy"]
@@ -56,7 +56,7 @@ def parallel(stage):
             break
         time.sleep(min(pauses, default=0.05))
     told = window.events()
-    expect("codeEnded" in told and told.count("wrongCode") <= 5, f"told: {told}")
+    expect("codeEnded" in told and told.count("wrongCode") <= 5, f"reported: {told}")
     expect(4 <= wrongs <= 5 and busy >= 4, f"{wrongs} guesses were checked, {busy} were busy")
     expect(guess(window, window.digits, []) == "codeEnded", "the right code still works")
     window.admits(window.secret)
@@ -86,7 +86,7 @@ def flood_daemons(stage):
         join(taker, window.digits, f"127.0.0.1:{window.target[1]}").wait("joined", within=60)
     finally:
         done.set()
-    print(f"    {count[0]} hostile connections meanwhile")
+    print(f"    {count[0]} hostile connections in the meantime")
     window.wait("joined")
 
 
@@ -113,17 +113,17 @@ def held_sessions(stage):
     try:
         join(takers[0], window.digits, f"127.0.0.1:{window.target[1]}").wait("joined", within=90)
         window.wait("joined")
-        print(f"    joined by the digits beside {count[0]} sessions")
+        print(f"    joined by the digits in parallel with {count[0]} sessions")
         window, before = Inviting(window.daemon), count[0]
         while count[0] < before + 8:
-            time.sleep(0.02)  # Until they are at this one, too.
+            time.sleep(0.02)  # Until they are at this window, too.
         join(takers[1], window.link).wait("joined", within=60)
-        print(f"    joined by the link beside {count[0]} sessions")
+        print(f"    joined by the link in parallel with {count[0]} sessions")
     finally:
         done.set()
         for thread in threads:
             thread.join(25)
-    expect(members(window.daemon) == {"inviter", "first", "second"}, "who is in?")
+    expect(members(window.daemon) == {"inviter", "first", "second"}, "wrong members")
 
 
 @pairing_test("code and link work once", limit=90)
@@ -138,7 +138,7 @@ def once(stage):
         except ENDS:
             pass
     again = Inviting(daemon)
-    expect((again.code, again.link) != (window.code, window.link), "the same secrets again")
+    expect((again.code, again.link) != (window.code, window.link), "the secrets are the same again")
     for secret in (window.secret, wrong(again.digits)):
         try:
             joiner = pairing.Joiner(again.session(secret), secret)
@@ -150,7 +150,8 @@ def once(stage):
 
 
 def said(connection):
-    """All bytes of the caller, and how many the other side had sent before the caller's second word."""
+    """Returns all bytes of the caller, and the number of bytes that the other side had sent before
+    the caller's second message."""
     by_caller = [data for is_caller, data in connection if is_caller]
     second = [number for number, (is_caller, _) in enumerate(connection) if is_caller][1]
     return b"".join(by_caller), sum(len(data) for is_caller, data in connection[:second] if not is_caller)
@@ -163,20 +164,20 @@ def replay(stage):
         window = Inviting(daemon)
         recorder = adversary.Recorder(window.target)
         secret = window.secret if by_link else window.digits
-        # First a session that is broken off, so that the window stays open for the copy.
+        # The first session is interrupted, so that the window stays open for the replay.
         place = ("127.0.0.1", port(recorder.place))
         session = p.Session.call(*place, secret)
         pairing.Joiner(session, secret).exchange()
         session.sock.close()
         copied, flight = said(recorder.connections[0])
         got = knock(window.target, copied)
-        # The digits' window greets every ClientHello; behind its greeting comes an alert of 24 bytes and no salt.
-        expect(len(got) <= (0 if by_link else flight + 24), f"a replay got {len(got)} bytes, the greeting has {flight}")
-        expect(window.events() == ["opened"], f"told: {window.events()}")
+        # The digits' window greets every ClientHello. Its greeting is followed by an alert of 24 bytes and no salt.
+        expect(len(got) <= (0 if by_link else flight + 24), f"a replay received {len(got)} bytes, the greeting has {flight}")
+        expect(window.events() == ["opened"], f"reported: {window.events()}")
         joiner = pairing.join([place], secret, name="Zaphod Beeblebrox")
         window.wait("joined")
         got = knock(window.target, said(recorder.connections[-1])[0])
-        expect(got == b"", f"a replay after the window got {got[:80]!r}")
+        expect(got == b"", f"a replay after the window received {got[:80]!r}")
         heard, identity = recorder.everything, joiner.account.roster
         secrets = {
             "name of the new device": joiner.name, "name of the inviting device": daemon.name,

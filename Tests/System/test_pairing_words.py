@@ -1,4 +1,4 @@
-"""Every way in which pairing ends without a new member, and what both users are told: as text, or under --json."""
+"""Every outcome of a pairing without a new member, and the messages for both users: as text, or with --json."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from terminal import Terminal
 
 
 class Scene:
-    """An inviting and a joining device, and how the two commands of one pairing ended."""
+    """An inviting and a joining device, and the results of the two commands of one pairing."""
 
     def __init__(self, stage, json_output, number):
         self.stage, self.json = stage, json_output
@@ -49,14 +49,14 @@ class Scene:
         self.joined = Result(["join"], self.joining.returncode, output, errors)
 
     def closes(self):
-        """The window, unless it has ended by itself."""
+        """Stops the window, unless it has already exited."""
         if self.window.process.poll() is None:
             self.window.interrupt()
         self.window.ends()
         return self
 
     def asked(self):
-        # What is typed before the question is thrown away, so that nobody lets a device in by mistake.
+        # Keys typed before the question are discarded, so that no device is admitted by mistake.
         self.window.sees(r"to this account\?")
 
 
@@ -85,8 +85,8 @@ def someone_else(scene):
 
 
 def nobody_there(scene):
-    # Without discovery nobody is found at once, whoever else pairs on this machine; the lab has the search.
-    expect(scene.taker.stop() == 0, "the joining daemon did not end in order")
+    # Without discovery the search fails immediately, whatever else pairs on this machine. The lab tests the search.
+    expect(scene.taker.stop() == 0, "the joining daemon did not exit cleanly")
     scene.taker.options[scene.taker.options.index("--discovery") + 1] = "static"
     scene.taker.start()
     scene.joins("12345678")
@@ -159,7 +159,7 @@ def declined(scene):
     scene.window.ends()
 
 
-# name: an act on the scene, the reason and words of `join`, and the words of `pair` (None: it does not fail).
+# name: a function of the scene, the reason and text of `join`, and the text of `pair` (None: it does not fail).
 OUTCOMES = {
     "a wrong code": (wrong_code, "wrongCode", "code is wrong", None),
     "somebody else tried": (someone_else, "codeUsed", "another device on this network", None),
@@ -182,7 +182,7 @@ for number, (case, outcome) in enumerate(OUTCOMES.items()):
     @pairing_test(f"words: {case}", limit=150)
     def words(stage, number=number, outcome=outcome):
         act, reason, joined, paired = outcome
-        # That both forms say the same is shown by the unit tests of the commands; here each reason goes its way once.
+        # The unit tests of the commands show that both formats contain the same. Here each reason is used once.
         json_output = number % 2 == 1
         scene = Scene(stage, json_output, number)
         act(scene)
@@ -192,9 +192,9 @@ for number, (case, outcome) in enumerate(OUTCOMES.items()):
             expect((error["error"], error["reason"]) == ("PairingFailed", reason), f"{error}")
             expect(re.search(joined, error["message"]), f"message: {error}")
         else:
-            expect(re.search(joined, scene.joined.errors), f"words: {scene.joined}")
+            expect(re.search(joined, scene.joined.errors), f"text: {scene.joined}")
         if paired:
-            expect(re.search(paired, scene.window.shown), f"pair said: {scene.window.shown!r}")
+            expect(re.search(paired, scene.window.shown), f"pair printed: {scene.window.shown!r}")
             expect(scene.window.process.returncode != 0, "pair did not fail")
 
 

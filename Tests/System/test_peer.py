@@ -1,4 +1,5 @@
-"""The reference peer in Python (Tests/Peer), which was written from docs/protocol.md alone, against the daemon.
+"""The reference peer in Python (Tests/Peer), which was written only from docs/protocol.md, against
+the daemon.
 
 Needs the Python packages 'cryptography' and 'pyOpenSSL'.
 """
@@ -17,7 +18,7 @@ PEER = os.path.join(ROOT, "Tests", "Peer")
 
 
 class Python:
-    """A device that is the reference peer, member of a daemon's account."""
+    """A device that is the reference peer and a member of a daemon's account."""
 
     def __init__(self, stage, daemon, file=None):
         try:
@@ -56,14 +57,14 @@ class Python:
 
 
 def event(process, name, others=None):
-    """The next line of the peer with this event. In between the daemon may ask for whatever it likes."""
+    """Returns the next line of the peer with this event. The daemon may send any requests before it."""
     while line := process.stdout.readline():
         value = json.loads(line)
         if value["event"] == name:
             return value
         if others is not None:
             others.append(value["event"])
-    raise Failure(f"the peer ended with {process.wait()} before '{name}'")
+    raise Failure(f"the peer exited with {process.wait()} before '{name}'")
 
 
 def account(stage):
@@ -72,7 +73,7 @@ def account(stage):
     return daemon, Python(stage, daemon)
 
 
-@test("the page's numbers are right, and the peer keeps its rules")
+@test("the numbers in the protocol documentation are right, and the peer keeps its rules")
 def numbers(stage):
     daemon, python = account(stage)
     for command in ("vectors", "selftest"):
@@ -80,21 +81,21 @@ def numbers(stage):
         expect(result.code == 0, str(result))
 
 
-@test("a peer joins with an exported account, and is given the key in force")
+@test("a peer joins with an exported account file, and receives the current key")
 def joining(stage):
     daemon, python = account(stage)
-    expect(python.joined["device"] == daemon.ctl("status").line["device"], f"another device answered: {python.joined}")
-    expect(python.joined["joined"] and python.joined["epoch"] == 1, f"there is a new epoch: {python.joined}")
+    expect(python.joined["device"] == daemon.ctl("status").line["device"], f"the wrong device answered: {python.joined}")
+    expect(python.joined["joined"] and python.joined["epoch"] == 1, f"the epoch changed: {python.joined}")
     expect(daemon.ctl("account", "show").line["epoch"] == 1, "the daemon is in another epoch")
     expect(daemon.ctl("account", "show").line["tickets"] == [], "the ticket is still open")
     names = {device["name"] for device in daemon.ctl("devices").lines}
     expect(names == {"daemon", "Python"}, f"wrong devices: {names}")
     expect(set(python.joined["names"].values()) == names, f"the peer has other names: {python.joined}")
-    # What the file held is worth nothing now; its own key opens the gate.
-    expect(python.ask("hello")["device"] == python.joined["device"], "it is not let in by its own key")
+    # The secret of the file is void now, and its own key opens the gate.
+    expect(python.ask("hello")["device"] == python.joined["device"], "the peer is not admitted with its own key")
 
 
-@test("of two account files each lets a device in, whatever was used before")
+@test("each of two account files admits a device, whichever is used first")
 def two_files(stage):
     daemon = stage.daemon("daemon")
     daemon.ctl("account", "create")
@@ -107,7 +108,7 @@ def two_files(stage):
     expect(len(daemon.ctl("devices").lines) == 3, "a device is missing")
 
 
-@test("a peer sees and continues what the daemon offers, and the app is told")
+@test("a peer sees and continues an activity that the daemon offers, and the app is notified")
 def continuing(stage):
     daemon, python = account(stage)
     content = {"page": 3, "scale": 1.0, "when": {"$date": 12.5}}
@@ -122,7 +123,7 @@ def continuing(stage):
     expect((unknown["code"], unknown["reason"]) == (4608, "unknownActivity"), f"wrong error: {unknown}")
 
 
-@test("what is sent to another device is neither listed for a member nor given to it")
+@test("an activity sent to another device is neither listed for a member nor given to it")
 def sent(stage):
     daemon, python = account(stage)
     couch = stage.daemon("couch")
@@ -131,14 +132,14 @@ def sent(stage):
     couch.follow("watch").wait("added", id=publisher.id, sent=True)
     expect(python.ask("activities")["result"]["activities"] == [], "it is listed")
     refused = python.get(publisher.id)["error"]
-    expect((refused["code"], refused["reason"]) == (4608, "unknownActivity"), f"it is given: {refused}")
+    expect((refused["code"], refused["reason"]) == (4608, "unknownActivity"), f"it was given: {refused}")
     mine = daemon.publish("com.example.editing", "--title", "For you", "--to", "Python")
     listed = python.ask("activities")["result"]["activities"]
     expect([(entry["id"], entry.get("sent")) for entry in listed] == [(mine.id, True)], f"wrong list: {listed}")
-    expect(python.get(mine.id)["result"]["title"] == "For you", "it is not given")
+    expect(python.get(mine.id)["result"]["title"] == "For you", "it was not given")
 
 
-@test("a peer declines what was sent to it, and nothing else")
+@test("a peer declines an activity that was sent to it, and no other one")
 def declining(stage):
     daemon, python = account(stage)
     couch = stage.daemon("couch")
@@ -156,7 +157,7 @@ def declining(stage):
     expect(log == ["declined"], f"{log}")
 
 
-@test("a device without the key in force hands nothing over, and says that the key is missing, not that it is paused")
+@test("a device without the current key hands nothing over, and reports the missing key instead of a pause")
 def key_missing(stage):
     daemon, python = account(stage)
     publisher = daemon.publish("com.example.editing", "--title", "Draft")
@@ -171,23 +172,23 @@ def key_missing(stage):
     expect(ask()["result"]["title"] == "Draft", "it hands nothing over with the key either")
     peer.n = peer.roster.next_epoch(peer.n)
     peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.EPOCH, r.epoch_body(peer.n, [], key))])
-    peer.say(link, (l.STATEMENTS, peer.roster.encoded()))
-    # The roster is merged and stored before it holds. Who asks more often is not answered.
+    peer.send_frames(link, (l.STATEMENTS, peer.roster.encoded()))
+    # The roster is merged and stored before it takes effect. Further requests would not be answered.
     limit = time.monotonic() + 10
     while "result" in (answer := ask()):
-        expect(time.monotonic() < limit, "it hands over what it has, without the key in force")
+        expect(time.monotonic() < limit, "it hands over its activity without the current key")
         time.sleep(0.25)
     error = answer["error"]
     expect((error["code"], error["reason"]) == (4608, "accountKeyMissing"), f"wrong error: {error}")
     expect("paused" not in error["message"] and "account key" in error["message"], f"wrong words: {error}")
     peer.account_key = key
-    peer.say(link, (l.ACCOUNT_KEY, key))
+    peer.send_frames(link, (l.ACCOUNT_KEY, key))
     while "error" in (answer := ask()):
         expect(answer["error"]["reason"] == "accountKeyMissing", f"wrong error: {answer}")
         time.sleep(0.25)
 
 
-@test("what a peer announces is acknowledged, shown, continued, and gone with its goodbye")
+@test("a peer's activity is acknowledged, shown and continued, and disappears when the peer sends a leave message")
 def announcing(stage):
     daemon, python = account(stage)
     watch = daemon.follow("watch")
@@ -205,15 +206,15 @@ def announcing(stage):
     expect(same(taken["userInfo"], {"page": 7, "scale": 2.0}), f"wrong payload: {taken}")
     asked = []
     event(offer, "wasContinued", asked)
-    expect("continue" in asked, f"the peer was not asked: {asked}")
+    expect("continue" in asked, f"the peer received no request: {asked}")
     offer.stdin.close()
-    expect(event(offer, "goodbye")["acknowledged"], "the goodbye was not acknowledged")
+    expect(event(offer, "goodbye")["acknowledged"], "the leave message was not acknowledged")
     watch.wait("removed", id=offered["activity"], within=5)
     expect(offer.wait(10) == 0, "the peer failed")
     expect(daemon.ctl("list").lines == [], "the offer is still there")
 
 
-@test("a peer that goes to sleep is shown so")
+@test("a peer that goes to sleep is shown as sleeping")
 def sleeping(stage):
     daemon, python = account(stage)
     watch = daemon.follow("watch")
@@ -229,7 +230,7 @@ def sleeping(stage):
     expect(found["asleepSince"] is not None and not found["online"], f"{found}")
 
 
-@test("a payload of another type than was offered is given to nobody")
+@test("a payload of another type than was offered is rejected")
 def lying(stage):
     daemon, python = account(stage)
     watch = daemon.follow("watch")
@@ -250,7 +251,7 @@ def file_twice(stage):
     state = os.path.join(stage.folder, "second.json")
     again = run(
         python.words("handoff_peer.py", "--state", state, "--account", file, "hello", python.target), dict(os.environ))
-    expect(again.code != 0, f"a file that was used admitted another device: {again}")
+    expect(again.code != 0, f"a used file admitted another device: {again}")
     expect(len(daemon.ctl("devices").lines) == 2, "there is one more device")
 
 
@@ -261,7 +262,7 @@ def until(condition, message, within=10):
         time.sleep(0.05)
 
 
-@test("a peer that is not connected is called, and told what has changed")
+@test("a peer that is not connected is called, and receives the changes")
 def calling(stage):
     daemon, python = account(stage)
     sys.path.insert(0, PEER)
@@ -275,14 +276,14 @@ def calling(stage):
     server = Server(peer)
     daemon.ctl("device", "rename", "Python", "Zaphod")
     until(lambda: peer.roster.names[peer.device] == "Zaphod", "the peer was not called with its name")
-    until(lambda: server.links, "the daemon did not say hello")
+    until(lambda: server.links, "the daemon sent no hello")
     caller = server.links[0]
-    expect(caller.peer.hex() == python.joined["device"], "somebody else has called")
+    expect(caller.peer.hex() == python.joined["device"], "another device has called")
     until(lambda: caller.hello["roster"] == peer.roster.digest[:8].hex(), "the rosters differ")
     server.close()
 
 
-@test("a member that answers in the place of the one that is called is not talked to")
+@test("a member that answers in place of the called one is rejected")
 def impostor(stage):
     daemon, python = account(stage)
     sys.path.insert(0, PEER)
@@ -297,7 +298,7 @@ def impostor(stage):
     link = peer.open_connection(host, int(port))
     added = r.sign_statement(peer.key, peer.roster.account, r.ADD, c.raw_public(other))
     peer.roster.merge([added])
-    peer.say(link, (l.STATEMENTS, r.encode_list([added])))
+    peer.send_frames(link, (l.STATEMENTS, r.encode_list([added])))
     until(lambda: len(daemon.ctl("devices").lines) == 3, "the other member is not known")
     expect(peer.advertise(host, int(port), bytes.fromhex(link.hello["label"]))["acknowledged"], "no acknowledgement")
     link.close()
@@ -305,12 +306,12 @@ def impostor(stage):
     server = Server(peer)
     daemon.ctl("device", "rename", "Python", "Zaphod")
     until(lambda: server.ends or server.links, "the peer was not called")
-    expect(not server.links, "the daemon said hello to another member than it had called")
+    expect(not server.links, "the daemon sent its hello to another member than the called one")
     daemon.is_well()
     server.close()
 
 
-@test("a member that has its four connections gets a fifth, for one that nobody waits for", limit=60)
+@test("a member with its four connections is granted a fifth, in place of an unused one", limit=60)
 def room(stage):
     daemon, python = account(stage)
     sys.path.insert(0, PEER)
@@ -323,7 +324,7 @@ def room(stage):
     expect(len(listed) == 1 and listed[0]["connected"], f"wrong peers: {listed}")
 
 
-@test("what the page says must be refused is refused, and the daemon stays well", limit=180)
+@test("every message that the protocol forbids is refused, and the daemon keeps working", limit=180)
 def adversary(stage):
     daemon, python = account(stage)
     result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=160)
@@ -334,7 +335,7 @@ def adversary(stage):
     daemon.is_well()
 
 
-@test("a call that was recorded at a fixed address does not open again, after a restart neither", limit=60)
+@test("a recorded call to a static address does not open again, even after a restart", limit=60)
 def recorded(stage):
     daemon, python = account(stage)
     sys.path.insert(0, PEER)
@@ -373,7 +374,7 @@ def recorded(stage):
     expect(opens(second) and not opens(first) and not opens(second), "the next call")
 
 
-@test("what is reserved for kept activities is ignored, and unknown methods are answered")
+@test("members reserved for future use are ignored, and unknown methods are answered")
 def reserved(stage):
     daemon, python = account(stage)
     watch = daemon.follow("watch")
@@ -384,7 +385,7 @@ def reserved(stage):
     peer = Peer(python.state)
     host, _, port = python.target.rpartition(":")
     link = peer.open_connection(host, int(port))
-    peer.say(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
+    peer.send_frames(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
     for method in ("keep", "kept", "fetchKept"):
         answer = peer.request(link, method, {"copy": "AAAA"})
         expect(answer.get("error", {}).get("reason") == "unknownMethod", f"{method}: {answer}")
@@ -407,13 +408,13 @@ def reserved(stage):
     daemon.is_well()
 
 
-@test("two devices that removed each other see it, and are in an account again by one command each", limit=90)
+@test("two devices that removed each other report it, and each rejoins an account by one command", limit=90)
 def mutual_removal(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     python = Python(stage, desk)
     while len(laptop.ctl("devices").lines) != 3:
         time.sleep(0.05)
-    # Each removes the other while that is off, so that neither can tell the other.
+    # Each removes the other while that is off, so that neither can notify the other.
     laptop.stop()
     desk.ctl("device", "remove", "laptop", "--yes", "--no-wait")
     desk.stop()
@@ -424,7 +425,7 @@ def mutual_removal(stage):
     import handoff_link as l
     import handoff_roster as r
     from handoff_peer import Peer
-    # A third device passes the statements of each on to the other.
+    # A third device forwards the statements of each to the other.
     former, links = desk.ctl("status").line["account"], []
     for daemon in (desk, laptop):
         shutil.copy(python.state, f"{python.state}.{daemon.name}")
@@ -433,7 +434,7 @@ def mutual_removal(stage):
     everything = r.encode_list(
         list({s.id: s for peer, _ in links for s in r.decode_list(peer.roster.encoded()) if s.kind != r.EPOCH}.values()))
     for peer, link in links:
-        peer.say(link, (l.STATEMENTS, everything))
+        peer.send_frames(link, (l.STATEMENTS, everything))
     for daemon in (desk, laptop):
         while daemon.ctl("status").line["standing"] == "member":
             time.sleep(0.05)
@@ -454,7 +455,7 @@ def mutual_removal(stage):
         expect(status["standing"] == "member" and not status["warnings"] and len(daemon.ctl("devices").lines) == 2, f"{status}")
 
 
-@test("a device that was removed comes back by an account file alone; one of the own account changes nothing for a member")
+@test("a removed device returns only by an account file, and one of its own account does not affect a member")
 def removed_imports(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     former = laptop.ctl("status").line["device"]
@@ -466,14 +467,14 @@ def removed_imports(stage):
     desk.ctl("device", "remove", "laptop", "--yes", "--no-wait")
     while laptop.ctl("status").line["standing"] == "member":
         time.sleep(0.05)
-    expect(laptop.ctl("status").line["standing"] == "removed", "another standing")
+    expect(laptop.ctl("status").line["standing"] == "removed", "wrong membership")
     imported = laptop.ctl("account", "import", file)
     expect(imported.line["joined"] and "new identity" in imported.errors, str(imported))
     status = laptop.ctl("status").line
     expect(status["standing"] == "member" and status["device"] != former, f"{status}")
 
 
-@test("a member that takes the last numbers is removed, and the others begin anew", limit=60)
+@test("a member that uses up the last sequence numbers is removed, and the others start again", limit=60)
 def numbers_used_up(stage):
     daemon, python = account(stage)
     sys.path.insert(0, PEER)
@@ -489,15 +490,15 @@ def numbers_used_up(stage):
     peer.n, peer.account_key = r.LAST_NUMBER, key
     peer.store()
     peer._derive()
-    peer.say(link, (l.STATEMENTS, peer.roster.encoded()), (l.ACCOUNT_KEY, key), (l.HELLO, peer.hello()))
+    peer.send_frames(link, (l.STATEMENTS, peer.roster.encoded()), (l.ACCOUNT_KEY, key), (l.HELLO, peer.hello()))
     named = lambda: [device["name"] for device in daemon.ctl("devices").lines if device["self"]]
-    # A roster is merged and stored before it holds, and what is asked meanwhile is answered.
+    # A roster is merged and stored before it takes effect, and requests are answered in the meantime.
     while daemon.ctl("account", "show").line["epoch"] != r.LAST_NUMBER:
         time.sleep(0.02)
-    expect(named() == ["for ever"], "it does not follow")
+    expect(named() == ["for ever"], "the change is not applied")
     daemon.ctl("device", "rename", "for ever", "again", code=1)
     daemon.ctl("device", "remove", "Python", "--yes", "--no-wait")
-    expect(daemon.ctl("account", "show").line["epoch"] == 1 and named() == ["daemon"], "numbers of the removed still count")
+    expect(daemon.ctl("account", "show").line["epoch"] == 1 and named() == ["daemon"], "numbers of the removed device still count")
     daemon.is_well()
 
 

@@ -1,4 +1,5 @@
-"""Continuation streams between the reference peer in Python (Tests/Peer) and the daemon: as they should be, and hostile."""
+"""Continuation streams between the reference peer in Python (Tests/Peer) and the daemon, both
+conforming and hostile."""
 
 import contextlib
 import json
@@ -35,7 +36,7 @@ MIB = 1024 * 1024
 
 
 class Python:
-    """The reference peer as a member of a daemon's account, with a connection on which it is served."""
+    """The reference peer as a member of a daemon's account, with a connection over which it is served."""
 
     def __init__(self, stage, daemon):
         if MISSING:
@@ -58,7 +59,7 @@ class Python:
         return self.activity
 
     def go_on(self, activity=None):
-        """Continues an activity of the daemon's."""
+        """Continues an activity of the daemon."""
         answer = self.peer.request(self.link, "continue", {"activity": activity or self.activity})
         expect("result" in answer, f"the activity was not handed over: {answer}")
         return answer["result"]
@@ -79,7 +80,7 @@ class Python:
         return c.PairKeys(key, self.peer.roster.keys[self.link.peer], self.peer.roster.account).gate
 
     def open(self):
-        """A stream: this device's end, and that of the daemon's app."""
+        """A stream: this device's end, and the end of the daemon's app."""
         mine = streams.show_ticket(self.call(), self.ticket())
         return mine, self.taken()
 
@@ -88,7 +89,7 @@ class Python:
         return Stream(Connection(self.daemon).send(APPS + "OpenStream", upgrade=True, stream=told["stream"]))
 
     def by_hand(self):
-        """A stream whose records this program makes: the link, the records, and the end of the daemon's app."""
+        """A stream whose records this program builds: the link, the records, and the end of the daemon's app."""
         context = l.make_context(self.peer.key, l.STREAM)
         secrets = records.keep_secrets(context)
         link = self.call(context)
@@ -97,7 +98,7 @@ class Python:
         return link, made, self.taken()
 
     def is_served(self):
-        """Whether a new stream works."""
+        """Checks that a new stream works."""
         mine, taken = self.open()
         mine.send(b"question")
         mine.end()
@@ -107,7 +108,7 @@ class Python:
         expect(taken.outcome()["outcome"] == "ended", f"{taken.outcome()}")
 
     def serve(self):
-        """Offers an activity with streams, and answers what the daemon asks, on a thread of its own."""
+        """Offers an activity with streams, and answers the daemon's requests on its own thread."""
         server = streams.StreamServer(self.peer)
         self.offered = os.urandom(16).hex()
         shown = {"id": self.offered, "type": TYPE, "title": "Python", "streams": True, "webpageURL": False, "age": 0}
@@ -130,7 +131,8 @@ class Python:
             pass
 
     def ask_app(self):
-        """A call of the daemon's app for a stream of what this device offers; the reply is still to be read."""
+        """Calls, as the daemon's app, for a stream of an activity that this device offers. The
+        reply is still to be read."""
         return Connection(self.daemon).send(APPS + "OpenStream", upgrade=True, continuation=self.continuation)
 
 
@@ -145,7 +147,7 @@ def member(stage, streams=True):
 
 
 def closes(link, within=10):
-    """Whether the other side closes a connection without a byte of data. Answers after how long."""
+    """Waits until the other side closes a connection without sending any data. Returns the time this took."""
     begin = time.monotonic()
     link.sock.settimeout(within)
     try:
@@ -154,11 +156,11 @@ def closes(link, within=10):
         raise Failure(f"the connection is still open after {within} s") from None
     except ENDS:
         return time.monotonic() - begin
-    raise Failure(f"the connection was answered by {link.buffer!r}")
+    raise Failure(f"the connection received {link.buffer!r}")
 
 
 def other_member(python):
-    """One more device of the account: its key."""
+    """The key of another device of the account."""
     key, peer = Ed25519PrivateKey.generate(), python.peer
     peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.ADD, c.raw_public(key))])
     python.link.send((l.STATEMENTS, peer.roster.encoded()))
@@ -166,10 +168,10 @@ def other_member(python):
     return key
 
 
-# ---- As it should be -------------------------------------------------------------------------------------------------
+# ---- Conforming ------------------------------------------------------------------------------------------------------
 
 
-@test("a peer opens streams of what it continued, and bytes go both ways", limit=90)
+@test("a peer opens streams of a continued activity, and bytes are sent both ways", limit=90)
 def to_daemon(stage):
     daemon, python = member(stage)
     for size in (0, 1, 65_535, 65_536, 65_537, 3 * MIB):
@@ -184,14 +186,14 @@ def to_daemon(stage):
         expect((reply["outcome"], reply["sent"], reply["received"]) == ("ended", size, size), f"{reply}")
 
 
-@test("a peer serves streams of what it offers, and bytes go both ways", limit=90)
+@test("a peer serves streams of an activity that it offers, and bytes are sent both ways", limit=90)
 def from_daemon(stage):
     daemon, python = member(stage)
     server = python.serve()
     for size in (0, 1, 65_536, 3 * MIB):
         asked = Stream(python.ask_app())
         activity, mine = server.streams.get(timeout=20)
-        expect(activity == python.offered, f"a stream of another activity: {activity}")
+        expect(activity == python.offered, f"a stream of the wrong activity: {activity}")
         out, back = os.urandom(size), os.urandom(size)
         threading.Thread(target=lambda: asked.send(out).end(), daemon=True).start()
 
@@ -207,7 +209,7 @@ def from_daemon(stage):
     server.close()
 
 
-@test("each reset is told to the app by its own word", limit=90)
+@test("each reset code is reported to the app with its own reason", limit=90)
 def resets(stage):
     daemon, python = member(stage)
     server = python.serve()
@@ -219,7 +221,7 @@ def resets(stage):
         mine.send(b"some")
         expect(asked.receive(4) == b"some", "wrong bytes")
         mine.reset(code)
-        expect(asked.receive_all() == b"", "bytes from nowhere")
+        expect(asked.receive_all() == b"", "unexpected bytes")
         expect(asked.outcome()["outcome"] == word, f"{code}: {asked.outcome()}")
     for close, code in ((True, streams.CANCELLED), (False, streams.STOPPING)):
         asked = Stream(python.ask_app())
@@ -227,7 +229,7 @@ def resets(stage):
         if close:
             asked.close()
         else:
-            expect(daemon.stop() == 0, "it did not end in order")
+            expect(daemon.stop() == 0, "it did not end cleanly")
         found = mine.receive_reset()
         expect(found == code, f"code {found} instead of {code}")
     server.close()
@@ -236,7 +238,7 @@ def resets(stage):
 # ---- Tickets ---------------------------------------------------------------------------------------------------------
 
 
-@test("only who continued the activity is given a ticket, and only for an activity with streams")
+@test("a ticket is issued only to a device that continued the activity, and only for an activity with streams")
 def who_asks(stage):
     daemon = stage.daemon("daemon")
     daemon.ctl("account", "create")
@@ -249,7 +251,7 @@ def who_asks(stage):
         answer = python.peer.request(python.link, "openStream", parameters)
         expect("error" in answer, f"{parameters}: {answer}")
     python.go_on()
-    # What a stream is for is a name, or the request is refused.
+    # The purpose of a stream is a name, or the request is refused.
     for resource in (1, "", "a b", "a\n", "\u00e9", "x" * 129, ["a"]):
         answer = python.peer.request(python.link, "openStream", {"activity": python.activity, "resource": resource})
         expect(answer.get("error", {}).get("reason") == "rejected", f"{resource!r}: {answer}")
@@ -263,10 +265,10 @@ def who_asks(stage):
     python.go_on()
     error = python.ask().get("error", {})
     expect((error.get("code"), error.get("reason")) == (3328, "streamsUnsupported"), f"{error}")
-    expect(python.activity != first, "one activity stood for two")
+    expect(python.activity != first, "one activity was accepted as two")
 
 
-@test("an activity that is gone gives no tickets any more, and a ticket for it opens nothing", limit=90)
+@test("a withdrawn activity issues no more tickets, and an existing ticket for it opens nothing", limit=90)
 def gone_activity(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
@@ -275,13 +277,13 @@ def gone_activity(stage):
     limit = time.monotonic() + 10
     while "code" not in error:
         error = python.ask().get("error", {})
-        expect(time.monotonic() < limit, "tickets are still given")
+        expect(time.monotonic() < limit, "tickets are still issued")
     expect((error["code"], error["reason"]) == (4608, "unknownActivity"), f"{error}")
     link = python.call()
     try:
         mine = streams.show_ticket(link, ticket)
         mine.receive()
-        raise Failure("a stream of nothing was opened")
+        raise Failure("a stream of a withdrawn activity was opened")
     except streams.Reset as reset:
         expect(reset.code == streams.REFUSED, f"{reset}")
     except ENDS:
@@ -289,7 +291,7 @@ def gone_activity(stage):
     daemon.is_well()
 
 
-@test("a ticket opens one stream, for its device alone, and words may come right behind it", limit=90)
+@test("a ticket opens one stream, for its device only, and frames may follow it directly", limit=90)
 def tickets(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
@@ -315,7 +317,7 @@ def tickets(stage):
         closes(link)
     eager = streams.show_ticket(python.call(), python.ticket(), struct.pack(">I", 3) + b"abc" + struct.pack(">I", 0))
     taken = python.taken()
-    expect(taken.receive_all() == b"abc", "words right behind the ticket were lost")
+    expect(taken.receive_all() == b"abc", "frames directly after the ticket were lost")
     taken.send(b"answer").end()
     expect(eager.receive_all() == b"answer", "wrong bytes")
     wrong = python.call()
@@ -331,7 +333,7 @@ def tickets(stage):
     daemon.is_well()
 
 
-@test("a ticket is worth nothing after 30 s", limit=90)
+@test("a ticket expires after 30 s", limit=90)
 def late_ticket(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
@@ -343,7 +345,7 @@ def late_ticket(stage):
     python.is_served()
 
 
-@test("a connection that shows no ticket is closed within 5 s, also when one byte comes after another", limit=60)
+@test("a connection without a valid ticket is closed within 5 s, even if bytes arrive one at a time", limit=60)
 def no_ticket(stage):
     daemon, python = member(stage)
     silent, dripping = python.call(), python.call()
@@ -361,7 +363,7 @@ def no_ticket(stage):
     python.is_served()
 
 
-@test("of 17 connections without a ticket one is closed, and the device is served all the same", limit=60)
+@test("of 17 connections without a ticket one is closed, and the device is still served", limit=60)
 def many_without_ticket(stage):
     daemon, python = member(stage)
     links, closed = [], 0
@@ -380,14 +382,14 @@ def many_without_ticket(stage):
             closed += 1
     expect(1 <= closed <= 2, f"{closed} of 17 connections were closed")
     for link in links:
-        # Closed by the daemon too: then it counts no more.
+        # The daemon has closed it, so it no longer counts.
         with contextlib.suppress(OSError):
             link.sock.shutdown(socket.SHUT_WR)
             closes(link)
     python.is_served()
 
 
-@test("1,100 requests for streams at once are answered or refused, and harm nothing else", limit=120)
+@test("1,100 simultaneous requests for streams are answered or refused, and affect nothing else", limit=120)
 def flood(stage):
     daemon, python = member(stage)
     before = memory(daemon)
@@ -418,13 +420,13 @@ def flood(stage):
     expect(set(found) <= {"ticket", "tooManyStreams", "none"}, f"{found}")
     expect(900 <= found.get("ticket", 0) <= 1024 + 100 * took, f"{found}")
     stays_flat(before, daemon)
-    expect("result" in peer.request(link, "activities", {}), "requests are not answered any more")
+    expect("result" in peer.request(link, "activities", {}), "requests are no longer answered")
     python.go_on()
     daemon.is_well()
 
 
-@test("who is no member, or calls with another protocol, gets no byte")
-def strangers(stage):
+@test("a non-member, or a connection with another protocol, receives no bytes")
+def non_members(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
     for name, key, protocol in (
@@ -438,7 +440,7 @@ def strangers(stage):
             closes(link)
         except ENDS:
             pass
-    # A ticket of the account lets nobody in for streams, members neither; nor does the epoch's gate key.
+    # A ticket of the account admits no device for streams, not even a member. Neither does the epoch's gate key.
     issued = Ed25519PrivateKey.generate()
     peer = python.peer
     peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.TICKET, c.raw_public(issued))])
@@ -451,7 +453,7 @@ def strangers(stage):
             closes(link)
         except ENDS:
             pass
-    # The protocol of control connections on a connection for a stream, and the other way round.
+    # The protocol of control connections on a connection for a stream, and the reverse.
     link = python.call()
     link.send((l.HELLO, python.peer.hello()))
     closes(link)
@@ -465,7 +467,7 @@ def strangers(stage):
 # ---- Frames ----------------------------------------------------------------------------------------------------------
 
 
-@test("a word out of its range closes the stream, and is no end", limit=120)
+@test("a frame header out of its range closes the stream, and is not treated as an end", limit=120)
 def wrong_words(stage):
     daemon, python = member(stage)
     for word in (0x00100001, 0x7FFFFFFF, 0x80000000, 0xFFFFFEFF):
@@ -479,7 +481,7 @@ def wrong_words(stage):
             expect(reply["outcome"] in ("gone", "failed", "reset"), f"{word:x}: {reply}")
             try:
                 mine.receive()
-                raise Failure(f"{word:x}: the connection goes on")
+                raise Failure(f"{word:x}: the connection is still open")
             except (*ENDS, streams.Reset):
                 pass
     python.is_served()
@@ -498,27 +500,27 @@ def unknown_codes(stage):
     python.is_served()
 
 
-@test("nothing may follow the end but a reset", limit=60)
+@test("only a reset may follow the end", limit=60)
 def after_end(stage):
     daemon, python = member(stage)
     mine, taken = python.open()
     mine.send(b"some")
     mine.link.send_raw(struct.pack(">I", 0) + struct.pack(">I", 4) + b"more")
-    expect(taken.receive_all() == b"some", "what followed the end arrived")
+    expect(taken.receive_all() == b"some", "bytes after the end arrived")
     expect(taken.outcome()["outcome"] in ("gone", "failed"), f"{taken.outcome()}")
     mine, taken = python.open()
     mine.link.send_raw(struct.pack(">I", 0) * 2)
-    expect(taken.receive_all() == b"", "bytes from nowhere")
+    expect(taken.receive_all() == b"", "unexpected bytes")
     expect(taken.outcome()["outcome"] in ("gone", "failed"), f"two ends: {taken.outcome()}")
     mine, taken = python.open()
     mine.send(b"some")
     mine.link.send_raw(struct.pack(">I", 0))
     expect(taken.receive_all() == b"some", "wrong bytes")
     mine.reset(streams.CANCELLED)
-    expect(taken.outcome()["outcome"] == "reset", f"a reset behind the end: {taken.outcome()}")
+    expect(taken.outcome()["outcome"] == "reset", f"a reset after the end: {taken.outcome()}")
 
 
-@test("a cut is never an end: at every place in a frame, with and without close_notify", limit=120)
+@test("a truncated stream is never an end: at every place in a frame, with and without close_notify", limit=120)
 def cuts(stage):
     daemon, python = member(stage)
     frame = struct.pack(">I", 1000) + bytes(range(250)) * 4
@@ -529,18 +531,18 @@ def cuts(stage):
             expected = frame[4:size] if size > 4 else b""
             expect(taken.receive(len(expected)) == expected, f"{size}: wrong bytes")
             mine.link.close() if politely else mine.cut()
-            expect(taken.receive_all() == b"", f"{size}: bytes from nowhere")
+            expect(taken.receive_all() == b"", f"{size}: unexpected bytes")
             expect(taken.outcome()["outcome"] == "gone", f"{size}, {politely}: {taken.outcome()}")
-    # One direction has ended: the rest of the stream is cut all the same.
+    # One direction has ended. The stream still counts as truncated.
     mine, taken = python.open()
     mine.link.send_raw(struct.pack(">I", 0))
-    expect(taken.receive_all() == b"", "bytes from nowhere")
+    expect(taken.receive_all() == b"", "unexpected bytes")
     mine.cut()
     expect(taken.outcome()["outcome"] == "gone", f"{taken.outcome()}")
     python.is_served()
 
 
-@test("a stream that ends at a random place has sent what it sent, and nothing else (seeded)", limit=120)
+@test("a stream that ends at a random place delivers exactly the bytes sent before it (seeded)", limit=120)
 def random_ends(stage):
     daemon, python = member(stage)
     seed = int(os.environ.get("HANDOFF_SEED", "1"))
@@ -553,7 +555,7 @@ def random_ends(stage):
         sent = b""
         for _ in range(chance.randrange(6)):
             piece = chance.randbytes(chance.choice((1, 100, 16_384, 70_000)))
-            mine.send(piece, chance.choice((1000, 65_536, streams.MOST)))
+            mine.send(piece, chance.choice((1000, 65_536, streams.MAX_DATA)))
             sent += piece
         way = chance.choice(("cut", "reset", "half"))
         if way == "half":
@@ -569,7 +571,7 @@ def random_ends(stage):
     python.is_served()
 
 
-@test("a million frames of one byte, and a million records of one byte, starve nobody and cost no memory", limit=300)
+@test("a million frames of one byte, and a million records of one byte, delay no other call and use no memory", limit=300)
 def tiny(stage):
     daemon, python = member(stage)
     origin_memory = memory(daemon)
@@ -617,7 +619,7 @@ def tiny(stage):
         stays_flat(origin_memory, daemon)
 
 
-@test("empty records without end move nothing, and cost no memory", limit=120)
+@test("an endless sequence of empty records moves nothing and uses no memory", limit=120)
 def empty_records(stage):
     daemon, python = member(stage)
     before = memory(daemon)
@@ -629,18 +631,18 @@ def empty_records(stage):
         made.send(made.record(struct.pack(">I", 4) + b"some" + bytes(4)))
         expect(taken.receive_all() == b"some", "wrong bytes")
     except OSError:
-        expect(taken.outcome()["outcome"] in ("gone", "failed"), f"{taken.outcome()}")  # OpenSSL may take it for an attack.
+        expect(taken.outcome()["outcome"] in ("gone", "failed"), f"{taken.outcome()}")  # OpenSSL may treat this as an attack.
     stays_flat(before, daemon)
     python.is_served()
 
 
-@test("requests for new keys without end, whose answers nobody takes, cost no memory and starve nobody", limit=120)
+@test("endless requests for new keys, whose responses are never read, use no memory and delay no other call", limit=120)
 def key_updates(stage):
     daemon, python = member(stage)
     link, made, taken = python.by_hand()
     link.sock.settimeout(5)
     made.send(made.key_update() + made.record(struct.pack(">I", 4) + b"some"))
-    expect(taken.receive(4) == b"some", "wrong bytes behind a new key")
+    expect(taken.receive(4) == b"some", "wrong bytes after a new key")
     taken.send(b"back")
     while len(link.buffer) < 8:
         link._read()
@@ -653,15 +655,15 @@ def key_updates(stage):
             sent += 100
     except OSError:
         pass
-    print(f"    {sent} requests were taken")
+    print(f"    {sent} requests were accepted")
     stays_flat(before, daemon)
     daemon.is_well()
     link.sock.close()
-    expect(taken.receive_all() == b"", "bytes from nowhere")
+    expect(taken.receive_all() == b"", "unexpected bytes")
     python.is_served()
 
 
-@test("a device that takes no bytes holds up its own stream alone", limit=120)
+@test("a device that reads no bytes blocks only its own stream", limit=120)
 def reads_nothing(stage):
     daemon, python = member(stage)
     before = memory(daemon)
@@ -676,7 +678,7 @@ def reads_nothing(stage):
         expect(taken.outcome()["outcome"] == "gone", f"{taken.outcome()}")
 
 
-@test("a device that is removed loses its streams at once", limit=60)
+@test("a removed device loses its streams immediately", limit=60)
 def removed(stage):
     daemon, python = member(stage)
     mine, taken = python.open()
@@ -686,10 +688,10 @@ def removed(stage):
     begin = time.monotonic()
     daemon.ctl("device", "remove", python.peer.device.hex(), "--yes", "--no-wait")
     expect(taken.outcome()["outcome"] == "removed", f"{taken.outcome()}")
-    expect(time.monotonic() - begin < 5, "it took long")
+    expect(time.monotonic() - begin < 5, "it took too long")
     try:
         mine.receive(5)
-        raise Failure("the removed device's stream goes on")
+        raise Failure("the removed device's stream continues")
     except streams.Reset as reset:
         expect(reset.code == streams.NOT_MEMBER, f"{reset}")
     except ENDS:
@@ -708,7 +710,7 @@ def removed(stage):
     daemon.is_well()
 
 
-@test("what a hostile origin answers to a ticket opens nothing", limit=120)
+@test("a hostile origin's replies to a ticket open nothing", limit=120)
 def hostile_origin(stage):
     daemon, python = member(stage)
     server = python.serve()
@@ -727,16 +729,16 @@ def hostile_origin(stage):
             expect(error.name == "StreamFailed", f"{name}: {error}")
             if name == "an error":
                 expect((error.parameters["code"], error.parameters["reason"]) == (4608, "tooManyStreams"), f"{error}")
-    # That a ticket is not taken shows only behind it: the daemon tries for a while, and then tells the app.
+    # A rejected ticket shows only after it was sent. The daemon retries for a while, and then notifies the app.
     server.give_ticket = lambda *_: {"result": {"ticket": "00" * 16}}
     asked = Stream(python.ask_app())
-    expect(asked.receive_all() == b"", "bytes from nowhere")
+    expect(asked.receive_all() == b"", "unexpected bytes")
     expect(asked.outcome()["outcome"] == "gone", f"{asked.outcome()}")
     server.give_ticket = give
     asked = Stream(python.ask_app())
     _, mine = server.streams.get(timeout=20)
     mine.link.send_raw(struct.pack(">I", 0x00200000) + bytes(1000))
-    expect(asked.receive_all() == b"", "bytes from nowhere")
+    expect(asked.receive_all() == b"", "unexpected bytes")
     expect(asked.outcome()["outcome"] in ("gone", "failed", "reset"), f"{asked.outcome()}")
     server.close()
     daemon.is_well()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Machines that save power. A daemon on loopback; UPower and power-profiles-daemon are played (`logind.py`)."""
+"""Power saving. One daemon on loopback, with simulated UPower and power-profiles-daemon (`logind.py`)."""
 
 import time
 
@@ -8,14 +8,14 @@ from logind import Logind
 
 
 def saves(daemon, wanted):
-    """Waits until the daemon says so: it is told by the bus, in its own time."""
+    """Waits until the daemon reports this. It receives the state from the bus at its own pace."""
     limit = time.monotonic() + 30
     while daemon.ctl("status").line["savesPower"] != wanted:
         expect(time.monotonic() < limit, f"savesPower is not {wanted}")
         time.sleep(0.05)
 
 
-@test("what can wait waits longer on battery, and as the user's profile says", limit=120)
+@test("deferrable work waits longer on battery, and according to the user's profile", limit=120)
 def power(stage):
     logind = Logind(stage)
     daemon = stage.daemon("laptop", start=False)
@@ -31,13 +31,13 @@ def power(stage):
     saves(daemon, False)
     logind.powers(ActiveProfile="power-saver")
     saves(daemon, True)
-    # A bus that begins anew says it again.
+    # A restarted bus reports it again.
     logind.drop()
     logind.powers(ActiveProfile="balanced")
     saves(daemon, False)
 
 
-@test("a profile and a battery count no more once their service has ended", limit=120)
+@test("a profile and a battery no longer count once their service has stopped", limit=120)
 def ended(stage):
     logind = Logind(stage)
     daemon = stage.daemon("laptop", start=False)
@@ -55,12 +55,12 @@ def ended(stage):
     saves(daemon, False)
 
 
-@test("without services of power none is saved")
+@test("without power services no power is saved")
 def no_services(stage):
     daemon = stage.daemon("desk", start=False)
     daemon.extra = Logind(stage).environment
     daemon.start()
-    expect(daemon.ctl("status").line["savesPower"] is False, "power is saved though nobody says so")
+    expect(daemon.ctl("status").line["savesPower"] is False, "power is saved without a service")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ ELSEWHERE = {
         ("Tests/System/machine_sandbox.py", '"enable", "--now", "handoffd.socket", "handoff-desktop.socket"'),
     "ln -s /dev/null ~/.config/systemd/user/$unit.service.d/50-sandbox.conf":
         ("Tests/System/machine_units.py", '"ln", "-s", "/dev/null"'),
-    # The profiles are read as the firewalls do; no firewall runs.
+    # The profiles are parsed as the firewalls do. No firewall runs.
     "sudo firewall-cmd --permanent --add-service=handoff && sudo firewall-cmd --reload":
         ("Tests/System/test_package.py", "packaging/firewalld/handoff.xml"),
     "sudo ufw allow Handoff": ("Tests/System/test_package.py", "ufw.applications"),
@@ -56,14 +56,14 @@ def transcripts(stage):
     expect(len(shown) >= 5, f"only {len(shown)} transcripts")
     with open(os.path.join(play.home("desk"), "report.odt")) as one, \
             open(os.path.join(play.home("laptop"), "Documents", "report.odt")) as other:
-        expect(one.read() == other.read(), "another file arrived")
+        expect(one.read() == other.read(), "the wrong file arrived")
 
 
-# Transcripts of what no device on loopback shows, by what is typed: the file that compares it.
+# Transcripts that need more than devices on loopback, by their typed line: the file that compares each.
 COMPARED_ELSEWHERE = {"handoffctl network list": "Tests/HandoffCommandsTests/NetworkCommandTests.swift"}
 
 
-@test("the transcripts of all other pages are what happens, to the letter", limit=120)
+@test("the transcripts of all other pages match the real output exactly", limit=120)
 def other_transcripts(stage):
     play, elsewhere = Play(stage, "desk"), set()
     play.devices["desk"].ctl("account", "create")
@@ -82,17 +82,17 @@ def other_transcripts(stage):
             expect("command-reference.md" in file.read(), f"{place} reads no page")
 
 
-@test("a transcript with a line too many, too few or in other letters is found")
+@test("a transcript with an additional, missing or different line is detected")
 def letters(stage):
     shown = ["published  41f8069", "handoffctl: offered", "joined account d95ccfef-db748ce6-f289dcb3-b08101c2; 2 devices"]
     other = ["published  1234567", "joined account 00000000-db748ce6-f289dcb3-b08101c2; 2 devices", "handoffctl: offered"]
-    expect(not differences(shown, other), "what differs each time counts")
+    expect(not differences(shown, other), "parts that differ each time are compared")
     for wrong in (shown[1:], [*shown, ""], ["published 41f8069", *shown[1:]], ["Published  41f8069", *shown[1:]], shown[::-1]):
-        expect(differences(wrong, shown) and differences(shown, wrong), f"not found: {wrong}")
+        expect(differences(wrong, shown) and differences(shown, wrong), f"not detected: {wrong}")
     expect(not differences(["published  41f8069", "…"], shown) and differences(["…", "published  41f8069"], shown), "gaps")
 
 
-@test("all other lines that are typed on the pages of a newcomer are run somewhere")
+@test("all other lines that are typed on the pages for new users are run in some test")
 def lines(stage):
     typed = set()
     for name in (README, INSTALL):
@@ -103,11 +103,11 @@ def lines(stage):
     expect(typed == known, f"not run anywhere: {typed - known}; on no page: {known - typed}")
     for line, (name, text) in ELSEWHERE.items():
         with open(path(name)) as file:
-            expect(text in file.read(), f"{name} does not run '{line}' any more")
+            expect(text in file.read(), f"{name} no longer runs '{line}'")
 
 
 def pages():
-    """The pages of the project, as paths from its root."""
+    """Returns the pages of the project, as paths from its root."""
     found = [name for name in os.listdir(ROOT) if name.endswith(".md")]
     for folder in ("docs", "Examples", "Tests/Peer"):
         for place, _, names in os.walk(path(folder)):
@@ -116,7 +116,7 @@ def pages():
 
 
 def anchors(name):
-    """The targets of links in a page: its headings, spelled as web sites spell them, and its named places."""
+    """Returns the targets of links in a page: its headings, spelled as web sites spell them, and its named anchors."""
     with open(path(name)) as file:
         text = file.read()
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -124,7 +124,7 @@ def anchors(name):
     return spelled | set(re.findall(r'<a id="([^"]+)"></a>', text))
 
 
-@test("every link from page to page leads somewhere, and the index has every page")
+@test("every link between pages has a target, and the index lists every page")
 def links(stage):
     dead, linked = [], set()
     for name in pages():
@@ -139,7 +139,7 @@ def links(stage):
                 linked.add(whole)
             if not os.path.exists(path(whole)) or anchor and whole.endswith(".md") and anchor not in anchors(whole):
                 dead.append(f"{name}: {target}")
-    expect(not dead, f"lead nowhere: {dead}")
+    expect(not dead, f"without a target: {dead}")
     within = {name for name in pages() if re.match(r"docs/(decisions/)?[^/]*\.md$", name)} - {"docs/README.md"}
     expect(within <= linked, f"not in docs/README.md: {sorted(within - linked)}")
 
@@ -150,10 +150,10 @@ def picture(stage):
         shown = {html.unescape(text) for text in re.findall(r'class="typed"[^>]*>([^<]*)<', file.read())}
     transcripts = [steps(block) for block in blocks(path(README)) if steps(block)][:2]
     typed = {step.command for transcript in transcripts for step in transcript}
-    expect(shown == typed, f"scripts/screenshots terminal makes it anew: picture {shown}, page {typed}")
+    expect(shown == typed, f"update it with scripts/screenshots terminal: picture {shown}, page {typed}")
 
 
-@test("scripts/demo hands an activity and a file over, and leaves nothing behind", limit=120)
+@test("scripts/demo hands over an activity and a file, and leaves nothing behind", limit=120)
 def demo(stage):
     done = run([path("scripts/demo"), "--no-build"], {**os.environ, "HANDOFF_BIN": BIN, "TMPDIR": stage.folder}, 110)
     expect(done.code == 0 and "The payload is identical: " in done.output, str(done))

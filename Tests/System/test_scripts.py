@@ -1,4 +1,4 @@
-"""The scripts by which the programs are built, installed and packaged, on a system that lacks something or is busy."""
+"""The scripts that build, install and package the programs, on a system that lacks a part or is busy."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from installation import call, needs
 
 
 def played(stage, **programs):
-    """A folder with programs that are played: name by script. Nothing else of the toolchain is in PATH beside it."""
+    """A folder with simulated programs: scripts by name. Nothing else of the toolchain is in PATH."""
     folder = os.path.join(stage.folder, "bin")
     os.mkdir(folder)
     for name in ("bash", "sh", "env", "dirname", "mkdir", "sed", "grep", "cat", "rm", "mktemp", "id", "sleep", "make"):
@@ -27,9 +27,9 @@ def folders(top):
     return sorted(os.path.relpath(os.path.join(place, name), top) for place, names, _ in os.walk(top) for name in names)
 
 
-# ---- Building ------------------------------------------------------------------------------------------------------------
+# ---- Building ----------------------------------------------------------------------------------------------------------------
 
-@test("make without a Swift toolchain names what is missing, and where it is from")
+@test("make without a Swift toolchain names the missing part, and its source")
 def no_swift(stage):
     needs("make")
     for environment in (played(stage),):
@@ -39,7 +39,7 @@ def no_swift(stage):
             expect("not found" not in done.errors, str(done))
 
 
-# ---- scripts/setup ---------------------------------------------------------------------------------------------------------
+# ---- scripts/setup -----------------------------------------------------------------------------------------------------------
 
 APT = 'echo "$*" >>"$PLAYED/calls"; case $* in *update*) n=$(grep -c update "$PLAYED/calls"); %s;; esac'
 
@@ -51,7 +51,7 @@ def setup(stage, update):
         return done, file.read().splitlines()
 
 
-@test("setup waits while another program uses dpkg or the lists of packages")
+@test("setup waits while another program uses dpkg or the package lists")
 def busy(stage):
     done, calls = setup(stage, '[ $n -gt 3 ] || { echo "E: Could not get lock /var/lib/apt/lists/lock" >&2; exit 100; }')
     expect(done.code == 0 and "waiting up to 10 minutes for another program" in done.errors, str(done))
@@ -59,7 +59,7 @@ def busy(stage):
     expect(re.match(r"-o DPkg::Lock::Timeout=[1-9]\d\d install ", calls[-1]), f"{calls}")
 
 
-@test("setup does not repeat what fails for another reason")
+@test("setup does not retry failures of other kinds")
 def broken(stage):
     done, calls = setup(stage, 'echo "E: The repository has no Release file" >&2; exit 100')
     expect(done.code == 100 and "no Release file" in done.errors and len(calls) == 1, f"{done} {calls}")
@@ -75,10 +75,10 @@ def no_folders(stage):
         call("make", "install", environment={"PREFIX": prefix, "DESTDIR": image})
         expect(len(folders(image)) > 30, f"{folders(image)}")
         call("make", "uninstall", environment={"PREFIX": prefix, "DESTDIR": image})
-        expect(folders(image) == [], f"left: {folders(image)}")
+        expect(folders(image) == [], f"left behind: {folders(image)}")
 
 
-@test("without an image, folders of the system and those that hold something else stay")
+@test("without an image, folders of the system and those with other files remain")
 def system_folders(stage):
     needs("make")
     places = {"PREFIX": "local", "SYSCONFDIR": "etc", "BROWSERDIR": "usr"}
@@ -89,12 +89,12 @@ def system_folders(stage):
     call("make", "uninstall", environment=environment)
     left = {"etc", "etc/handoff", "etc/handoff/policy.d", "local", "local/bin", "local/lib", "local/share", "local/share/man",
             "local/share/man/man1", "usr", "usr/lib", "usr/share"}
-    expect(set(folders(stage.folder)) == left, f"left: {set(folders(stage.folder)) ^ left}")
+    expect(set(folders(stage.folder)) == left, f"left behind: {set(folders(stage.folder)) ^ left}")
 
 
 # ---- debian/tests ------------------------------------------------------------------------------------------------------------
 
-@test("the tests of the Debian package are there and succeed", limit=120)
+@test("the tests of the Debian package exist and succeed", limit=120)
 def autopkgtest(stage):
     with open(os.path.join(ROOT, "debian/tests/control")) as file:
         paragraphs = [dict(line.split(": ", 1) for line in text.splitlines()) for text in file.read().strip().split("\n\n")]
@@ -102,7 +102,7 @@ def autopkgtest(stage):
     expect(sorted(names + ["control"]) == sorted(os.listdir(os.path.join(ROOT, "debian/tests"))), f"{names}")
     for name in names:
         path = os.path.join(ROOT, "debian/tests", name)
-        expect(os.stat(path).st_mode & stat.S_IXUSR, f"{name} cannot be run")
+        expect(os.stat(path).st_mode & stat.S_IXUSR, f"{name} is not executable")
         done = run([path], {**os.environ, "HANDOFF_BIN": BIN, "TMPDIR": stage.folder}, 100)
         expect(done.code == 0, str(done))
     for one in paragraphs:

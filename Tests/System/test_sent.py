@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Items that a user sends to one device: the one prompt for them there, and what the sender is told. Two daemons on loopback, a
-real bus, a notification server that is played."""
+"""Items that a user sends to one device: their single prompt there, and the reports to the sender.
+Two daemons on loopback, a real bus, and a simulated notification server."""
 
 import os
 
@@ -25,15 +25,15 @@ class Receiver(Desk):
         self.start()
 
     def send(self, *names):
-        """Sends files by one command; answers it."""
+        """Sends files by one command. Returns it."""
         return self.origin.follow("send", "taker", *(self.stage.file(name, f"words of {name}") for name in names))
 
     def prompt(self, summary):
-        """Waits until there is a prompt of this summary, whatever else is on the screen; answers it."""
+        """Waits until there is a prompt with this summary, whatever else is on the screen. Returns it."""
         def found(_):
             return [each for each in self.server.standing.values() if each["summary"] == summary]
         self.server.wait(found, f"'{summary}'")
-        with self.server.news:
+        with self.server.changed:
             return found(self.server)[0]
 
 
@@ -44,20 +44,20 @@ def together(stage):
     prompt = desk.prompt("origin sent you 3 files")
     expect(prompt["body"] == "a.pdf, b.txt and c.png · go to: Downloads", f"wrong: {prompt}")
     expect(prompt["actions"] == ["default", "Save All", "continue", "Save All", "dismiss", "Dismiss"], f"{prompt}")
-    # GNOME shows what is of low urgency in its list alone.
+    # GNOME shows notifications of low urgency only in its list.
     expect(prompt["hints"]["urgency"] == 1, f"{prompt}")
     for title in ("Draft", "Next"):
         desk.publish(TYPE, "--title", title)
         desk.prompt(f"Editor: {title}")
-    expect(desk.prompt("origin sent you 3 files")["id"] == prompt["id"], "another prompt")
+    expect(desk.prompt("origin sent you 3 files")["id"] == prompt["id"], "wrong prompt")
     desk.server.choose(prompt["id"], "continue")
     for name in NAMES:
         received(os.path.join(desk.folder, name), f"words of {name}".encode())
     expect(desk.prompt("3 files saved to Fetched"), "they are not reported together")
-    expect(send.process.wait(20) == 0, f"the sender's command does not end: {send.seen}")
+    expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
 
 
-@test("Dismiss reaches the sender, whose command ends for each item, and says so")
+@test("Dismiss is reported to the sender, whose command ends for each item with a message")
 def declined(stage):
     desk = Receiver(stage)
     send = desk.send(*NAMES[:2])
@@ -65,14 +65,14 @@ def declined(stage):
     for _ in range(2):
         event = send.wait("declined", deviceName="taker")
         expect(event["device"] == desk.ctl("status").line["device"], f"{event}")
-    expect(send.process.wait(20) == 1, f"the sender's command does not end: {send.seen}")
+    expect(send.process.wait(20) == 1, f"the sender's command does not exit: {send.seen}")
     desk.server.none()
-    expect(desk.ctl("list").lines == [], "what was declined is on offer still")
+    expect(desk.ctl("list").lines == [], "the declined item is still offered")
     log = desk.origin.ctl("log").lines
     expect([line["outcome"] for line in log if line["event"] == "continuation"] == ["declined"] * 2, f"{log}")
 
 
-@test("what is sent to a device that is off is reported to wait, and is taken once it is online")
+@test("an item sent to an offline device is reported as waiting, and is accepted once the device is online")
 def waiting(stage):
     desk = Receiver(stage)
     identifier = desk.ctl("status").line["device"]
@@ -87,11 +87,11 @@ def waiting(stage):
 
     until("a note", note)
     expect(f"waiting: taker ({identifier[:7]}) is offline" in note(), note())
-    # Waiting is no failure.
-    expect(send.process.poll() is None, "the command has ended")
+    # Waiting is not a failure.
+    expect(send.process.poll() is None, "the command has exited")
     desk.daemon.start()
     desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "continue")
-    expect(send.process.wait(30) == 0, f"the sender's command does not end: {send.seen}")
+    expect(send.process.wait(30) == 0, f"the sender's command does not exit: {send.seen}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Locked and idle sessions: nothing is advertised while the user is away.
 
-Two daemons on this machine's loopback interface; systemd-logind is played (`logind.py`).
+Two daemons on this machine's loopback interface, with a simulated systemd-logind (`logind.py`).
 """
 
 import time
@@ -15,7 +15,7 @@ QUICK = "lock-delay = 0 s\nidle-delay = 0 s\n"
 
 
 def pair(stage, configuration=QUICK, **session):
-    """Two daemons of one account; the first with a played logind, which has a session if one is described."""
+    """Starts two daemons of one account. The first has a simulated logind, with a session if one is described."""
     logind = Logind(stage)
     if session:
         logind.session("2", **session)
@@ -34,7 +34,7 @@ def holds(daemon):
     return [hold["message"] for hold in daemon.ctl("status").line["holds"]]
 
 
-@test("a locked screen takes back what was advertised, and unlocking brings it back")
+@test("a locked screen withdraws all offers, and unlocking restores them")
 def locked(stage):
     logind, origin, taker, watch = pair(stage, Type="wayland")
     origin.publish(TYPE)
@@ -48,7 +48,7 @@ def locked(stage):
     expect(holds(origin) == [], f"{holds(origin)}")
 
 
-@test("an idle desktop takes back what was advertised, and use brings it back")
+@test("an idle desktop withdraws all offers, and use restores them")
 def idle(stage):
     logind, origin, taker, watch = pair(stage, Type="x11")
     origin.publish(TYPE)
@@ -60,14 +60,14 @@ def idle(stage):
     watch.wait("added", type=TYPE)
 
 
-@test("a screen that is locked at the start keeps everything until it is unlocked")
+@test("a screen that is locked at the start blocks all offers until it is unlocked")
 def from_the_start(stage):
     logind, origin, taker, watch = pair(stage, "lock-delay = 1 h\n", Type="wayland", LockedHint=True)
     origin.publish(TYPE, "--title", "hidden")
     expect(holds(origin) == ["the screen has not been unlocked since the start"], f"{holds(origin)}")
     logind.session("2", LockedHint=False)
     watch.wait("added", type=TYPE)
-    # From then on the delay counts.
+    # The delay starts at this point.
     logind.session("2", LockedHint=True)
     origin.publish("com.example.more")
     watch.wait("added", type="com.example.more")
@@ -88,7 +88,7 @@ def others(stage):
     watch.wait("added", type=TYPE)
 
 
-@test("one screen that is in use is enough")
+@test("one screen in use is sufficient")
 def several(stage):
     logind, origin, taker, watch = pair(stage, Type="wayland", LockedHint=True)
     logind.session("3", Type="x11")
@@ -100,7 +100,7 @@ def several(stage):
     watch.wait("added", type=TYPE)
 
 
-@test("a bus that went away is followed again")
+@test("a bus that stopped is used again when it returns")
 def bus(stage):
     logind, origin, taker, watch = pair(stage, Type="wayland")
     origin.publish(TYPE)
@@ -111,7 +111,7 @@ def bus(stage):
     watch.wait("added", type=TYPE)
 
 
-@test("nothing is advertised before it is known whether the screen is locked")
+@test("nothing is advertised before the state of the screen is known")
 def unknown(stage):
     logind = Logind(stage)
     logind.session("2", Type="wayland")
@@ -128,7 +128,7 @@ def unknown(stage):
         time.sleep(0.02)
 
 
-@test("while logind is there and does not answer, nothing is advertised, also after the question ran out of time")
+@test("while logind does not answer, nothing is advertised, even after the request times out")
 def silent(stage):
     logind = Logind(stage)
     logind.session("2", Type="wayland")
@@ -147,7 +147,7 @@ def silent(stage):
         time.sleep(0.1)
 
 
-@test("on a bus without logind nobody can be away")
+@test("on a bus without logind the user cannot be away")
 def absent(stage):
     logind = Logind(stage)
     logind.is_absent = True
@@ -160,7 +160,7 @@ def absent(stage):
     expect(logind.questions == 1, f"{logind.questions}")
 
 
-@test("the delays are read again at SIGHUP")
+@test("the delays are reloaded at SIGHUP")
 def reload(stage):
     logind, origin, taker, watch = pair(stage, "lock-delay = never\nidle-delay = never\n", Type="wayland")
     origin.publish(TYPE)

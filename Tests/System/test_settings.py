@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window handoff-settings, used as a person uses it: real daemons on loopback, real windows on an unseen screen."""
+"""The window handoff-settings, used as a person uses it: real daemons on loopback, real windows on a virtual screen."""
 
 import os
 import shutil
@@ -24,13 +24,13 @@ def account(daemon):
 
 
 def link_of(daemon):
-    """The link of a pairing window at a daemon, and the window, which lets in who has it."""
+    """The link of a pairing window at a daemon, and the window, which admits the device that has it."""
     call = Call(daemon, "Pair", automatic=True)
     return call.wait("opened")["window"]["link"], call
 
 
 def program(stage, name, text):
-    """A program that goes before the machine's own; answers its folder."""
+    """Puts a program before the machine's own. Returns its folder."""
     folder = os.path.join(stage.folder, "programs")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name)
@@ -42,7 +42,7 @@ def program(stage, name, text):
 
 # ---- Parts, without a screen -----------------------------------------------------------------------------------------
 
-@test("its parts: the client, what is read and shown, links and codes")
+@test("its parts work: the client, the data that is read and displayed, links and codes")
 def parts(stage):
     done = run(
         [PYTHON, "-B", os.path.join(ROOT, "Tests", "System", "settings_parts.py"), PACKAGE],
@@ -54,7 +54,7 @@ def parts(stage):
 
 # ---- Accounts --------------------------------------------------------------------------------------------------------
 
-@test("two devices become one account by their windows alone: by digits, with the question who it is")
+@test("two devices join one account using only their windows, by digits, with a confirmation of the other device")
 def pairing(stage):
     desk = Desk(stage, "Study", "Kitchen", are_paired=False)
     study, kitchen = desk.windows
@@ -65,14 +65,14 @@ def pairing(stage):
     kitchen.do("type", name="Digits or link", text=code)
     kitchen.press("Join")
     study.see("Add Kitchen?")
-    # Both show the number by which the right one is known.
+    # Both windows show the number that identifies the right device.
     identifier = desk.daemons[1].ctl("status").line["device"]
     kitchen.see("Study", "that this device can join", "Compare the number shown there", identifier[:7])
     study.see("Compare this number with the one on the screen of Kitchen", identifier[:7], "If they differ")
-    # The button to call it off, too.
+    # The cancel button as well.
     kitchen.do("whole")
-    # Who presses Return at once has let nobody in.
-    expect("Refuse" in study.do("focused")["focus"], f"the focus is elsewhere: {study.do('focused')}")
+    # Pressing Return immediately admits no device.
+    expect("Refuse" in study.do("focused")["focus"], f"wrong focus: {study.do('focused')}")
     study.press("Add Device")
     study.see(JOINED, "Kitchen").press("Done")
     kitchen.see("Joined", "Study").press("Done")
@@ -81,7 +81,7 @@ def pairing(stage):
     expect(account(desk.daemons[0]) == account(desk.daemons[1]) is not None, "two accounts")
 
 
-@test("a device that is refused is told so, and a wrong code is counted; the user can try again")
+@test("a refused device is notified, a wrong code is counted, and the user can retry")
 def refused(stage):
     desk = Desk(stage, "Study", are_paired=True)
     other = stage.daemon("Kitchen")
@@ -99,10 +99,10 @@ def refused(stage):
     study.see("Add Kitchen?").press("Refuse")
     study.see("No Device Was Added", "Try Again")
     kitchen.see("Digits or link", "declined this device")
-    expect(account(other) is None, "it is in")
+    expect(account(other) is None, "it is a member")
 
 
-@test("what is no code cannot be sent")
+@test("an invalid code cannot be sent")
 def no_code(stage):
     kitchen = Desk(stage, "Kitchen", are_paired=False).windows[0]
     kitchen.press("Join…")
@@ -118,17 +118,17 @@ def no_code(stage):
     kitchen.press("Cancel").see("Welcome to Handoff")
 
 
-@test("a link that is opened joins nothing before the user has agreed, whoever has opened it")
+@test("opening a link joins nothing before the user has agreed, whichever program opened it")
 def by_link(stage):
     desk = Desk(stage, "Study")
     other = stage.daemon("Kitchen")
     link, pair = link_of(desk.daemons[0])
     kitchen = SettingsWindow(stage, desk.screen, other, link=link)
     kitchen.see("Join by This Link?", "127.0.0.1")
-    expect("Cancel" in kitchen.do("focused")["focus"], f"the focus is elsewhere: {kitchen.do('focused')}")
+    expect("Cancel" in kitchen.do("focused")["focus"], f"wrong focus: {kitchen.do('focused')}")
     kitchen.do("enter")
     kitchen.see("Welcome to Handoff").miss("Join by This Link?")
-    expect(account(other) is None, "it has joined by itself")
+    expect(account(other) is None, "it has joined without a confirmation")
     expect(pair.events() == ["opened"], f"it has called the other one: {pair.events()}")
     kitchen.do("quit")
     again = SettingsWindow(stage, desk.screen, other, link=link)
@@ -137,7 +137,7 @@ def by_link(stage):
     again.see("Study", "Online")
 
 
-@test("links that are none, or come to a device with an account, come to nothing, and are shown as no more than text")
+@test("a link that is invalid, or opened on a device with an account, has no effect and is shown as plain text")
 def bad_links(stage):
     desk = Desk(stage, "Study", are_paired=False)
     for link in (
@@ -155,7 +155,7 @@ def bad_links(stage):
     window.see("already in an account").miss("Join by This Link?")
 
 
-@test("a second start, with a link, shows it in the window that is there; the desktop opens links with this program")
+@test("a second start with a link shows it in the existing window, and the desktop opens links with this program")
 def one_window(stage):
     for program_name in ("gio", "update-desktop-database"):
         if not shutil.which(program_name):
@@ -164,7 +164,7 @@ def one_window(stage):
     daemon = stage.daemon("Kitchen")
     window = SettingsWindow(stage, screen, daemon, bus=bus)
     window.see("Welcome to Handoff")
-    # As the desktop does it: by the scheme's program, from its entry.
+    # As the desktop does it: by the program for the scheme, from its entry.
     data = os.path.join(stage.folder, "data")
     os.makedirs(os.path.join(data, "applications"))
     entry = os.path.join(data, "applications", "dev.handoff1.Settings.desktop")
@@ -177,7 +177,7 @@ def one_window(stage):
     expect(made.returncode == 0, f"{made}")
     for number, place in enumerate(("127.0.0.1:9", "127.0.0.1:10")):
         link = "handoff:pair/1/" + "a" * 26 + "/" + place
-        # Once by the entry, which asks the bus, and once by the program itself.
+        # Once by the entry, which calls the bus, and once by the program itself.
         words = ["gio", "open", link] if number == 0 else [os.path.join(folder, "handoff-settings"), link]
         done = run(words, environment, 60)
         expect(done.code == 0, str(done))
@@ -187,7 +187,7 @@ def one_window(stage):
     expect(window.do("count")["windows"] == 1, f"windows: {window.do('count')}")
 
 
-@test("a device is named and removed in the window; the one that is removed shows it")
+@test("a device is named and removed in the window, and the removed device shows it")
 def devices(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study, kitchen = desk.windows
@@ -200,8 +200,8 @@ def devices(stage):
     study.press("Remove", row="Pantry & <b>Co</b>").see("Remove Pantry & <b>Co</b>?").press("Cancel")
     study.press("Remove", row="Pantry & <b>Co</b>").press("Remove")
     study.miss("Online").see("Add another device")
-    expect(len(desk.daemons[0].ctl("devices").lines) == 1, "it is still there")
-    # It learns of it when the other one is next in reach, and reports it once.
+    expect(len(desk.daemons[0].ctl("devices").lines) == 1, "it is still listed")
+    # It learns of it when the other device is next reachable, and reports it once.
     kitchen.see("This Device Was Removed", "Another device has removed this one").miss("problem").miss("latest key")
     kitchen.press("Leave the Account…").press("Leave")
     kitchen.see("Welcome to Handoff")
@@ -209,7 +209,7 @@ def devices(stage):
 
 # ---- Offers, switches ------------------------------------------------------------------------------------------------
 
-@test("an offer shows up by itself, is continued, and goes")
+@test("an offer appears without a refresh, is continued, and disappears")
 def offers(stage):
     desk = Desk(stage, "Study", "Kitchen")
     kitchen = desk.windows[1]
@@ -223,25 +223,25 @@ def offers(stage):
     publish.wait("continued", deviceName="Kitchen")
     publish.interrupt()
     kitchen.see("Nothing to Continue")
-    # What opens it may go.
+    # The program that opens it may be removed.
     desk.daemons[0].publish(TYPE, "--title", "Letter")
     kitchen.see("Letter", "opens in")
     handle.interrupt()
     kitchen.see("no app")
 
 
-@test("why something could not be continued is said in the words of the daemon, and stays in its row")
+@test("a failed continuation shows the daemon's reason, which remains in its row")
 def offer_fails(stage):
     desk = Desk(stage, "Study", "Kitchen")
     kitchen = desk.windows[1]
-    # An app that takes nothing over.
+    # An app that accepts nothing.
     handle = desk.daemons[1].follow("handle", TYPE, "--exec", "false")
     desk.daemons[0].publish(TYPE, "--title", "Letter")
     kitchen.press("Offers").see("Letter", "opens in")
     kitchen.press("Continue", row="Letter")
-    # In the row, below what opens it.
+    # In the row, below the program that opens it.
     kitchen.see("opens in handoffctl\nhandoffctl")
-    # A device that hangs, of which this one hears nothing.
+    # A frozen device, from which this one receives nothing.
     desk.daemons[0].process.send_signal(signal.SIGSTOP)
     try:
         kitchen.press("Continue", row="Letter").see("Study does not answer", within=60)
@@ -250,7 +250,7 @@ def offer_fails(stage):
     handle.interrupt()
 
 
-@test("switches show what is so, whoever has switched, and switch")
+@test("switches show the current state, whoever changed it, and change it")
 def switches(stage):
     desk = Desk(stage, "Study")
     study, daemon = desk.windows[0], desk.daemons[0]
@@ -278,7 +278,7 @@ def switches(stage):
     study.do("state", row=app + "  ·  running", is_on=True)
 
 
-@test("notifications of an app are switched off and on in the window, and it follows who else does it")
+@test("notifications of an app are switched in the window, which also follows changes made elsewhere")
 def muted(stage):
     desk = Desk(stage, "Study")
     study, daemon = desk.windows[0], desk.daemons[0]
@@ -289,16 +289,16 @@ def muted(stage):
     study.do("switch", row=row)
     until("an app that is muted", lambda: daemon.ctl("apps").line["notified"] is False, 40)
     study.do("state", row=row, is_on=False)
-    expect(daemon.ctl("apps").line["enabled"], "it is switched off altogether")
+    expect(daemon.ctl("apps").line["enabled"], "it is disabled altogether")
     daemon.ctl("app", "unmute", "handoffctl")
     study.do("state", row=row, is_on=True)
     daemon.ctl("app", "mute", "handoffctl")
     study.do("state", row=row, is_on=False)
 
 
-# ---- What is wrong ---------------------------------------------------------------------------------------------------
+# ---- Problems --------------------------------------------------------------------------------------------------------
 
-@test("a problem is shown with what to do about it, and goes when it is solved")
+@test("a problem is shown with its remedy, and disappears when it is solved")
 def doctor(stage):
     desk = Desk(stage, "Study")
     study, daemon = desk.windows[0], desk.daemons[0]
@@ -312,21 +312,21 @@ def doctor(stage):
     finally:
         os.chmod(daemon.state, 0o700)
     study.press("Check Again").miss("chmod 700")
-    # What can be done in the window is a step away.
+    # A remedy that the window offers is one step away.
     study.see("only device in its account").press("Add a Device…", row="This is the only device in its account").see(
         "Valid for"
     )
     study.press("Cancel").press("Devices").miss("show details")
 
 
-@test("without handoffctl there is a reason in the place of the checks")
+@test("without handoffctl the reason is shown in place of the checks")
 def no_doctor(stage):
     folder = program(stage, "handoffctl", "#!/bin/sh\necho 'handoffctl: no <such> luck' >&2\nexit 3\n")
     study = Desk(stage, "Study", programs=folder).windows[0]
     study.press("Problems").see("Cannot Check", "no <such> luck")
 
 
-@test("a daemon that does not run is started by a button, and one that starts by itself is noticed")
+@test("a daemon that is not running is started by a button, and one that starts on its own is noticed")
 def not_running(stage):
     screen = Screen(stage)
     daemon = stage.daemon("Study", start=False)
@@ -336,7 +336,7 @@ def not_running(stage):
     study.see("Unit handoffd.service <not> found.")
     daemon.start()
     study.see("Welcome to Handoff").press("Create").see("This device")
-    # What is open meanwhile stays whole.
+    # An open dialog is kept in the meantime.
     study.press("Switches")
     daemon.stop()
     study.see("Handoff Is Not Running")
@@ -348,7 +348,7 @@ def not_running(stage):
     study.see("Offer My Activities")
 
 
-@test("a daemon that goes away during a pairing is said, and the window goes on with the next one")
+@test("a daemon that exits during a pairing is reported, and the window continues with the next one")
 def gone_meanwhile(stage):
     desk = Desk(stage, "Study")
     study, daemon = desk.windows[0], desk.daemons[0]
@@ -363,7 +363,7 @@ def gone_meanwhile(stage):
 
 # ---- Hostile texts, small screens, screen readers --------------------------------------------------------------------
 
-@test("names and titles of others are text, whatever they hold: markup, control characters, 10,000 characters")
+@test("names and titles of other devices are shown as text, including markup, control characters, and 10,000 characters")
 def hostile(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study, kitchen = desk.daemons
@@ -385,14 +385,14 @@ def hostile(stage):
     ]
     window.press("Offers")
     window.see("<a href='https://example.org/'>here</a>", "line\\u{A}line\\u{2028}line")
-    expect(all(len(text) < 1500 for text in window.texts()), "a text without an end")
+    expect(all(len(text) < 1500 for text in window.texts()), "a text without a limit")
     for publish in publishes:
         publish.interrupt()
     window.see("Nothing to Continue")
     window.press("Devices").press("Remove", row="_under_score").see("Remove _under_score?").press("Cancel")
 
 
-@test("a window of 360 pixels shows everything, no control is without a name, and nothing turns unseen")
+@test("a window of 360 pixels shows everything, every control has a name, and no hidden spinner runs")
 def narrow(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study = desk.windows[0]
@@ -414,7 +414,7 @@ def narrow(stage):
     expect(study.do("turning") == [], f"{study.do('turning')}")
 
 
-@test("answers that are no answers, and texts of 10,000 characters, are shown as far as they can be")
+@test("invalid replies, and texts of 10,000 characters, are shown as far as possible")
 def hostile_daemon(stage):
     long, lone = "<b>" * 3_500, "a\ud800b\x00c"
     offers = [
@@ -464,13 +464,13 @@ def hostile_daemon(stage):
     window.see("a\\u{D800}b\\u{0}c", "<b><b>")
     for page in ("Offers", "Switches", "Problems", "Devices"):
         window.press(page)
-        expect(all(len(text) < 1500 for text in window.texts()), "a text without an end")
+        expect(all(len(text) < 1500 for text in window.texts()), "a text without a limit")
     window.press("Remove", row="a\\u{D800}b\\u{0}c").see("Remove a\\u{D800}b\\u{0}c?").press("Cancel")
 
 
 # ---- The program -----------------------------------------------------------------------------------------------------
 
-@test("the program says its version, and what is missing where there is no screen")
+@test("the program prints its version, and what is missing without a screen")
 def start(stage):
     path = os.path.join(PACKAGE, "handoff-settings")
     environment = {"PATH": "/usr/bin:/bin", "HOME": stage.folder, "LANG": "C.UTF-8"}

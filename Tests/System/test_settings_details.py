@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Details of the window handoff-settings: large fonts and small screens, reasons of what cannot be pressed, problems with the
-button that solves them, and names for screen readers."""
+"""Details of the window handoff-settings: large fonts and small screens, reasons for disabled
+controls, problems with the button that solves them, and names for screen readers."""
 
 import os
 import re
@@ -14,7 +14,7 @@ SMALL = "1024x600x24"
 
 
 def pairing(desk, stage):
-    """Opens both dialogs of a pairing; answers the windows and a code that is wrong, and the one that is right."""
+    """Opens both dialogs of a pairing. Returns the windows, a wrong code, and the right one."""
     study, other = desk.windows[0], stage.daemon("Kitchen")
     kitchen = SettingsWindow(stage, desk.screen, other)
     study.press("Add a Device…")
@@ -55,21 +55,21 @@ def paired(stage, scale, size):
     kitchen.see("Joined")
     for window in (study, kitchen):
         whole(window, "Done")
-        # Nothing is squeezed into less than it needs.
+        # No widget is smaller than its minimum size.
         window.do("whole")
 
 
-@test("no wrong code cuts off a button of either pairing dialog")
+@test("no wrong code clips a button of either pairing dialog")
 def wrong_code(stage):
     paired(stage, 1, "1280x1024x24")
 
 
-@test("no font of twice the size, and no small screen, cuts off a button of either pairing dialog")
+@test("neither fonts of twice the size nor small screens clip a button of either pairing dialog")
 def large_font(stage):
     paired(stage, 2, SMALL)
 
 
-@test("what cannot be pressed has its reason beside it: a code of seven digits, a name that is too long or taken")
+@test("a disabled button has its reason next to it: a code of seven digits, a name that is too long or in use")
 def reasons(stage):
     desk = Desk(stage, "Study", "Kitchen")
     lonely = SettingsWindow(stage, desk.screen, stage.daemon("Attic"))
@@ -88,12 +88,12 @@ def reasons(stage):
     for text, reason in (("", "Enter a name."), ("ü" * 33, "64 bytes"), ("study", "has this name")):
         study.do("type", text=text)
         study.see(reason)
-        expect(study.do("sensitive", name="Rename")["sensitive"] is False, f"'{text}' can be given")
+        expect(study.do("sensitive", name="Rename")["sensitive"] is False, f"the name '{text}' is accepted")
     study.do("type", text="Pantry")
     study.miss("has this name").press("Rename").see("Pantry")
 
 
-@test("an error is shown as a whole, and stays until it is closed")
+@test("an error is shown completely, and stays until it is closed")
 def errors(stage):
     desk = Desk(stage, "Study")
     study = desk.windows[0]
@@ -109,7 +109,7 @@ def errors(stage):
         study.miss(text)
 
 
-@test("a pause says when it ends, is one note and no problem, and is ended beside it")
+@test("a pause shows its end, is a single note and not a problem, and can be ended there")
 def pause(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study, daemon = desk.windows[0], desk.daemons[0]
@@ -122,24 +122,24 @@ def pause(stage):
     study.press("Problems").see("Passed Checks", "Handoff is paused until").miss("is switched off")
     study.press("Resume Now", row=next(text for text in study.texts() if "is paused until" in text))
     study.miss("is paused")
-    expect(daemon.ctl("status").line["advertising"] is True, "it is paused still")
+    expect(daemon.ctl("status").line["advertising"] is True, "it is still paused")
 
 
-@test("what a problem advises is done by its button")
+@test("the button of a problem applies its remedy")
 def solved(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study, daemon = desk.windows[0], desk.daemons[0]
     os.chmod(daemon.state, 0o755)
     study.press("Problems").see("chmod 700")
     study.press("Fix Permissions").miss("chmod 700")
-    expect(os.stat(daemon.state).st_mode & 0o777 == 0o700, "it is not done")
+    expect(os.stat(daemon.state).st_mode & 0o777 == 0o700, "the remedy is not applied")
     daemon.ctl("advertise", "off")
     study.see("dvertising is switched off").press("Turn On")
     until("advertising", lambda: daemon.ctl("status").line["advertising"])
     study.miss("dvertising is switched off")
 
 
-@test("the title is in the middle, pages have keys, and no name is spoken twice or missing")
+@test("the title is centred, pages have shortcuts, and no name is spoken twice or missing")
 def whole_window(stage):
     desk = Desk(stage, "Study", "Kitchen")
     study = desk.windows[0]
@@ -149,11 +149,11 @@ def whole_window(stage):
     expect(study.do("centre", name="ViewSwitcherTitle")["off"] <= 1, f"{study.do('centre', name='ViewSwitcherTitle')}")
     for number, (page, text) in enumerate(
             (("devices", "Online"), ("offers", "Letter"), ("switches", "Pause"), ("problems", "Passed Checks"))):
-        expect(study.do("action", name=f"win.page-{page}")["keys"] == [f"<Alt>{number + 1}"], "other keys")
+        expect(study.do("action", name=f"win.page-{page}")["keys"] == [f"<Alt>{number + 1}"], "wrong shortcuts")
         study.see(text)
         expect(study.do("spoken_twice") == [], f"{page}: {study.do('spoken_twice')}")
         expect(study.do("nameless_menus") == [], f"{page}: {study.do('nameless_menus')}")
-    expect(study.do("action", name="win.next-page")["keys"] == ["<Control>Page_Down"], "other keys")
+    expect(study.do("action", name="win.next-page")["keys"] == ["<Control>Page_Down"], "wrong shortcuts")
     study.see("Online")
     study.do("action", name="win.previous-page")
     study.see("Passed Checks")

@@ -1,4 +1,5 @@
-"""Continuation streams whose apps share memory with their daemon; the apps are in Python, from docs/control-protocol.md."""
+"""Continuation streams whose apps share memory with their daemon. The apps are in Python, following
+docs/control-protocol.md."""
 
 import contextlib
 import os
@@ -16,7 +17,8 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 class OtherApp:
-    """A process of its own that connects to a daemon and passes its connections here: the daemon counts them as its."""
+    """A separate process that connects to a daemon and passes its connections here, so that the
+    daemon attributes them to it."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -43,12 +45,12 @@ while asking.recv(1):
 
 
 def refused_twice(stream, app):
-    """A stream that has memory takes no other."""
+    """Checks that a stream with memory accepts no other memory."""
     try:
         SharedStream(stream, ring=64 * KIB, call=app.connect())
     except Refused as error:
         return expect(error.name == "InvalidDescriptor", f"{error}")
-    raise Failure("memory was taken twice")
+    raise Failure("memory was accepted twice")
 
 
 def opened(stage, position=0):
@@ -57,7 +59,7 @@ def opened(stage, position=0):
     return SharedStream(asked, position), SharedStream(taken, position)
 
 
-@test("what one app writes the other reads, in both directions and at all sizes", limit=120)
+@test("with memory, data that one app writes is read by the other, in both directions and at all sizes", limit=120)
 def sizes(stage):
     route = Route(*stage.pair())
     for size in (0, 1, 64 * KIB + 1, 5 * MIB):
@@ -68,69 +70,69 @@ def sizes(stage):
         for thread in sending:
             thread.start()
         found = both(ends[0].receive_all, ends[1].receive_all)
-        expect(tuple(map(digest, found)) == (digest(data[1]), digest(data[0])), f"{size}: {list(map(digest, found))}")
+        expect(tuple(map(digest, found)) == (digest(data[1]), digest(data[0])), f"{size}: wrong bytes: {list(map(digest, found))}")
         for end in ends:
             outcome = end.stream.outcome()
-            expect((outcome["outcome"], outcome["sent"], outcome["received"]) == ("ended", size, size), f"{size}: {outcome}")
+            expect((outcome["outcome"], outcome["sent"], outcome["received"]) == ("ended", size, size), f"{size}: wrong outcome: {outcome}")
 
 
-@test("one app shares memory and the other has its socket; what went by the socket before comes first")
+@test("one app shares memory while the other uses its socket, and data already sent over the socket arrives first")
 def mixed(stage):
     asked, taken = Route(*stage.pair()).open()
     asked.send(b"before ")
     taken.send(b"early ")
-    expect(asked.receive(6) == b"early ", "nothing came before")
+    expect(asked.receive(6) == b"early ", "no bytes arrived before")
     shared = SharedStream(asked, position=7)
-    expect(shared.received == 6, f"{shared.received} bytes came by the socket")
+    expect(shared.received == 6, f"{shared.received} bytes arrived over the socket")
     shared.send(b"and after").end()
-    expect(taken.receive_all() == b"before and after", "not what was sent")
+    expect(taken.receive_all() == b"before and after", "wrong bytes")
     taken.send(b"late").end()
-    expect(shared.receive_all() == b"late", "not what was sent back")
+    expect(shared.receive_all() == b"late", "wrong bytes in the other direction")
 
 
-@test("a reader that stops stops the writer, and then all arrives", limit=120)
+@test("with memory, a reader that stops also stops the writer, and all data arrives afterwards", limit=120)
 def reader_stops(stage):
     asked, taken = opened(stage)
     sent = asked.push(64 * MIB)
-    expect(0 < sent < 32 * MIB, f"{sent} bytes were taken though nobody reads")
+    expect(0 < sent < 32 * MIB, f"{sent} bytes were accepted although the reader had stopped")
     asked.end()
     data = taken.receive_all()
-    expect(len(data) == sent, f"{len(data)} of {sent} bytes came")
+    expect(len(data) == sent, f"{len(data)} of {sent} bytes arrived")
     taken.end()
     expect(asked.stream.outcome()["outcome"] == "ended", "the stream did not end")
 
 
-@test("an app that closes cancels the stream, and what it wrote arrives before the other app is told")
+@test("an app that closes its end cancels the stream, and its data arrives before the other app is notified")
 def cancelled(stage):
     asked, taken = opened(stage)
     asked.send(b"last words")
     asked.close()
-    expect(taken.receive_all() == b"last words", "the last words are lost")
-    expect(taken.stream.outcome()["outcome"] == "reset", "the other app was not told")
+    expect(taken.receive_all() == b"last words", "the last bytes are lost")
+    expect(taken.stream.outcome()["outcome"] == "reset", "the other app was not notified")
 
 
-@test("a daemon that is killed ends the stream of an app that waits", limit=60)
+@test("killing a daemon ends the stream of a waiting app", limit=60)
 def killed(stage):
     asked, taken = opened(stage)
     taken.stream.daemon.kill()
-    expect(asked.receive_all() == b"", "bytes came from nowhere")
-    expect(taken.receive_all() == b"", "bytes came from a daemon that is dead")
+    expect(asked.receive_all() == b"", "unexpected bytes")
+    expect(taken.receive_all() == b"", "bytes from a dead daemon")
 
 
-@test("an app whose numbers cannot be loses its stream alone")
+@test("an app with impossible positions loses only its own stream")
 def broken(stage):
     route = Route(*stage.pair())
     asked, taken = map(SharedStream, route.open())
     other = route.open()
     struct.pack_into("<Q", asked.bytes, WRITTEN, 1 << 63)
     asked.stream.socket.send(b"\0")
-    expect(asked.stream.outcome()["outcome"] == "cancelled", "the stream goes on")
-    expect(taken.stream.outcome()["outcome"] == "reset", "the other app was not told")
+    expect(asked.stream.outcome()["outcome"] == "cancelled", "the stream continues")
+    expect(taken.stream.outcome()["outcome"] == "reset", "the other app was not notified")
     other[0].send(b"still there")
-    expect(other[1].receive(11) == b"still there", "another stream was harmed")
+    expect(other[1].receive(11) == b"still there", "another stream was damaged")
 
 
-@test("what is no memory of the form, could change its size, or has no bell, is refused, and the socket goes on")
+@test("memory of another form, of changeable size, or without a bell is refused, and the socket continues to work")
 def refused(stage):
     asked, taken = Route(*stage.pair()).open()
     bell, kept = socket.socketpair()
@@ -152,31 +154,31 @@ def refused(stage):
         call = Connection(asked.daemon)
         try:
             reply = call.send(APPS + "ShareMemory", *given, stream=asked.id, position=0).next()
-            expect(reply is None and name == "many", f"{name} was taken: {reply}")
+            expect(reply is None and name == "many", f"{name} was accepted: {reply}")
         except Refused as error:
             expect(error.name == "InvalidDescriptor", f"{name}: {error}")
         call.close()
         # An app whose descriptors are not closed yet may pass no more.
         let_go(asked.daemon, before)
     asked.send(b"still there")
-    expect(taken.receive(11) == b"still there", "the stream was harmed")
+    expect(taken.receive(11) == b"still there", "the stream was damaged")
     try:
         SharedStream(asked, position=5)
-        raise Failure("a position that was passed was taken")
+        raise Failure("an old position was accepted")
     except Refused as error:
         expect((error.name, error.parameters) == ("PositionPassed", {"position": 11}), f"{error}")
     shared = SharedStream(asked, position=11)
     try:
         SharedStream(asked, position=11)
-        raise Failure("memory was taken twice")
+        raise Failure("memory was accepted twice")
     except Refused as error:
         expect(error.name == "InvalidDescriptor", f"{error}")
     shared.send(b"!").end()
-    expect(taken.receive_all() == b"!", "the memory does not serve")
+    expect(taken.receive_all() == b"!", "the memory does not work")
     kept.close()
 
 
-@test("so many streams share memory, half of them of one app, and the next one when one of them is over", limit=120)
+@test("the number of streams with shared memory is limited, half of it per app, and the next is accepted when one ends", limit=120)
 def limit(stage):
     route = Route(*stage.pair())
     pairs = [route.open() for _ in range(66)]
@@ -196,14 +198,14 @@ def limit(stage):
         return False
 
     shared = [share(number, apps[0]) for number in range(32)]
-    expect(is_full(64, apps[0]), "one app has more than its share")
+    expect(is_full(64, apps[0]), "one app exceeds its share")
     shared += [share(number, apps[1]) for number in range(32, 64)]
     expect(is_full(64, apps[2]), "there is no limit")
     shared[0].close()
     expect(pairs[0][1].outcome()["outcome"] == "reset", "the stream did not end")
     late = share(64, apps[0])
     late.send(b"late")
-    expect(pairs[64][1].receive(4) == b"late", "nothing came")
+    expect(pairs[64][1].receive(4) == b"late", "no bytes arrived")
 
 
 @test("a file is sent between bytes of the memory")
@@ -215,11 +217,11 @@ def file_between(stage):
     source = os.open(path, os.O_RDONLY)
     call = passed(asked.stream, "send", 6, 100_000, source)
     asked.send(b"beforeafter").end()
-    expect(taken.receive_all() == b"before" + b"f" * 100_000 + b"after", "not in this order")
-    expect(call.last()["moved"] == 100_000, "not all was moved")
+    expect(taken.receive_all() == b"before" + b"f" * 100_000 + b"after", "wrong order")
+    expect(call.last()["moved"] == 100_000, "not all bytes were moved")
 
 
-@test("a descriptor in a bell whose closing hangs holds up no other stream", limit=120)
+@test("a descriptor in a bell that blocks when closed delays no other stream", limit=120)
 def hanging_bell(stage):
     route = Route(*stage.pair())
     listener = socket.create_server(("127.0.0.1", 0))
@@ -232,14 +234,14 @@ def hanging_bell(stage):
         with contextlib.suppress(BlockingIOError):
             while True:
                 lingering.send(bytes(MIB))
-        # Into what the daemon only writes to.
+        # To a descriptor that the daemon only writes to.
         socket.send_fds(end.room, [b"\0"], [lingering.fileno()])
         lingering.close()
         end.close()
-        expect(end.stream.outcome()["outcome"] == "cancelled", "the stream goes on")
+        expect(end.stream.outcome()["outcome"] == "cancelled", "the stream continues")
     for asked, taken in others:
         asked.send(b"still there")
-        expect(taken.receive(11) == b"still there", "another stream is held up")
+        expect(taken.receive(11) == b"still there", "another stream is blocked")
     listener.close()
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Machines that go to sleep: the others know at once, and calls to one that sleeps fail at once.
+"""Sleeping machines: the others are notified immediately, and calls to a sleeping one fail
+immediately.
 
-Two daemons on this machine's loopback interface; systemd-logind is played (`logind.py`), and so is sleep (SIGSTOP).
+Two daemons on this machine's loopback interface, with a simulated systemd-logind (`logind.py`) and
+simulated sleep (SIGSTOP).
 """
 
 import json
@@ -19,7 +21,8 @@ SINCE = r"asleep since \d\d:\d\d"
 
 
 def pair(stage):
-    """Two daemons of one account; the first with a played logind, which it holds up. The other one watches."""
+    """Starts two daemons of one account. The first has a simulated logind, whose sleep it delays.
+    The other one watches."""
     logind = Logind(stage)
     origin, taker = (stage.daemon(name, start=False) for name in ("origin", "taker"))
     origin.extra = logind.environment
@@ -33,9 +36,9 @@ def pair(stage):
 
 
 def held(logind, number):
-    """The end of the pipe that says when sleep is held up no more."""
+    """Returns the pipe end that reports that sleep is no longer delayed."""
     found = logind.delay(number)
-    expect(found, "nobody holds sleep up")
+    expect(found, "no lock delays sleep")
     what, lock = found
     expect(what[:2] == ["sleep", "Handoff"] and what[3] == "delay", f"{what}")
     return lock
@@ -54,17 +57,17 @@ def state(daemon, of):
     return next(device for device in daemon.ctl("devices").lines if device["name"] == of)
 
 
-@test("a device that goes to sleep says so before it does, and is there again as soon as it wakes")
+@test("a device that goes to sleep announces it before, and is online again as soon as it wakes")
 def sleeps_and_wakes(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
     origin.publish(TYPE)
     activity = watch.wait("added", type=TYPE)
-    expect(not select.select([lock], [], [], 0)[0], "sleep is not held up")
-    expect(state(taker, "origin")["asleepSince"] is None, "it is asleep though it is awake")
+    expect(not select.select([lock], [], [], 0)[0], "sleep is not delayed")
+    expect(state(taker, "origin")["asleepSince"] is None, "it is marked as asleep although it is awake")
     logind.sleeps(True)
-    expect(select.select([lock], [], [], 60)[0], "sleep is held up for ever")
-    # The device lets the machine sleep once the other one has confirmed that it knows.
+    expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
+    # The device lets the machine sleep once the other one has acknowledged it.
     watch.wait("removed", id=activity["id"])
     os.close(lock)
     found = state(taker, "origin")
@@ -73,7 +76,7 @@ def sleeps_and_wakes(stage):
     expect(re.search(rf"origin .*{SINCE}", shown), shown)
     listed = plain(taker, "list")
     expect(re.search(rf"origin \(\w+\) has been {SINCE}", listed.errors), f"{listed}")
-    # From here on the machine sleeps; so the other one asks nobody.
+    # From here on the machine sleeps, and the other one sends no requests.
     origin.process.send_signal(signal.SIGSTOP)
     try:
         failed = plain(taker, "continue", "--from", "origin")
@@ -88,17 +91,17 @@ def sleeps_and_wakes(stage):
     watch.wait("added", id=activity["id"])
     found = state(taker, "origin")
     expect(found["online"] is True and found["asleepSince"] is None, f"{found}")
-    # The next sleep is held up again.
+    # The next sleep is delayed again.
     lock = held(logind, 1)
-    expect(not select.select([lock], [], [], 0)[0], "the next sleep is not held up")
+    expect(not select.select([lock], [], [], 0)[0], "the next sleep is not delayed")
     logind.sleeps(True)
-    expect(select.select([lock], [], [], 60)[0], "the next sleep is held up for ever")
+    expect(select.select([lock], [], [], 60)[0], "the next sleep is delayed permanently")
     watch.wait("removed", id=activity["id"])
     os.close(lock)
-    expect(error(taker, "continue", "--from", "origin")["reason"] == "peerAsleep", "it is asked all the same")
+    expect(error(taker, "continue", "--from", "origin")["reason"] == "peerAsleep", "a request was sent nevertheless")
 
 
-@test("sleep that does not come after all, and a bus that is lost meanwhile, leave the device awake")
+@test("a cancelled sleep, and a bus that is lost during it, leave the device awake")
 def called_off(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
@@ -111,21 +114,21 @@ def called_off(stage):
     os.close(lock)
     lock = held(logind, 1)
     logind.sleeps(True)
-    expect(select.select([lock], [], [], 60)[0], "sleep is held up for ever")
+    expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
     os.close(lock)
     watch.wait("removed", id=activity["id"])
     logind.drop()
     watch.wait("added", id=activity["id"])
 
 
-@test("nobody who is silent keeps the machine awake for long")
+@test("a silent peer does not delay sleep for long")
 def silent(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
     taker.process.send_signal(signal.SIGSTOP)
     try:
         logind.sleeps(True)
-        expect(select.select([lock], [], [], 60)[0], "sleep is held up for ever")
+        expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
         os.close(lock)
         logind.sleeps(False)
     finally:
@@ -134,7 +137,7 @@ def silent(stage):
     watch.wait("added", type=TYPE)
 
 
-@test("a device that sleeps and has not said so does not answer, in words")
+@test("a device that sleeps without having announced it is reported as not responding")
 def unsaid(stage):
     logind, origin, taker, watch = pair(stage)
     origin.publish(TYPE)

@@ -1,4 +1,4 @@
-"""Continuation streams between two daemons, on loopback; the apps are plain sockets."""
+"""Continuation streams between two daemons, on loopback. The apps are plain sockets."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 def refusal(action, *names):
-    """The parameters of the error by which something must be refused."""
+    """The parameters of the error with which a request must be refused."""
     try:
         got = action()
     except Refused as error:
@@ -31,7 +31,7 @@ def refusal(action, *names):
 
 
 def same_end(*streams, outcome="ended"):
-    """All ends of a stream say that it ended so."""
+    """Checks that all ends of a stream report this outcome."""
     found = [stream.outcome() for stream in streams]
     expect([reply["outcome"] for reply in found] == [outcome] * len(streams), f"not {outcome}: {found}")
     return found
@@ -40,7 +40,7 @@ def same_end(*streams, outcome="ended"):
 # ---- Bytes -----------------------------------------------------------------------------------------------------------
 
 
-@test("what one app writes the other reads, in both directions and at all sizes", limit=120)
+@test("data that one app writes is read by the other, in both directions and at all sizes", limit=120)
 def sizes(stage):
     route = Route(*stage.pair())
     for size in (0, 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, 5 * MIB):
@@ -51,12 +51,12 @@ def sizes(stage):
         for thread in sending:
             thread.start()
         found = both(asked.receive_all, taken.receive_all)
-        expect(tuple(map(digest, found)) == (digest(back), digest(out)), f"{size}: {list(map(digest, found))}")
+        expect(tuple(map(digest, found)) == (digest(back), digest(out)), f"{size}: wrong bytes: {list(map(digest, found))}")
         for reply in same_end(asked, taken):
-            expect((reply["sent"], reply["received"]) == (size, size), f"{size}: {reply}")
+            expect((reply["sent"], reply["received"]) == (size, size), f"{size}: wrong reply: {reply}")
 
 
-@test("either direction ends by itself, and the other goes on")
+@test("either direction can end while the other continues")
 def half_close(stage):
     route = Route(*stage.pair())
     for first in (0, 1):
@@ -68,11 +68,11 @@ def half_close(stage):
             late.send(piece)
             expect(early.receive(len(piece)) == piece, "the answer did not arrive")
         late.end()
-        expect(early.receive_all() == b"", "more came")
+        expect(early.receive_all() == b"", "more bytes arrived")
         same_end(*ends)
 
 
-@test("small pieces arrive at once, and in order")
+@test("small writes arrive immediately and in order")
 def small(stage):
     asked, taken = Route(*stage.pair()).open()
     for number in range(500):
@@ -86,24 +86,24 @@ def small(stage):
     same_end(asked, taken)
 
 
-@test("a reader that stops stops the writer, and the daemons keep nothing; then all arrives", limit=120)
+@test("a reader that stops also stops the writer, the daemons buffer nothing, and all data arrives afterwards", limit=120)
 def reader_stops(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
     for writer, reader in (route.open(), reversed(route.open())):
         before = {daemon: memory(daemon) for daemon in (origin, taker)}
         pushed = writer.push(200 * MIB)
-        expect(0 < pushed < 32 * MIB, f"{pushed} bytes went in though nobody read them")
+        expect(0 < pushed < 32 * MIB, f"{pushed} bytes were accepted although the reader had stopped")
         for daemon in (origin, taker):
             stays_flat(before[daemon], daemon)
         threading.Thread(target=writer.end, daemon=True).start()
-        expect(reader.receive_all() == bytes(pushed), "not all arrived")
+        expect(reader.receive_all() == bytes(pushed), "not all bytes arrived")
         reader.end()
-        expect(writer.receive_all() == b"", "bytes from nowhere")
+        expect(writer.receive_all() == b"", "unexpected bytes")
         same_end(writer, reader)
 
 
-@test("a reader that stops holds up no other stream, and no other call")
+@test("a reader that stops blocks no other stream and no other call")
 def others_go_on(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
@@ -119,7 +119,7 @@ def others_go_on(stage):
     expect(taker.ctl("continue", "--print", route.activity).line["id"] == route.activity, "wrong activity")
 
 
-@test("a thousand streams are open at once, each with data, and nothing is left of them", limit=240)
+@test("a thousand streams with data can be open at the same time, and nothing remains of them", limit=240)
 def thousand(stage):
     count = 1000
     if allow_descriptors() < 3 * count:
@@ -133,7 +133,7 @@ def thousand(stage):
     print(f"    {count} streams opened in {time.monotonic() - begin:.1f} s; memory "
           f"{memory(origin)} and {memory(taker)} KiB")
     for daemon in (origin, taker):
-        stays_flat(used[daemon], daemon, most=100 * count)
+        stays_flat(used[daemon], daemon, limit=100 * count)
     for number, (asked, taken) in enumerate(streams):
         asked.send(b"to %d" % number)
         taken.send(b"from %d" % number)
@@ -144,18 +144,18 @@ def thousand(stage):
         asked.end()
         taken.end()
     for asked, taken in streams:
-        expect(asked.receive_all() == b"" == taken.receive_all(), "more came")
+        expect(asked.receive_all() == b"" == taken.receive_all(), "more bytes arrived")
         asked.close()
         taken.close()
     for daemon in (origin, taker):
-        let_go(daemon, before[daemon], more=16)  # The threads of streams stay, with some descriptors each.
+        let_go(daemon, before[daemon], more=16)  # The threads of streams remain, with some descriptors each.
         daemon.is_well()
 
 
 # ---- How streams end -------------------------------------------------------------------------------------------------
 
 
-@test("an app that closes cancels the stream, and the other app is told that it was reset")
+@test("an app that closes its end cancels the stream, and the other app receives a reset")
 def cancelled(stage):
     route = Route(*stage.pair())
     for first in (0, 1):
@@ -163,17 +163,17 @@ def cancelled(stage):
             ends = route.open()
             closing, other = ends[first], ends[1 - first]
             if data:
-                other.send(data)  # Which the closing app never reads.
+                other.send(data)  # The closing app never reads this.
                 closing.send(b"some")
                 expect(other.receive(4) == b"some", "wrong bytes")
             name = closing.id
             closing.close()
-            expect(other.receive_all() == b"", "bytes from nowhere")
+            expect(other.receive_all() == b"", "unexpected bytes")
             expect(ended(closing.daemon, name)["outcome"] == "cancelled", "not cancelled")
             same_end(other, outcome="reset")
 
 
-@test("an app that has sent its end, and then closes without reading, cancels the stream, too")
+@test("an app that sends its end and then closes without reading also cancels the stream")
 def cancelled_after_end(stage):
     asked, taken = Route(*stage.pair()).open()
     asked.send(b"all").end()
@@ -183,7 +183,7 @@ def cancelled_after_end(stage):
     expect(found[0]["received"] == 3, f"{found}")
 
 
-@test("a daemon that is killed leaves streams that are gone", limit=90)
+@test("after a daemon is killed its streams are reported as lost", limit=90)
 def gone(stage):
     origin, taker = stage.pair()
     for killed, left in ((taker, origin), (origin, taker)):
@@ -192,35 +192,35 @@ def gone(stage):
         ends[killed].send(b"some")
         expect(ends[left].receive(4) == b"some", "wrong bytes")
         killed.kill()
-        expect(ends[left].receive_all() == b"", "bytes from nowhere")
+        expect(ends[left].receive_all() == b"", "unexpected bytes")
         same_end(ends[left], outcome="gone")
         killed.start()
 
 
-@test("a daemon that ends in order leaves streams that were stopped", limit=90)
+@test("after a daemon shuts down cleanly its streams are reported as stopped", limit=90)
 def stopped(stage):
     origin, taker = stage.pair()
     for stopping, left in ((taker, origin), (origin, taker)):
         route = Route(origin, taker)
         ends = {end.daemon: end for end in route.open()}
-        expect(stopping.stop() == 0, "it did not end in order")
-        expect(ends[left].receive_all() == b"", "bytes from nowhere")
+        expect(stopping.stop() == 0, "the daemon did not exit cleanly")
+        expect(ends[left].receive_all() == b"", "unexpected bytes")
         same_end(ends[left], outcome="stopped")
         stopping.start()
 
 
-@test("a stream whose app ends before it takes it is refused at once")
+@test("a stream whose app exits before accepting it is refused immediately")
 def app_gone(stage):
     route = Route(*stage.pair())
     asked = Stream(route.ask())
     route.announced()
     route.publisher.close()
-    # One that nobody takes is refused after 30 s.
-    expect(asked.receive_all(within=25) == b"", "bytes of nobody")
-    expect(asked.outcome()["outcome"] == "refused", "another outcome")
+    # A stream that no app accepts is refused after 30 s.
+    expect(asked.receive_all(within=25) == b"", "unexpected bytes")
+    expect(asked.outcome()["outcome"] == "refused", "wrong outcome")
 
 
-@test("a stream that no app takes within 30 s is refused", limit=90)
+@test("a stream that no app accepts within 30 s is refused", limit=90)
 def refused(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
@@ -228,7 +228,7 @@ def refused(stage):
     asked = Stream(route.ask())
     name = route.announced()
     asked.send(b"somebody there?")
-    expect(asked.receive_all(within=60) == b"", "bytes from nowhere")
+    expect(asked.receive_all(within=60) == b"", "unexpected bytes")
     found = same_end(asked, outcome="refused")
     expect(25 < time.monotonic() - begin < 45, f"refused after {time.monotonic() - begin:.1f} s: {found}")
     refusal(lambda: route.take(name), "NoSuchStream")
@@ -245,11 +245,11 @@ def removed(stage):
         ends = {asked.daemon: asked, taken.daemon: taken}
         remover.ctl("device", "remove", other.ctl("status").line["device"], "--yes", "--no-wait")
         same_end(ends[remover], outcome="removed")
-        expect(ends[other].receive_all() == b"", "bytes from nowhere")
+        expect(ends[other].receive_all() == b"", "unexpected bytes")
         same_end(ends[other], outcome="removed")
 
 
-@test("how a stream ended is known for a while, also to who asks later; an unknown one is no stream")
+@test("the outcome of a stream remains available for a while, and an unknown stream is an error")
 def later(stage):
     asked, taken = Route(*stage.pair()).open()
     waiting = Connection(asked.daemon).send(APPS + "AwaitStream", stream=asked.id)
@@ -262,10 +262,10 @@ def later(stage):
     refusal(lambda: ended(asked.daemon, "00" * 16), "NoSuchStream")
 
 
-# ---- Who may open one ------------------------------------------------------------------------------------------------
+# ---- Who may open a stream -------------------------------------------------------------------------------------------
 
 
-@test("withdrawing an activity ends its streams, on both sides; an app may keep them", limit=90)
+@test("withdrawing an activity ends its streams on both sides, unless the app keeps them", limit=90)
 def withdrawn(stage):
     origin, taker = stage.pair()
     for withdraw in ("user", "app", "app keeps"):
@@ -286,7 +286,7 @@ def withdrawn(stage):
             expect([asked.outcome()["outcome"], taken.outcome()["outcome"]] == ["reset", "cancelled"], withdraw)
 
 
-@test("only what is continued has streams, and only when its app takes them")
+@test("only a continued activity has streams, and only if its app accepts them")
 def only_continued(stage):
     origin, taker = stage.pair()
     unknown = Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation="00" * 16)
@@ -313,7 +313,7 @@ def how_to_ask(stage):
     expect(taken.receive(11) == b"still there", "the stream was lost")
 
 
-@test("bytes before the reply close the connection, and no stream comes of it")
+@test("bytes sent before the reply close the connection without opening a stream")
 def too_early(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
@@ -329,25 +329,25 @@ def too_early(stage):
     expect(taken.end().receive_all() == b"fine", "wrong bytes")
 
 
-@test("an activity that is gone, and an origin that cannot be reached, are told by their codes", limit=120)
+@test("a withdrawn activity and an unreachable origin are reported with their error codes", limit=120)
 def not_there(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
     watch = taker.follow("watch")
     watch.wait("added", id=route.activity)
     route.publisher.close()
-    # A ticket that was given a moment before would still make a stream, which then ends.
+    # A ticket issued just before the withdrawal would still open a stream, which then ends.
     watch.wait("removed", id=route.activity)
     found = refusal(lambda: Stream(route.ask()), "StreamFailed")
-    expect(found["code"] == 4608, f"an activity that is gone: {found}")
+    expect(found["code"] == 4608, f"a withdrawn activity: {found}")
     route = Route(origin, taker)
     origin.kill()
     found = refusal(lambda: Stream(route.ask()), "StreamFailed")
-    expect(found["code"] in (4609, 4610), f"a daemon that is gone: {found}")
+    expect(found["code"] in (4609, 4610), f"an unreachable daemon: {found}")
     origin.start()
 
 
-@test("an attached app takes streams of its activity, and an attached handler opens them")
+@test("an attached app accepts streams of its activity, and an attached handler opens them")
 def sessions(stage):
     origin, taker = stage.pair()
     owner, calls = Connection(origin), Connection(origin)
@@ -365,7 +365,7 @@ def sessions(stage):
     expect(going.next() is not None, "Continue was not answered")
     asked = Stream(Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation=event["continuation"]))
     told = owner.wait("stream", activity=activity)
-    expect(told["origin"]["deviceName"] == "taker", f"who asks? {told}")
+    expect(told["origin"]["deviceName"] == "taker", f"wrong requester: {told}")
     taken = Stream(Connection(origin).send(APPS + "OpenStream", upgrade=True, stream=told["stream"]))
     asked.send(b"to the owner").end()
     taken.send(b"to the handler").end()
@@ -377,7 +377,7 @@ def sessions(stage):
 
 
 def sample(stage, size, name="sample"):
-    """A file of random bytes, open for reading; and the bytes."""
+    """A file of random bytes, open for reading, and the bytes."""
     data = os.urandom(size)
     path = os.path.join(stage.folder, name)
     with open(path, "wb") as file:
@@ -395,7 +395,7 @@ def content(path):
         return file.read()
 
 
-@test("a passed file is sent from where it stands, between bytes of the app", limit=90)
+@test("a passed file is sent from its current position, between bytes of the app", limit=90)
 def send_file(stage):
     route = Route(*stage.pair())
     for size, offset, length in ((3 * MIB, 1000, 2 * MIB), (3 * MIB, 0, None), (1, 0, 1), (0, 0, None), (100, 100, None)):
@@ -414,7 +414,7 @@ def send_file(stage):
             same_end(sender, receiver)
 
 
-@test("a passed file takes a part of what arrives, and the app reads the rest", limit=90)
+@test("a passed file receives part of the data, and the app reads the rest", limit=90)
 def receive_file(stage):
     route = Route(*stage.pair())
     data = os.urandom(3 * MIB)
@@ -428,14 +428,14 @@ def receive_file(stage):
             os.close(descriptor)
             threading.Thread(target=lambda sender=sender: sender.send(b"head" + data).end(), daemon=True).start()
             size = len(data) if length is None else length
-            expect(receiver.receive_all() == b"head" + data[size:], f"{length}: the app got other bytes")
+            expect(receiver.receive_all() == b"head" + data[size:], f"{length}: the app received the wrong bytes")
             expect(call.last() == {"moved": size, "done": True}, f"{length}: wrong reply")
-            expect(content(path) == b"before" + data[:size], f"{length}: the file has other bytes")
+            expect(content(path) == b"before" + data[:size], f"{length}: the file contains the wrong bytes")
             receiver.end()
             same_end(sender, receiver)
 
 
-@test("a file goes to a file, and neither app sees a byte; progress is told meanwhile", limit=120)
+@test("a file is transferred to a file without its bytes passing through either app, and progress is reported", limit=120)
 def file_to_file(stage):
     asked, taken = Route(*stage.pair()).open()
     source, data = sample(stage, 64 * MIB)
@@ -453,11 +453,11 @@ def file_to_file(stage):
     expect(content(path) == data, "the bytes differ")
     asked.end()
     taken.end()
-    expect(both(asked.receive_all, taken.receive_all) == (b"", b""), "bytes went by the file")
+    expect(both(asked.receive_all, taken.receive_all) == (b"", b""), "bytes of the file reached an app")
     same_end(asked, taken)
 
 
-@test("several files follow one another in one direction, while the app sends between them")
+@test("several files are sent one after another in one direction, with bytes of the app between them")
 def several(stage):
     asked, taken = Route(*stage.pair()).open()
     expected, position = b"", 0
@@ -466,13 +466,13 @@ def several(stage):
         call = pass_file(taken, "send", position, len(data), descriptor, more=False)
         os.close(descriptor)
         expect(asked.receive(len(data)) == data, "wrong bytes")
-        expect(call.last()["done"], "not done")
+        expect(call.last()["done"], "the file was not completed")
         taken.send(b"|")
         expect(asked.receive(1) == b"|", "wrong bytes")
         position += len(data) + 1
 
 
-@test("pipes and stream sockets may be passed as well as files", limit=90)
+@test("pipes and stream sockets can be passed as well as files", limit=90)
 def pipes(stage):
     route = Route(*stage.pair())
     data = os.urandom(2 * MIB)
@@ -503,7 +503,7 @@ def pipes(stage):
         os.close(source)
         taken.end()
         threading.Thread(target=write_all, args=(filling,), daemon=True).start()
-        # The daemon lets its copy of the descriptor go when all is written, which ends this.
+        # The daemon closes its copy of the descriptor once everything is written, which ends this.
         expect(read_all(reading) == data, f"{make.__name__}: the bytes differ")
         for call in (giving, getting):
             expect(call.last() == {"moved": len(data), "done": True}, f"{make.__name__}: wrong reply")
@@ -511,7 +511,7 @@ def pipes(stage):
         same_end(asked, taken)
 
 
-@test("a pipe that nobody reads, or that stays empty, stops its own stream alone")
+@test("a pipe that nothing reads from, or that stays empty, blocks only its own stream")
 def stuck_pipe(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
@@ -526,7 +526,7 @@ def stuck_pipe(stage):
     pass_file(asked, "send", 0, None, empty)
     others = route.open()
     others[0].send(b"fine").end()
-    expect(others[1].end().receive_all() == b"fine", "another stream is held up")
+    expect(others[1].end().receive_all() == b"fine", "another stream is blocked")
     asked.close()
     found = refusal(call.last, "StreamEnded")
     expect(found["outcome"] == "cancelled", f"{found}")
@@ -535,7 +535,7 @@ def stuck_pipe(stage):
         os.close(descriptor)
 
 
-@test("what is no file, pipe or stream socket is refused, as is the wrong access, none, and more than one")
+@test("a descriptor of another type, with the wrong access, missing or surplus, is refused")
 def wrong_descriptors(stage):
     asked, taken = Route(*stage.pair()).open()
     readable, _ = sample(stage, 100)
@@ -554,19 +554,19 @@ def wrong_descriptors(stage):
         call = pass_file(asked, direction, 0, None, *given)
         try:
             reply = call.last()
-            expect(reply is None and name == "many", f"{name} was taken: {reply}")
+            expect(reply is None and name == "many", f"{name} was accepted: {reply}")
         except Refused as error:
             expect(error.name == "InvalidDescriptor", f"{name}: {error}")
         call.close()
     let_go(asked.daemon, before)
     asked.send(b"still there")
-    expect(taken.receive(11) == b"still there", "the stream was harmed")
+    expect(taken.receive(11) == b"still there", "the stream was damaged")
     call = pass_file(asked, "send", 11, 10, readable)
-    expect(taken.receive(10), "nothing came")
-    expect(call.last()["done"], "a right one is not taken any more")
+    expect(taken.receive(10), "no bytes arrived")
+    expect(call.last()["done"], "a valid descriptor is no longer accepted")
 
 
-@test("descriptors that no call asked for are closed, and harm nothing")
+@test("descriptors that no call expects are closed and have no effect")
 def unasked_descriptors(stage):
     daemon = stage.daemon("one")
     before = descriptors(daemon)
@@ -581,12 +581,12 @@ def unasked_descriptors(stage):
         call.close()
     os.close(writing)
     ready, _, _ = select.select([reading], [], [], 20)
-    expect(ready and os.read(reading, 1) == b"", "the daemon keeps descriptors that it did not ask for")
-    let_go(daemon, before, more=20)  # Of 150. What discovery opens at its start is among them.
+    expect(ready and os.read(reading, 1) == b"", "the daemon keeps descriptors that it did not expect")
+    let_go(daemon, before, more=20)  # Of 150. Those that discovery opens at its start are included.
     daemon.is_well()
 
 
-@test("a descriptor that came with a refused call does not serve the next one")
+@test("a descriptor that arrived with a refused call is not used for the next call")
 def refused_descriptor(stage):
     asked, _ = Route(*stage.pair()).open()
     readable, _ = sample(stage, 100)
@@ -596,7 +596,7 @@ def refused_descriptor(stage):
     refusal(lambda: call.call(APPS + "PassFile", stream=asked.id, **place), "InvalidDescriptor")
 
 
-@test("a position that has been passed is refused with the one that is next")
+@test("a position that has already been passed is refused, and the error reports the next one")
 def position_passed(stage):
     asked, taken = Route(*stage.pair()).open()
     asked.send(b"0123456789")
@@ -612,13 +612,13 @@ def position_passed(stage):
     refusal(lambda: pass_file(asked, "send", 40, 5, descriptor).last(), "PositionPassed")
     asked.send(b"abcdefghij")
     expect(taken.receive(15) == b"abcdefghij" + data[:5], "wrong bytes")
-    expect(waiting.last()["done"], "not done")
+    expect(waiting.last()["done"], "the file was not completed")
     missing = Connection(asked.daemon).send(
         APPS + "PassFile", descriptor, stream="00" * 16, direction="send", position=0, length=None)
     refusal(missing.next, "NoSuchStream")
 
 
-@test("a file that ends early fails, and so does the stream, on both sides")
+@test("a file that ends early fails, and so does the stream on both sides")
 def early_end(stage):
     asked, taken = Route(*stage.pair()).open()
     descriptor, data = sample(stage, 500_000)
@@ -630,7 +630,7 @@ def early_end(stage):
     same_end(asked, taken, outcome="failed")
 
 
-@test("a full disk fails the file and the stream, and ends nothing else", limit=90)
+@test("a full disk fails the file and its stream, and nothing else", limit=90)
 def full_disk(stage):
     if os.geteuid() != 0:
         raise Skip("mounting a small file system needs root")
@@ -648,7 +648,7 @@ def full_disk(stage):
     found = refusal(getting.last, "FileFailed")
     expect(500_000 < found["moved"] <= 1 * MIB and found["message"], f"{found}")
     try:
-        giving.last()  # What is on its way already may count as moved.
+        giving.last()  # Data already in transit may count as moved.
     except Refused as error:
         expect(error.name == "StreamEnded" and error.parameters["outcome"] == "failed", f"{error}")
     same_end(asked, taken, outcome="failed")
@@ -658,7 +658,8 @@ def full_disk(stage):
 
 
 def receive_to_file(stage, receiving, other):
-    """A passed file of the receiving app that has got all of what the other app has sent: the call, and the file's path."""
+    """Passes a file of the receiving app, which receives everything that the other app has sent.
+    Returns the call and the file's path."""
     target, path = sink(stage)
     call = passed(receiving, "receive", 0, None, target)
     os.close(target)
@@ -670,7 +671,7 @@ def receive_to_file(stage, receiving, other):
     return call, path
 
 
-@test("a passed file gets all that the other app wrote before it closed, and the end", limit=90)
+@test("a passed file receives everything that the other app wrote before it closed, and then the end", limit=90)
 def closed_meanwhile(stage):
     route = Route(*stage.pair())
     for closing in (0, 1):
@@ -683,7 +684,7 @@ def closed_meanwhile(stage):
         same_end(receiving, outcome="reset")
 
 
-@test("a stream that is cut ends the file that is passed, and says how far it came", limit=90)
+@test("an interrupted stream ends the passed file, and reports how many bytes were moved", limit=90)
 def cut_meanwhile(stage):
     origin, taker = stage.pair()
     for killed in (taker, origin):
@@ -697,32 +698,32 @@ def cut_meanwhile(stage):
         killed.start()
 
 
-@test("of one device so many files are passed at once, and the next when one of them is done", limit=90)
+@test("the number of files passed at once is limited per device, and the next starts when one completes", limit=90)
 def places_for_files(stage):
-    most = 32
+    maximum = 32
     route = Route(*stage.pair())
-    streams = [route.open() for _ in range(most + 1)]
+    streams = [route.open() for _ in range(maximum + 1)]
     source, sink = os.pipe()
-    calls = [passed(taken, "send", 0, MIB, source) for _, taken in streams[:most]]
-    words = refusal(lambda: pass_file(streams[most][1], "send", 0, MIB, source).next(), "FileFailed")
+    calls = [passed(taken, "send", 0, MIB, source) for _, taken in streams[:maximum]]
+    words = refusal(lambda: pass_file(streams[maximum][1], "send", 0, MIB, source).next(), "FileFailed")
     expect("too many files" in str(words), str(words))
     asked, taken = streams[0]
     calls[0].close()
-    expect(asked.receive_all() == b"" and asked.outcome()["outcome"] == "reset", "the stream of the closed call goes on")
-    # Its place is free once the thread that read the file has closed it, which the end of the stream does not wait for.
+    expect(asked.receive_all() == b"" and asked.outcome()["outcome"] == "reset", "the stream of the closed call continues")
+    # The slot is free once the reader thread has closed the file. The end of the stream does not wait for that.
     limit = time.monotonic() + 20
     while True:
         try:
-            passed(streams[most][1], "send", 0, MIB, source)
+            passed(streams[maximum][1], "send", 0, MIB, source)
             break
         except Refused as error:
-            expect(error.name == "FileFailed" and time.monotonic() < limit, f"its place is not free: {error}")
+            expect(error.name == "FileFailed" and time.monotonic() < limit, f"its slot is not free: {error}")
             time.sleep(0.02)
     for descriptor in (source, sink):
         os.close(descriptor)
 
 
-@test("when the connection of a passed file is closed the stream is cancelled, and nothing is left over")
+@test("closing the connection of a passed file cancels the stream and leaves nothing behind")
 def caller_leaves(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
@@ -735,7 +736,7 @@ def caller_leaves(stage):
         call = passed(asked, "send", 0, None, reading)
         os.close(reading)
         call.close()
-        expect(taken.receive_all() == b"", "bytes from nowhere")
+        expect(taken.receive_all() == b"", "unexpected bytes")
         same_end(asked, outcome="cancelled")
         same_end(taken, outcome="reset")
         os.close(writing)
@@ -746,10 +747,10 @@ def caller_leaves(stage):
         daemon.is_well()
 
 
-# ---- The machine -----------------------------------------------------------------------------------------------------
+# ---- Sleep inhibition ------------------------------------------------------------------------------------------------
 
 
-@test("the machine is kept awake while bytes move, and let go some seconds after the last one")
+@test("the computer is kept awake while bytes move, and released some seconds after the last one")
 def stays_awake(stage):
     logind = Logind(stage)
     origin, taker = (stage.daemon(name, start=False) for name in ("origin", "taker"))
@@ -765,25 +766,25 @@ def stays_awake(stage):
             reader.receive(100_000)
             time.sleep(0.1)
         found = logind.lock(direction)
-        expect(found, "the daemon did not ask")
+        expect(found, "the daemon did not request the lock")
         what, lock = found
         expect(what[0] == "sleep" and what[1] == "Handoff" and what[3] == "block", f"{what}")
-        expect(not select.select([lock], [], [], 0)[0], "the lock was let go while bytes moved")
+        expect(not select.select([lock], [], [], 0)[0], "the lock was released while bytes were moving")
         begin = time.monotonic()
-        expect(select.select([lock], [], [], 20)[0], "the lock is kept though nothing moves")
-        expect(3 < time.monotonic() - begin < 12, f"let go after {time.monotonic() - begin:.1f} s")
+        expect(select.select([lock], [], [], 20)[0], "the lock is kept although nothing moves")
+        expect(3 < time.monotonic() - begin < 12, f"released after {time.monotonic() - begin:.1f} s")
         os.close(lock)
     asked.end()
-    expect(taken.end().receive_all() == b"", "bytes from nowhere")
+    expect(taken.end().receive_all() == b"", "unexpected bytes")
 
 
-@test("streams that wait, for whatever it is, cost no processor time", limit=120)
+@test("waiting streams use no processor time, whatever they wait for", limit=120)
 def at_rest(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
-    Stream(route.ask())  # Nobody takes it.
+    Stream(route.ask())  # No app accepts it.
     route.announced()
-    route.open()  # Nobody says anything.
+    route.open()  # Neither side sends anything.
     asked, taken = route.open()
     asked.end()
     taken.receive_all()
@@ -794,14 +795,14 @@ def at_rest(stage):
         ends[end].push(32 * MIB)
         ends = route.open()
         ends[end].push(32 * MIB)
-        ends[end].end()  # The end stands behind what nobody reads.
+        ends[end].end()  # The end is behind unread data.
         ends = route.open()
         ends[end].push(32 * MIB)
         ends[1 - end].end()
         ends = route.open()
         ends[end].push(32 * MIB)
         ends[end].close()
-    SharedStream(route.open()[0])  # Nobody says anything.
+    SharedStream(route.open()[0])  # Neither side sends anything.
     asked, taken = map(SharedStream, route.open())
     asked.push(32 * MIB)
     asked, taken = map(SharedStream, route.open())
@@ -823,18 +824,18 @@ def at_rest(stage):
             fields = file.read().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])
 
-    time.sleep(6)  # What was closed waits for the other side so long.
+    time.sleep(6)  # A closed stream waits this long for the other side.
     before = {daemon: ticks(daemon) for daemon in (origin, taker)}
     time.sleep(3)
     for daemon in (origin, taker):
         used = (ticks(daemon) - before[daemon]) / os.sysconf("SC_CLK_TCK")
-        expect(used < 0.3, f"{daemon.name} used {used:.2f} s of 3 s, though nothing moves")
+        expect(used < 0.3, f"{daemon.name} used {used:.2f} s of 3 s although nothing moves")
 
 
-# ---- Without code of ours --------------------------------------------------------------------------------------------
+# ---- Third-party clients ---------------------------------------------------------------------------------------------
 
 
-@test("a stock Varlink client continues, learns of streams and how they ended, and is told what it must do")
+@test("a stock Varlink client can continue an activity, learns of streams and their outcomes, and receives clear errors")
 def stock_client(stage):
     try:
         import varlink
@@ -872,8 +873,8 @@ def stock_client(stage):
             expect(error.error() == "dev.handoff1.NoSuchStream", f"{error.error()}")
 
 
-# Asks by socat for a stream, reads the reply up to its NUL and no further, sends a file while it keeps what comes, and shuts
-# its side down.
+# Opens a stream with socat, reads the reply up to its NUL and no further, sends a file while saving
+# the received data, and shuts its side down.
 SCRIPT = r"""
 coproc S { socat -t 30 - "UNIX-CONNECT:$1"; }
 exec 3<&"${S[0]}" 4>&"${S[1]}"
@@ -887,7 +888,7 @@ wait
 """
 
 
-@test("socat and a shell script are enough for a stream")
+@test("socat and a shell script are enough to use a stream")
 def plain_socat(stage):
     if not shutil.which("socat"):
         raise Skip("socat is missing (scripts/setup --tests)")
@@ -913,16 +914,16 @@ def plain_socat(stage):
         expect(content(path + ".out") == data[other], f"{path}: the bytes differ")
 
 
-# ---- What hangs ------------------------------------------------------------------------------------------------------
+# ---- Blocking descriptors --------------------------------------------------------------------------------------------
 
 
-@test("descriptors whose closing hangs hold up the app that passed them alone, which is told why", limit=120)
+@test("descriptors that block when closed delay only the app that passed them, which receives the reason", limit=120)
 def hanging(stage):
     origin, taker = stage.pair()
     listener = socket.create_server(("127.0.0.1", 0))
     said = None
     for number in range(600):
-        # Of two sockets that linger each has a thread, behind which the rest waits.
+        # Each of two lingering sockets occupies a thread. The others queue behind them.
         end = socket.create_connection(listener.getsockname()) if number < 2 else socket.socket()
         if number < 2:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 600))
@@ -947,8 +948,8 @@ def hanging(stage):
     os.mkdir(target)
     taker.follow("watch").wait("added")
     taker.ctl("continue", "--output", target, within=60)
-    expect(os.path.getsize(os.path.join(target, "content")) == MIB, "the file did not come")
-    expect(said is not None and said.name == "LimitExceeded", f"the app was told {said}")
+    expect(os.path.getsize(os.path.join(target, "content")) == MIB, "the file did not arrive")
+    expect(said is not None and said.name == "LimitExceeded", f"the app received {said}")
     expect(said.parameters["limit"] == "descriptors" and "hang" in said.parameters["message"], f"{said}")
     expect(number == 64, f"refused after {number}")
     taker.is_well()

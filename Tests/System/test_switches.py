@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Advertising and receiving, switched off and on: by the user, for a time, for a device, and by the administrator.
+"""Switches for advertising and receiving, set by the user, for a time, for a device, and by the
+administrator.
 
 Two daemons on this machine's loopback interface, with embedded discovery.
 """
@@ -18,7 +19,7 @@ def offered(daemon):
     return [line["id"] for line in daemon.ctl("list").lines]
 
 
-@test("advertise off withdraws what is on offer from the other device, and on brings it back")
+@test("advertise off withdraws all offers from the other device, and on restores them")
 def withdraws(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -30,15 +31,15 @@ def withdraws(stage):
     watch.wait("removed", id=activity["id"])
     expect(offered(taker) == [], "it is still listed")
     members = {line["name"]: line["online"] for line in taker.ctl("devices").lines}
-    expect(members == {"origin": True, "taker": True}, f"a member is gone: {members}")
+    expect(members == {"origin": True, "taker": True}, f"a member is missing: {members}")
     origin.ctl("advertise", "on")
     watch.wait("added", type=TYPE)
-    expect(offer.process.poll() is None, "the publisher has ended")
+    expect(offer.process.poll() is None, "the publisher has exited")
     taker.ctl("continue", "--print")
 
 
 def looked(daemon):
-    """The status once the daemon knows what sessions there are, which it asks for at its start."""
+    """Returns the status once the daemon knows the sessions, which it queries at its start."""
     while True:
         status = daemon.ctl("status").line
         if not any(hold["by"] == "session" for hold in status["holds"]):
@@ -52,7 +53,7 @@ def known(daemon, *names):
         time.sleep(0.02)
 
 
-@test("advertising that is off for the only other device withdraws what it was offered")
+@test("switching advertising off for the only other device withdraws its offers there")
 def only_device(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -85,7 +86,7 @@ def receives_nothing(stage):
     taker.ctl("continue", activity["id"], "--print")
 
 
-@test("pause outlasts a restart, and resume ends it")
+@test("pause persists over a restart, and resume ends it")
 def outlasts(stage):
     origin, taker = stage.pair()
     origin.ctl("pause")
@@ -100,7 +101,7 @@ def outlasts(stage):
     watch.wait("added", type=TYPE)
 
 
-@test("a pause for a time ends by itself, also over a restart")
+@test("a timed pause ends on its own, even over a restart")
 def ends(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -114,10 +115,10 @@ def ends(stage):
     origin.publish(TYPE)
     watch.wait("added", type=TYPE)
     expect(time.time() >= before + 2.9, "it ended early")
-    expect(origin.ctl("status").line["holds"] == [], "a hold is left")
+    expect(origin.ctl("status").line["holds"] == [], "a restriction remains")
 
 
-@test("a time that was over while the daemon did not run is over at its start")
+@test("a pause that expired while the daemon was stopped has ended at its start")
 def over(stage):
     origin = stage.daemon("origin")
     origin.ctl("account", "create")
@@ -125,7 +126,7 @@ def over(stage):
     origin.stop()
     path = os.path.join(origin.state, "switches")
     with open(path) as file:
-        # Without the checksum, as a person who edits the file leaves it out.
+        # Without the checksum, which a user who edits the file removes.
         lines = [line for line in file.read().splitlines() if not line.startswith("#")]
     expect(len(lines) == 2 and os.stat(path).st_mode & 0o777 == 0o600, f"{lines}")
     with open(path, "w") as file:
@@ -136,7 +137,7 @@ def over(stage):
     expect(looked(origin)["advertising"] is True, "it is still off")
 
 
-@test("a file of switches that is no such file keeps the daemon from starting, and is named")
+@test("an invalid file of switches prevents the daemon from starting, and is named")
 def damaged(stage):
     origin = stage.daemon("origin")
     origin.ctl("pause")
@@ -147,10 +148,10 @@ def damaged(stage):
     expect(result.code == 78 and "switches: line 2" in result.errors, str(result))
 
 
-@test("a switch for one device leaves the others as they are")
+@test("a switch for one device does not affect the others")
 def one_device(stage):
     origin, taker = stage.pair()
-    # A file that was made before the other one was used would be closed with it.
+    # A file that was exported before the other one was used would be closed with it.
     known(origin, "taker")
     third = stage.daemon("third")
     stage.join(origin, third)
@@ -167,7 +168,7 @@ def one_device(stage):
     other.wait("removed", type=TYPE)
     origin.ctl("advertise", "on")
     other.wait("added", type=TYPE)
-    expect(offered(taker) == [], "the device that is left out sees it")
+    expect(offered(taker) == [], "the excluded device sees it")
     origin.ctl("resume", "--device", "taker")
     watch.wait("added", type=TYPE)
     expect(not any(line.get("event") in ("added", "removed") for line in watch.seen[:-1]), f"{watch.seen}")
@@ -179,7 +180,7 @@ def one_device(stage):
     expect("receiving is switched off: origin" in listed.errors and "handoffctl receive on --device" in listed.errors, str(listed))
 
 
-@test("what was begun is completed while everything is paused")
+@test("an operation in progress completes although everything is paused")
 def completes(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -197,9 +198,9 @@ def completes(stage):
 
 
 def with_etc(stage, daemon):
-    """Has the daemon run with a copy of /etc of its own; answers the folder of policies in it."""
+    """Makes the daemon run with a copy of /etc of its own. Returns the folder of policies in it."""
     if os.geteuid() != 0:
-        raise Skip("a folder in place of /etc needs root")
+        raise Skip("replacing /etc needs root")
     etc = os.path.join(daemon.folder, "etc")
     shutil.copytree("/etc", etc, symlinks=True, ignore=shutil.ignore_patterns("handoff"), ignore_dangling_symlinks=True)
     policies = os.path.join(etc, "handoff", "policy.d")
@@ -219,7 +220,7 @@ def policy(folder, text, name="10-test.conf"):
         file.write(text)
 
 
-@test("the administrator's policy is above the user's switches, and is read again at SIGHUP")
+@test("the administrator's policy overrides the user's switches, and is reloaded at SIGHUP")
 def administrator(stage):
     origin, taker = stage.daemon("origin", start=False), stage.daemon("taker")
     folder = with_etc(stage, origin)
@@ -237,18 +238,18 @@ def administrator(stage):
     origin.process.send_signal(harness.signal.SIGHUP)
     watch.wait("added", type=TYPE)
     expect(len(offered(taker)) == 1, f"{taker.ctl('list').lines}")
-    # One that is wrong changes nothing.
+    # An invalid one changes nothing.
     policy(folder, "forbid-type =\n")
     origin.process.send_signal(harness.signal.SIGHUP)
     policy(folder, "receive = no\n", "20-more.conf")
     origin.process.send_signal(harness.signal.SIGHUP)
-    expect(origin.ctl("status").line["receiving"] is True, "a policy with a mistake was taken")
+    expect(origin.ctl("status").line["receiving"] is True, "an invalid policy was accepted")
     policy(folder, f"forbid-device = {taker.ctl('status').line['device']}\n")
     origin.process.send_signal(harness.signal.SIGHUP)
     watch.wait("removed", type=TYPE)
 
 
-@test("a policy with a mistake keeps the daemon from starting, with file and line")
+@test("an invalid policy prevents the daemon from starting, and is reported with file and line")
 def mistaken(stage):
     origin = stage.daemon("origin", start=False)
     folder = with_etc(stage, origin)
@@ -257,7 +258,7 @@ def mistaken(stage):
     expect(result.code == 78 and "10-test.conf:2" in result.errors and "'yes' or 'no'" in result.errors, str(result))
 
 
-@test("wrong usage of the switches is told")
+@test("wrong usage of the switches is reported")
 def usage(stage):
     origin = stage.daemon("origin")
     for words in (("pause", "10"), ("pause", "0s"), ("pause", "2weeks"), ("advertise", "maybe"), ("advertise",),
@@ -268,7 +269,7 @@ def usage(stage):
     origin.ctl("account", "create")
     result = origin.ctl("pause", "--device", "nobody", code=1)
     expect("NoSuchDevice" in result.errors, str(result))
-    expect(origin.ctl("status").line["holds"] == [], "something was switched")
+    expect(origin.ctl("status").line["holds"] == [], "a switch was changed")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What handoffctl does with the terminal at which a person uses it: nothing that remains."""
+"""handoffctl leaves the user's terminal in its original state."""
 
 import os
 import signal
@@ -7,18 +7,19 @@ import termios
 from harness import BIN, expect, main, run, test
 from terminal import Terminal
 
-# The beginning of an account file that is protected by a passphrase; the daemon is not asked before it was typed.
+# The start of an account file that is protected by a passphrase. The daemon receives no request
+# before the passphrase was typed.
 PROTECTED = b"hndf-exp\0\1\0\1" + bytes(64)
 
 
 def settings(terminal):
-    """Local modes and control characters: what a question may change."""
+    """Local modes and control characters, which a question may change."""
     attributes = termios.tcgetattr(terminal.screen)
     return attributes[3], attributes[6]
 
 
 def asked(stage, name="one"):
-    """An import that asks for the passphrase, and how the terminal was before."""
+    """Starts an import that asks for the passphrase. Returns it and the previous state of the terminal."""
     daemon = stage.daemon(name)
     path = os.path.join(stage.folder, "protected")
     with open(path, "wb") as file:
@@ -35,20 +36,20 @@ def asked(stage, name="one"):
 
 
 def comes_back(terminal, before, code):
-    # Looked at before the end of the program's terminal is known: closing it changes nothing.
+    # Checked before the program's end of the terminal is closed. Closing it changes nothing.
     status = terminal.process.wait(30)
     expect(settings(terminal) == before, f"the terminal is not as it was: {settings(terminal)}, before {before}")
     expect(status == code, f"exit code {status}")
 
 
-@test("an interrupted question for a passphrase brings the echo back")
+@test("an interrupted question for a passphrase restores the echo")
 def interrupted(stage):
     terminal, before = asked(stage)
     terminal.type("sec\x03")
     comes_back(terminal, before, 130)
 
 
-@test("so do the ends by the service manager and by the terminal's own end")
+@test("the echo is also restored if the service manager stops the program, or the terminal closes")
 def signalled(stage):
     for number in (signal.SIGTERM, signal.SIGHUP):
         terminal, before = asked(stage, f"on{number}")
@@ -56,7 +57,7 @@ def signalled(stage):
         comes_back(terminal, before, 130)
 
 
-@test("keys that would stop the program without bringing it back do nothing, and the passphrase is not shown")
+@test("keys that would stop the program without restoring the echo have no effect, and the passphrase is not shown")
 def stopped(stage):
     terminal, before = asked(stage)
     terminal.type("\x1a\x1csecret\n")
@@ -66,7 +67,7 @@ def stopped(stage):
     expect("secret" not in terminal.shown, f"shown: {terminal.shown!r}")
 
 
-@test("a window that is interrupted takes its countdown away, and the terminal is as it was")
+@test("an interrupted pairing window removes its countdown, and restores the terminal")
 def window(stage):
     daemon = stage.daemon("one")
     daemon.ctl("account", "create")
@@ -81,7 +82,7 @@ def window(stage):
     expect(terminal.shown.replace("^C", "").endswith("\r\x1b[K"), f"at the end: {terminal.shown!r}")
 
 
-@test("of several offers one is picked by arrow keys, and Ctrl-C leaves the terminal as it was")
+@test("one of several offers is chosen by arrow keys, and Ctrl-C restores the terminal")
 def pick(stage):
     origin, taker = stage.pair()
     for title in ("First", "Second", "Third"):
@@ -97,16 +98,16 @@ def pick(stage):
     plain.ends()
     terminal = Terminal(taker, "continue", "--print")
     terminal.sees("Continue which activity")
-    # Three lines, the newest first, and what is known of the selected one.
+    # Three lines, the newest first, and the details of the selected one.
     terminal.sees(r"(?s)> 1 +Third.*2 +Second.*3 +First.*\r\n\r\nThird\r\n")
-    expect(not settings(terminal)[0] & (termios.ECHO | termios.ICANON), "what is typed would be shown")
+    expect(not settings(terminal)[0] & (termios.ECHO | termios.ICANON), "typed keys would be shown")
     terminal.type("\x1b[B")
     terminal.sees("> 2 +Second")
     terminal.type("\r")
     terminal.sees("title +Second")
     comes_back(terminal, before, 0)
     terminal = Terminal(taker, "open")
-    expect(terminal.ends() == 1 and "no app continues" in terminal.shown, "something opens these here")
+    expect(terminal.ends() == 1 and "no app continues" in terminal.shown, "an app opens these here")
     left = Terminal(taker, "continue", "--print")
     left.sees("> 1 +Third")
     left.type("\x03")
@@ -118,18 +119,18 @@ def pick(stage):
     comes_back(left, before, 0)
 
 
-@test("words stand out by colours on a terminal, and nowhere else")
+@test("text is highlighted in colours on a terminal, and nowhere else")
 def colours(stage):
     daemon = stage.daemon("one")
     red = "\x1b[1;31mproblem\x1b[0m"
     for more, expected in (({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)):
         daemon.environment.update({"TERM": "xterm-256color", **more})
         terminal = Terminal(daemon, "doctor")
-        expect(terminal.ends() == 1, f"no account is a problem: {terminal.shown}")
+        expect(terminal.ends() == 1, f"a missing account is a problem: {terminal.shown}")
         expect((red in terminal.shown) == expected, f"{more}: {terminal.shown!r}")
     daemon.environment.update({"TERM": "xterm-256color", "NO_COLOR": ""})
     done = run([os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, "doctor"], daemon.environment)
-    expect(done.code == 1 and "problem" in done.output and "\x1b" not in done.output, f"a pipe gets colours: {done}")
+    expect(done.code == 1 and "problem" in done.output and "\x1b" not in done.output, f"a pipe receives colours: {done}")
 
 
 if __name__ == "__main__":

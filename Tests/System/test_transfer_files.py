@@ -1,4 +1,4 @@
-"""Files and folders as disks have them: large, special, changing, on full disks, and cut in the middle."""
+"""Files and folders in difficult conditions: large, special, changing, on full disks, and interrupted."""
 
 import os
 import shlex
@@ -22,7 +22,7 @@ def fuse(stage, name, **how):
 
 
 def received(stage, source, into=None, code=0):
-    """What `continue --output` says of a file or folder of the other device."""
+    """Returns the result of `continue --output` for a file or folder of the other device."""
     taker = stage.devices[1]
     into = into or os.path.join(stage.folder, "in")
     os.makedirs(into, exist_ok=True)
@@ -40,7 +40,7 @@ def pair(stage):
 
 
 def publish(stage, source):
-    """Offers a file or folder, and returns when the other device knows."""
+    """Offers a file or folder, and returns when the other device lists it."""
     offer = stage.devices[0].publish(source)
     stage.watch.wait("added", id=offer.id)
     return offer
@@ -51,23 +51,23 @@ def content(path):
         return file.read()
 
 
-@test("a file whose size is not that of its content arrives whole, alone and in a folder")
+@test("a file whose reported size differs from its content arrives completely, alone and in a folder")
 def sizes(stage):
     pair(stage)
     for path in ("/proc/version", "/sys/kernel/mm/transparent_hugepage/enabled"):
         if not os.path.exists(path):
             raise Skip(f"no {path}")
         received(stage, path)
-        expect(content(os.path.join(stage.folder, "in", os.path.basename(path))) == content(path), f"{path} is another")
+        expect(content(os.path.join(stage.folder, "in", os.path.basename(path))) == content(path), f"{path} differs")
     disk = fuse(stage, "computed", hides=True)
     disk.write("report", b"x" * 300_000)
     received(stage, os.path.join(disk.path, "report"))
-    expect(content(os.path.join(stage.folder, "in", "report")) == b"x" * 300_000, "a computed file is another")
+    expect(content(os.path.join(stage.folder, "in", "report")) == b"x" * 300_000, "a computed file differs")
     received(stage, disk.path)
-    expect(content(os.path.join(stage.folder, "in", "computed", "report")) == b"x" * 300_000, "in a folder it is another")
+    expect(content(os.path.join(stage.folder, "in", "computed", "report")) == b"x" * 300_000, "in a folder it differs")
 
 
-@test("a disk that is full when a file is closed or stored is a failure, alone and in a folder")
+@test("a disk that becomes full when a file is closed or stored causes a failure, alone and in a folder")
 def full(stage):
     pair(stage)
     tree = os.path.join(stage.folder, "tree")
@@ -79,17 +79,17 @@ def full(stage):
             failed = received(stage, source, into=disk.path, code=1)
             expect("no space left" in failed.errors, f"{name}: {failed}")
             left = [entry for entry in os.listdir(disk.path) if not entry.startswith(".")]
-            expect(left == [], f"{name}: it has its name: {left}")
+            expect(left == [], f"{name}: it has its final name: {left}")
 
 
-@test("a full disk is a failure also of an account file and of standard output")
+@test("a full disk also causes a failure of an account file and of standard output")
 def full_output(stage):
     origin, taker = pair(stage)
     offer = publish(stage, stage.file("a", "a" * 5000))
     disk = fuse(stage, "flush", fails=["flush"])
     file = os.path.join(disk.path, "account")
     failed = origin.ctl("account", "export", file, code=1)
-    expect("no space left" in failed.errors and not os.path.exists(file), f"the file is there: {failed}")
+    expect("no space left" in failed.errors and not os.path.exists(file), f"the file exists: {failed}")
     for words in (["list"], ["continue", offer.id, "--output", "-"]):
         # The shell opens the file, as for people, so that nothing else closes it.
         command = shlex.join([os.path.join(BIN, "handoffctl"), "--socket", taker.socket, *words])
@@ -121,14 +121,14 @@ def killed(stage):
         follower.process.wait(20)
     last = taker.ctl("continue", offer.id, "--output", target, within=120)
     starts.append([line for line in last.lines if line.get("event") == "stream"][0]["from"])
-    expect(starts[0] == 0 and starts == sorted(set(starts)), f"it begins at {starts}")
-    expect(subprocess.run(["diff", "-r", tree, os.path.join(target, "tree")]).returncode == 0, "it is another")
-    expect(os.listdir(target) == ["tree"], f"left: {os.listdir(target)}")
+    expect(starts[0] == 0 and starts == sorted(set(starts)), f"it starts at {starts}")
+    expect(subprocess.run(["diff", "-r", tree, os.path.join(target, "tree")]).returncode == 0, "the content differs")
+    expect(os.listdir(target) == ["tree"], f"left behind: {os.listdir(target)}")
     found = {line["check"] for line in taker.ctl("doctor", code=None).lines}
-    expect("parts" not in found, "doctor counts parts that are not there")
+    expect("parts" not in found, "doctor counts parts that do not exist")
 
 
-@test("what was interrupted is counted by doctor, with a command that deletes it")
+@test("doctor counts partial files, and names a command that deletes them")
 def interrupted(stage):
     taker = pair(stage)[1]
     path = stage.file("large", "")
@@ -142,15 +142,15 @@ def interrupted(stage):
     follower.process.kill()
     follower.process.wait(20)
     check, limit = [], time.monotonic() + 20
-    # The daemon has the file open until it learns that the command has ended.
+    # The daemon has the file open until it notices that the command has exited.
     while not check and time.monotonic() < limit:
         check = [line for line in taker.ctl("doctor", code=None).lines if line["check"] == "parts"]
     expect(len(check) == 1 and target in check[0]["message"], f"not counted: {check}")
     expect(subprocess.run(["sh", "-c", check[0]["remedy"].partition(": ")[2]]).returncode == 0, "the command fails")
-    expect(os.listdir(target) == [], f"left: {os.listdir(target)}")
+    expect(os.listdir(target) == [], f"left behind: {os.listdir(target)}")
 
 
-@test("a folder of 100,000 files takes the sender 3 s of a processor, and arrives", limit=600)
+@test("a folder of 100,000 files takes 3 s of the sender's processor time, and arrives", limit=600)
 def many(stage):
     taker = pair(stage)[1]
     tree = os.path.join(stage.folder, "tree")
@@ -173,9 +173,9 @@ def many(stage):
     before = spent()
     taker.ctl("continue", offer.id, "--output", target, within=500)
     took = spent() - before
-    print(f"    {took:.1f} s of a processor", flush=True)
-    expect(sum(len(files) for _, _, files in os.walk(os.path.join(target, "tree"))) == 100_000, "not all of them arrived")
-    # A debug build takes some ten times as long, and one that is quadratic a hundred times.
+    print(f"    {took:.1f} s of processor time", flush=True)
+    expect(sum(len(files) for _, _, files in os.walk(os.path.join(target, "tree"))) == 100_000, "not all files arrived")
+    # A debug build takes about ten times as long, and a quadratic one a hundred times.
     expect(took < (60 if "debug" in BIN else 3), f"it took {took} s")
 
 

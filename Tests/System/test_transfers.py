@@ -1,4 +1,4 @@
-"""Files and folders that are received by a program which follows docs/transfers.md, and nothing else."""
+"""Files and folders that are received by a program which implements only docs/transfers.md."""
 
 import json
 import os
@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 
 def fetch(daemon, activity, folder, *more):
-    """Runs the program on a device; answers what it says."""
+    """Runs the program on a device. Returns its output."""
     result = run([sys.executable, PROGRAM, daemon.socket, activity, folder, *map(str, more)], daemon.environment)
     expect(result.code == 0, str(result))
     return json.loads(result.output)
@@ -39,14 +39,14 @@ def content(path):
 
 
 def offered(taker, activity):
-    """Waits until a device is offered an activity."""
+    """Waits until an activity is offered to a device."""
     watch = taker.follow("watch")
     offer = watch.wait("added", id=activity)
     watch.process.kill()
     return offer
 
 
-@test("a published file arrives by the page alone, whatever its size, again and again")
+@test("a published file arrives as the page documents, at any size, repeatedly")
 def file(stage):
     origin, taker = stage.pair()
     source, target = folders(stage)
@@ -58,11 +58,11 @@ def file(stage):
         for _ in range(2):
             got = fetch(taker, publish.id, target)
             expect(got == {"kind": "file", "name": f"draft {size}.bin", "ended": True, "resumed": 0}, f"{got}")
-            expect(content(os.path.join(target, got["name"])) == data, f"{size} bytes are others")
+            expect(content(os.path.join(target, got["name"])) == data, f"{size} bytes: wrong content")
         publish.interrupt()
 
 
-@test("a transfer that was cut is resumed, and starts again where the file has changed")
+@test("an interrupted transfer is resumed, and restarts if the file has changed")
 def resumed(stage):
     origin, taker = stage.pair()
     source, target = folders(stage)
@@ -71,19 +71,19 @@ def resumed(stage):
     publish = origin.publish("com.example.editing", "--stream", path)
     offered(taker, publish.id)
     got = fetch(taker, publish.id, target, MIB)
-    expect(got["failed"] == "cancelled", f"it was not cut: {got}")
+    expect(got["failed"] == "cancelled", f"it was not interrupted: {got}")
     (part,) = os.listdir(target)
     got = fetch(taker, publish.id, target, 2 * MIB)
     expect(got["failed"] == "cancelled" and os.path.getsize(os.path.join(target, part)) == 3 * MIB, f"not resumed: {got}")
     with open(os.path.join(target, part), "r+b") as kept:
         kept.write(bytes(1))
     got = fetch(taker, publish.id, target, MIB)
-    expect(os.path.getsize(os.path.join(target, part)) == MIB, f"a damaged beginning was kept: {got}")
+    expect(os.path.getsize(os.path.join(target, part)) == MIB, f"a damaged partial file was kept: {got}")
     got = fetch(taker, publish.id, target)
     expect(got.get("resumed") == MIB and content(os.path.join(target, "draft.bin")) == data, f"{got}")
 
 
-@test("a published folder arrives by the page alone, with all kinds of names")
+@test("a published folder arrives as the page documents, with all kinds of names")
 def folder(stage):
     origin, taker = stage.pair()
     source, target = folders(stage)
@@ -98,18 +98,18 @@ def folder(stage):
     publish = origin.publish("com.example.editing", "--stream", source)
     offered(taker, publish.id)
     got = fetch(taker, publish.id, target)
-    # The link is left out.
+    # The link is omitted.
     expect(got == {"kind": "folder", "name": "source", "ended": True, "missing": 1}, f"{got}")
     received = {}
     for place, _, names in os.walk(os.path.join(target, "source")):
         for name in names:
             path = os.path.join(place, name)
             received[os.path.relpath(path, os.path.join(target, "source"))] = (content(path), os.stat(path).st_mode & 0o777)
-    expect(received == files, f"other files: {received.keys() ^ files.keys()}")
+    expect(received == files, f"wrong files: {received.keys() ^ files.keys()}")
     expect(os.listdir(os.path.join(target, "source", "empty")) == [], "the empty folder did not arrive")
 
 
-@test("what was sent to a device arrives by the page alone, and the sender is told")
+@test("items sent to a device arrive as the page documents, and the sender is notified")
 def sent(stage):
     origin, taker = stage.pair()
     source, target = folders(stage)
@@ -119,10 +119,10 @@ def sent(stage):
     watch = taker.follow("watch")
     got = fetch(taker, watch.wait("added", sent=True)["id"], target)
     expect(got.get("name") == "note.txt" and content(os.path.join(target, "note.txt")) == b"a note", f"{got}")
-    expect(send.process.wait(20) == 0, f"the sender's command does not end: {send.seen}")
+    expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
 
 
-@test("the page's example has the lengths that it names")
+@test("the page's example has the lengths that it states")
 def example(stage):
     with open(os.path.join(ROOT, "docs", "transfers.md")) as page:
         lines = re.findall(r"^(?:sender|receiver) +([0-9a-f]{8}) (\{.*\})$", page.read(), re.M)

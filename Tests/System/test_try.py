@@ -13,7 +13,7 @@ def surroundings(stage, **more):
     return {"PATH": "/usr/bin:/bin", "HOME": stage.folder, "HANDOFF_BIN": BIN, **more}
 
 
-@test("a command has both devices, and everything is gone behind it, with its status")
+@test("a command has both devices, and leaves nothing behind, with the command's exit status")
 def command(stage):
     script = f"""
 set -e
@@ -28,19 +28,19 @@ exit 7
     done = run([TRY, "--run", "bash", "-c", script], surroundings(stage))
     expect(done.code == 7 and "Letter" in done.output, f"not handed over: {done}")
     desk = done.output.split("desk ")[1].strip()
-    expect(not os.path.exists(os.path.dirname(desk)), f"{desk} was left")
+    expect(not os.path.exists(os.path.dirname(desk)), f"{desk} remains")
 
 
-@test("it says how to start a program at each, and does what is typed")
+@test("it prints how to start a program at each device, and runs typed commands")
 def typed(stage):
     done = run([TRY, "app", "--plain"], surroundings(stage), input=b"list\nlaptop\nnonsense\n")
-    expect(done.code == 0, f"did not end with its input: {done}")
+    expect(done.code == 0, f"did not exit at the end of its input: {done}")
     for name in ("Desk", "Laptop"):
         expect(f"/{name}.socket app --plain\n" in done.output, f"not for {name}: {done}")
     expect("at Desk:" in done.output and "laptop, desk, list, or Ctrl-D" in done.output, f"wrong: {done}")
 
 
-@test("it finds the daemons beside it and in PATH, and says what is missing")
+@test("it finds the daemons next to itself and in PATH, and names missing ones")
 def places(stage):
     environment = surroundings(stage)
     del environment["HANDOFF_BIN"]
@@ -54,10 +54,10 @@ def places(stage):
         os.symlink(os.path.join(BIN, name), os.path.join(beside, name))
     subprocess.run(["cp", TRY, beside], check=True)
     found = run([os.path.join(beside, "handoff-try"), "--run", "true"], environment)
-    expect(found.code == 0, f"not found beside it: {found}")
+    expect(found.code == 0, f"not found next to it: {found}")
 
 
-@test("it explains itself, and refuses what it does not know")
+@test("it has help, and rejects unknown options")
 def help_text(stage):
     shown = run([TRY, "--help"], surroundings(stage))
     expect(shown.code == 0 and "--run COMMAND" in shown.output, f"no help: {shown}")

@@ -1,4 +1,4 @@
-"""The systemd units, as systemd's own tools judge them."""
+"""The systemd units, as systemd's own tools rate them."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from harness import ROOT, Skip, expect, main, test
 UNITS = os.path.join(ROOT, "systemd")
 SCORE_LIMIT = 2.5
 
-# Directives that a user manager applies only inside a user namespace, and otherwise leaves out without a word.
+# Directives that a user manager applies only inside a user namespace, and otherwise ignores silently.
 NEEDS_USER_NAMESPACE = {
     "BindPaths", "BindReadOnlyPaths", "CapabilityBoundingSet", "ExecPaths", "InaccessiblePaths", "NoExecPaths",
     "PrivateDevices", "PrivateIPC", "PrivateMounts", "PrivateNetwork", "PrivateTmp", "ProcSubset", "ProtectClock",
@@ -21,7 +21,7 @@ NEEDS_USER_NAMESPACE = {
 
 
 def settings(path):
-    """The settings of a unit file in order: section, key, value."""
+    """Returns the settings of a unit file in order: section, key, value."""
     section, found = None, []
     with open(path) as file:
         for line in file:
@@ -35,7 +35,7 @@ def settings(path):
 
 
 def copies(stage):
-    """The units in a folder of their own, with a program that exists."""
+    """Copies the units into a folder of their own, with a program that exists."""
     if not shutil.which("systemd-analyze"):
         raise Skip("systemd-analyze is missing")
     folder = os.path.join(stage.folder, "units")
@@ -55,7 +55,7 @@ def analyze(*words):
                           env={**os.environ, "SYSTEMD_COLORS": "0", "LANG": "C.UTF-8"})
 
 
-@test("systemd-analyze verify finds nothing")
+@test("systemd-analyze verify reports nothing")
 def verify(stage):
     folder = copies(stage)
     os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
@@ -83,7 +83,7 @@ def score(stage):
         expect(float(found.group(1)) <= SCORE_LIMIT, f"{os.path.basename(path)}: {found.group(1)}")
 
 
-@test("a file with directives of the namespace layer has PrivateUsers=yes too, and the services themselves have none")
+@test("a file with directives of the namespace layer also has PrivateUsers=yes, and the services themselves have neither")
 def namespaces(stage):
     for folder, _, names in os.walk(UNITS):
         for name in names:
@@ -96,7 +96,7 @@ def namespaces(stage):
         expect(not used, f"{name} must start where user namespaces are forbidden, but has {used}")
 
 
-@test("the user units keep what the daemon counts on")
+@test("the user units have the settings that the daemon relies on")
 def contract(stage):
     service = settings(os.path.join(UNITS, "handoffd.service"))
     for wanted in (
@@ -109,41 +109,42 @@ def contract(stage):
         found = settings(os.path.join(UNITS, name))
         filters = [value for _, key, value in found if key == "SystemCallFilter"]
         expect(filters.index("setpriority") > filters.index("~@privileged @resources"),
-               f"{name}: the threads of streams may not step back: {filters}")
+               f"{name}: the threads of streams cannot lower their priority: {filters}")
         limit = [int(value) for _, key, value in found if key == "LimitNOFILE"]
         expect(limit and limit[0] > 3 * 4096, f"{name}: too few open files for all streams: {limit}")
     listening = settings(os.path.join(UNITS, "handoffd.socket"))
     streams = [value for _, key, value in listening if key == "ListenStream"]
     expect(streams == ["%t/handoff/control.socket", "%t/handoff-app/app.socket"], f"wrong sockets: {streams}")
     expect(("Socket", "SocketMode", "0600") in listening and ("Socket", "DirectoryMode", "0700") in listening,
-           "others could reach the sockets")
+           "other users could reach the sockets")
 
 
-@test("the sandbox shows the daemon its own folders and the way to the desktop, and nothing else of home and runtime folder")
+@test("the sandbox exposes only the daemon's own folders and the desktop's socket, and nothing else of the home and runtime folders")
 def view(stage):
     found = settings(os.path.join(UNITS, "handoffd.service.d", "50-sandbox.conf"))
     for wanted in (("ProtectSystem", "strict"), ("ProtectHome", "tmpfs"), ("TemporaryFileSystem", "%h:ro"),
                    ("PrivateUsers", "yes"), ("PrivateTmp", "yes")):
         expect(("Service", *wanted) in found, f"the sandbox lacks {'='.join(wanted)}")
     shown = {word for _, key, value in found if key in ("BindPaths", "BindReadOnlyPaths") for word in value.split()}
-    expect(shown == {"-%E/handoff", "-%t/handoff-desktop", "-%t/systemd/notify"}, f"it shows {shown}")
+    expect(shown == {"-%E/handoff", "-%t/handoff-desktop", "-%t/systemd/notify"}, f"it exposes {shown}")
     expect(not any(key in ("BindPaths", "ReadWritePaths") for _, key, _ in found), "something is writable")
-    # Below systemd 254 a state folder that were the configuration's would let it declare apps of its own.
+    # Before systemd 254, a state folder equal to that of the configuration would let the daemon
+    # declare apps of its own.
     service = settings(os.path.join(UNITS, "handoffd.service"))
     states = [value for _, key, value in service if key == "StateDirectory"]
-    expect(all("/" in value for value in states), f"the state is in the folder of the configuration: {states}")
+    expect(all("/" in value for value in states), f"the state is in the configuration folder: {states}")
     wants = {word for _, key, value in service if key in ("Wants", "After") for word in value.split()}
-    expect("handoff-desktop.socket" in wants, "the socket of the desktop is not there when the daemon starts")
+    expect("handoff-desktop.socket" in wants, "the desktop's socket does not exist when the daemon starts")
     template = settings(os.path.join(UNITS, "handoffd@.service"))
-    expect(("Service", "ProtectHome", "tmpfs") in template, "handoffd@.service sees homes")
+    expect(("Service", "ProtectHome", "tmpfs") in template, "handoffd@.service can see home folders")
     expect(any(key == "ExecStart" and "--no-desktop" in value for _, key, value in template),
-           "handoffd@.service looks for a desktop")
+           "handoffd@.service uses a desktop")
     listening = settings(os.path.join(UNITS, "handoff-desktop.socket"))
     for wanted in (("ListenStream", "%t/handoff-desktop/desktop.socket"), ("SocketMode", "0600"), ("DirectoryMode", "0700")):
         expect(("Socket", *wanted) in listening, f"handoff-desktop.socket lacks {'='.join(wanted)}")
 
 
-@test("the sandbox of the desktop's program lets it read what apps declare and reach every bus, and write nowhere")
+@test("the sandbox of the desktop's program lets it read declarations of apps and reach every bus, and write nothing")
 def desktop_view(stage):
     found = settings(os.path.join(UNITS, "handoff-desktop.service.d", "50-sandbox.conf"))
     for wanted in (("PrivateUsers", "yes"), ("ProtectSystem", "strict"), ("ProtectHome", "read-only")):
@@ -151,7 +152,7 @@ def desktop_view(stage):
     keys = {key for _, key, _ in found}
     # Apps, buses in /tmp, and abstract ones.
     hiding = keys & {"InaccessiblePaths", "TemporaryFileSystem", "PrivateTmp", "PrivateNetwork", "RootDirectory"}
-    expect(not hiding, f"it hides what the program needs: {hiding}")
+    expect(not hiding, f"it hides files that the program needs: {hiding}")
     expect(not keys & {"BindPaths", "ReadWritePaths"}, "something is writable")
 
 

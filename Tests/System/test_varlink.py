@@ -1,4 +1,5 @@
-"""Stock Varlink clients against the daemon: the one from PyPI, for which the Python package 'varlink' is needed, and Debian's for Go."""
+"""Stock Varlink clients against the daemon: the one from PyPI, which needs the Python package
+'varlink', and Debian's for Go."""
 
 import json
 import os
@@ -22,7 +23,7 @@ def client(daemon):
     return varlink.Client.new_with_address(f"unix:{daemon.socket}")
 
 
-@test("it introspects: interfaces, their descriptions, and who serves them")
+@test("it introspects interfaces, their descriptions, and the service")
 def introspection(stage):
     daemon = stage.daemon("one")
     stock = client(daemon)
@@ -41,7 +42,7 @@ def introspection(stage):
 def whole_way(stage):
     origin, taker = stage.pair()
     with client(taker).open(CONTROL) as control:
-        expect(control.ListActivities()["activities"] == [], "something was there")
+        expect(control.ListActivities()["activities"] == [], "unexpected activity")
         expect(control.GetStatus()["name"] == "taker", "wrong name")
     told = []
     apps = client(origin).open(APPS)
@@ -64,7 +65,7 @@ def whole_way(stage):
     expect(replies[-1]["event"] == "continued", f"wrong replies: {replies}")
     expect(same(replies[-1]["activity"]["userInfo"], {"page": 3, "scale": 1.0}), f"wrong payload: {replies}")
     follower.join(20)
-    expect(told and told[0]["event"] == "continued" and told[0]["origin"]["deviceName"] == "taker", f"told: {told}")
+    expect(told and told[0]["event"] == "continued" and told[0]["origin"]["deviceName"] == "taker", f"reported: {told}")
 
 
 @test("an activity lives as long as the connection that published it")
@@ -80,7 +81,7 @@ def lifetime(stage):
     watch.wait("removed", id=published, within=5)
 
 
-@test("errors come with their names and fields")
+@test("errors have their names and fields")
 def errors(stage):
     daemon = stage.daemon("one")
     cases = [
@@ -106,7 +107,7 @@ def errors(stage):
             raise Failure("an unknown interface was described")
 
 
-@test("the Go client introspects, calls, and is told errors by name")
+@test("the Go client introspects, calls, and receives errors by name")
 def go_client(stage):
     client, daemon = built(stage), stage.daemon("one")
 

@@ -1,8 +1,9 @@
-"""Runs what a page shows as typed, on devices of its own, and compares what a terminal shows with what the page says, to the letter.
+"""Runs the typed lines of a page on devices of its own, and compares the output on a terminal with
+the page, character by character.
 
-A transcript is a block of code in which each typed line begins with the name of a device and '$'. What follows it, up to the next typed
-line or an empty one, is all that is shown: every line, with its spaces. A line '…' stands for any lines. Ids, codes, addresses and
-homes are others each time.
+A transcript is a block of code in which each typed line starts with the name of a device and '$'.
+The lines after it, up to the next typed line or an empty one, are its complete output, with all
+spaces. A line '…' stands for any lines. Ids, codes, addresses and home folders differ each time.
 """
 
 import os
@@ -19,26 +20,26 @@ from terminal import COLOURS, Screen, lines
 TYPED = re.compile(r"^(\w+)\$ +(.*)$")
 CODE = re.compile(r"\b\d{4} \d{4}\b")
 HOME = "/home/ada/"
-# What differs each time: the pattern of it, here and there, and what stands in its place for the comparison.
+# Parts that differ each time: their pattern on the page, in the output, and the replacement used in the comparison.
 VARIABLE = (
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{8}){3}\b", "ACCOUNT"),
     (r"\b\d{4} \d{4}\b", "CODE"),
     (r"\b[0-9a-f]{7}\b", "DEVICE7"),
     (r"(?<= )(?:\d+(?:\.\d+){3}|\[[0-9a-f:.]+\]):\d+\b", "ADDRESS"),
 )
-# A person who waits is told for what; how long it takes is decided by the machine.
-PATIENCE = re.compile(r"handoffctl: waiting for \w+…$")
-# Of a transfer that takes more than a second the speed is shown.
+# A waiting message names its reason. Its duration depends on the machine.
+WAITING = re.compile(r"handoffctl: waiting for \w+…$")
+# The speed of a transfer is shown if it takes more than a second.
 SPEED = re.compile(r" in \d+\.\d s, \S+ \S+/s$")
-# Commands that go on until they are interrupted, or until another device has done its part.
+# Commands that run until they are interrupted, or until another device has done its part.
 LASTING = re.compile(r"^handoffctl (pair|publish|send)\b")
 TO_INTERRUPT = re.compile(r"^handoffctl (publish|send)\b")
-# Commands whose status says what they have found.
+# Commands whose exit status reports their findings.
 REPORTS = re.compile(r"^handoffctl (doctor|why)\b")
 
 
 class Step:
-    """A typed line, and what has to be shown."""
+    """A typed line, and its expected output."""
 
     def __init__(self, device, command):
         self.device, self.command, self.shows = device, command, []
@@ -47,13 +48,13 @@ class Step:
 
 
 def blocks(path):
-    """The blocks of code of a page, each as its lines."""
+    """Returns the blocks of code of a page, each as its lines."""
     with open(path) as file:
         return [block.splitlines() for block in re.findall(r"^```[a-z]*\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)]
 
 
 def steps(lines):
-    """The steps of a block; none when nothing in it is typed on a device."""
+    """Returns the steps of a block. There are none if no line of it is typed on a device."""
     found = []
     for line in lines:
         if typed := TYPED.match(line):
@@ -64,7 +65,8 @@ def steps(lines):
 
 
 def pattern(line):
-    """What a line of a page stands for while a command runs: anything for what differs each time."""
+    """Returns the pattern of a page's line while a command runs, which matches anything for the
+    parts that differ each time."""
     found = re.escape(compared(line))
     for shown, other in VARIABLE:
         found = found.replace(re.escape(other), shown)
@@ -72,33 +74,34 @@ def pattern(line):
 
 
 def compared(line):
-    """A line without what differs each time."""
+    """Returns a line without the parts that differ each time."""
     for shown, other in VARIABLE:
         line = re.sub(shown, other, line)
     return SPEED.sub("", line)
 
 
 def table_sorted(found):
-    """The lines of a table of devices below its head in the order of their names: they are shown in that of their ids."""
+    """Returns the lines of a table of devices below its header, sorted by name. They are shown in
+    the order of their ids."""
     return found[:1] + sorted(found[1:]) if found and found[0].startswith("NAME ") else found
 
 
 def differences(page, shown):
-    """How what a page says differs from what was shown, as lines; none when it does not."""
+    """Returns the differences between a page and the output, as lines. None if they are equal."""
     page = table_sorted([compared(line) for line in page])
-    shown = table_sorted([compared(line) for line in shown if not PATIENCE.match(line)])
+    shown = table_sorted([compared(line) for line in shown if not WAITING.match(line)])
     if "…" in page:
         text, wanted = "\n".join(shown) + "\n", "\n".join(page) + "\n"
         expression = re.escape(wanted).replace(re.escape("…\n"), r"(?:.*\n)*")
         return [] if re.fullmatch(expression, text) else [f"page: {page}", f"shown: {shown}"]
-    # Results and notes come by two streams, whose order is that of the machine.
+    # Results and notes are written to two streams, whose relative order varies.
     notes = [[line for line in found if line.startswith("handoffctl: ")] for found in (page, shown)]
     results = [[line for line in found if not line.startswith("handoffctl: ")] for found in (page, shown)]
     return [f"page: {one}; shown: {other}" for one, other in (notes, results) if one != other]
 
 
 def nothing_offered(device):
-    """Waits until a device is offered nothing any more, so that the next transcript begins like the first."""
+    """Waits until nothing is offered to a device, so that the next transcript starts like the first."""
     watch, offered, ready = device.follow("watch"), set(), False
     while offered or not ready:
         event = watch.next()
@@ -112,7 +115,8 @@ def nothing_offered(device):
 
 
 class Play:
-    """Devices by name, on which transcripts are run one after the other; `called` gives those of a page to others."""
+    """Devices by name, on which transcripts are run one after the other. `called` maps names of a
+    page to other devices."""
 
     def __init__(self, stage, *names, called=None):
         self.stage, self.code = stage, None
@@ -130,7 +134,7 @@ class Play:
         os.chmod(file.name, 0o755)
 
     def installed(self, name):
-        """A device with what the package brings: an app that takes files that are received. Its kind is that of its name."""
+        """A device with the package's app that accepts received files. Its kind is that of its name."""
         device = self.stage.daemon(name, start=False)
         machine = Logind(types.SimpleNamespace(folder=device.folder, closers=self.stage.closers))
         machine.is_absent = True
@@ -141,10 +145,10 @@ class Play:
         os.makedirs(folder)
         shutil.copy(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json"), folder)
         device.start()
-        # The daemon asks the machine what it is, and does not wait for the answer.
+        # The daemon queries the kind of the machine without waiting for the reply.
         limit = time.monotonic() + 20
         while device.ctl("status").line["kind"] != kind:
-            expect(time.monotonic() < limit, f"{name} is no {kind}")
+            expect(time.monotonic() < limit, f"{name} is not a {kind}")
             time.sleep(0.02)
         return device
 
@@ -156,12 +160,12 @@ class Play:
             file.write(text)
 
     def run(self, lines):
-        """Runs a block; answers its steps, with what was shown."""
+        """Runs a block. Returns its steps, with their output."""
         todo = steps(lines)
         lasting = []
         for step in todo:
             if re.match(r"handoffctl (list|continue)\b", step.command):
-                # A person sees the offer before they ask for it.
+                # A person sees the offer before continuing it.
                 self.devices[step.device].follow("watch").wait("added")
             if LASTING.match(step.command):
                 thread = threading.Thread(target=self._perform, args=(step,), daemon=True)
@@ -204,7 +208,7 @@ class Play:
                     screen.has_shown(pattern(asked[1]))
                     screen.type(self.code + "\n")
                 else:
-                    # Wherever: the order of devices in a table is that of their ids.
+                    # In any position, because the order of devices in a table is that of their ids.
                     shown = screen.has_shown("" if line == "…" else pattern(line), within=60)[0]
                     if step.command.startswith("handoffctl pair") and (code := CODE.search(shown)):
                         self.code = code[0]

@@ -1,6 +1,6 @@
-"""A routed link between two simulated hosts, as WireGuard or a provider's network gives it: no multicast, packets of 1,420 bytes,
-a delay, a rate and losses. Two programs carry packets between network devices of type tun, one on each host. Needs root.
-"""
+"""A routed link between two simulated hosts, like WireGuard or a provider's network: no multicast,
+packets of 1,420 bytes, a delay, a rate and losses. Two programs carry packets between network
+devices of type tun, one on each host. Needs root."""
 
 import collections
 import os
@@ -13,14 +13,15 @@ import time
 
 from harness import expect
 
-# 802.11 and DSL routers keep about so much; more is dropped, by which TCP finds out the rate.
+# 802.11 and DSL routers buffer about this much, and drop the rest, which is how TCP finds the rate.
 QUEUE = 1 << 20
 MTU = 1420
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 
 
 class Tunnel:
-    """Joins two hosts, and pulls their cables: they reach each other at `addresses` alone.
+    """Connects two hosts, and unplugs their cables, so that they reach each other only at
+    `addresses`.
 
     delay   seconds that a packet takes in each direction
     rate    bytes a second in each direction; None: as many as the machine can
@@ -39,7 +40,7 @@ class Tunnel:
                  self.addresses[1 - number], str(delay), str(rate or 0), str(loss), str(seed + number)],
                 pass_fds=[end.fileno()], stdout=subprocess.PIPE, text=True)
             stage.processes.append(process)
-            expect(process.stdout.readline() == "ready\n", "the link does not carry anything")
+            expect(process.stdout.readline() == "ready\n", "the link carries no packets")
             self.networks.append(f"/proc/{process.pid}/ns/net")
             end.close()
 
@@ -56,7 +57,8 @@ class Tunnel:
 
 
 def carry(device, way, delay, rate, loss, seed):
-    """Takes packets from the device and, after their time, gives them to the other end; and what comes from there to the device."""
+    """Reads packets from the device and, after their delay, sends them to the other end, and writes
+    packets from there to the device."""
     chance, waiting, queued, free = random.Random(seed), collections.deque(), 0, time.monotonic()
     while True:
         timeout = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
@@ -77,7 +79,8 @@ def carry(device, way, delay, rate, loss, seed):
             try:
                 way.send(waiting[0][1], socket.MSG_DONTWAIT)
             except BlockingIOError:
-                # The other end may be just as full: who waited for it here would read nothing, and both would wait for ever.
+                # The other end may be just as full. If both waited for it here, neither would read,
+                # and both would block permanently.
                 time.sleep(0.0005)
                 break
             queued -= len(waiting.popleft()[1])

@@ -26,7 +26,7 @@ class Two:
         return kind(stage, f"{daemon.name}-{kind.program}", daemon, **more)
 
     def offer(self, url_or_title, daemon=None, within=15):
-        """The offer of a page by its title, as the other device sees it."""
+        """Returns the offer of a page by its title, as the other device sees it."""
         daemon = daemon or self.taker
         return until(f"an offer of {url_or_title}", lambda: next(
             (one for one in pages_of(daemon) if one["title"] == url_or_title), None), within)
@@ -37,11 +37,13 @@ def scroll_to(browser, tab, number):
 
 
 def hand_over(two, title, url, place, is_there):
-    """Continues the page of this title, whose place is known by a value that an expression has in the page.
+    """Continues the page with this title, whose place is identified by the value of an expression
+    in the page.
 
-    The origin's browser tells a moment later that a page was moved, which nobody sees: a continuation before that brings the
-    place before. So a page that arrived elsewhere is continued once more, as its reader would do. Answers the tab, and how long
-    the first continuation took in ms.
+    The origin's browser reports a moment later that a page was scrolled, without a visible event. A
+    continuation before that gets the previous place. A page that arrived elsewhere is therefore
+    continued once more, as its reader would do. Returns the tab, and the duration of the first
+    continuation in ms.
     """
     here, first = two.browsers[1], None
     for _ in range(3):
@@ -57,7 +59,7 @@ def hand_over(two, title, url, place, is_there):
             if is_there(value):
                 return tab, first
             time.sleep(0.05)
-    raise Failure(f"{title} is not where it was: {value!r}")
+    raise Failure(f"{title} is at the wrong place: {value!r}")
 
 
 def near(goal):

@@ -1,5 +1,5 @@
-"""A systemd user manager with a bus of its own, for machines on which no systemd runs: in a mount namespace and a control group
-of its own, as root."""
+"""A systemd user manager with a bus of its own, for machines without a running systemd: in its own
+mount namespace and control group, as root."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import time
 from harness import Failure, Skip, run
 
 MANAGER = "/lib/systemd/systemd"
-# systemd wants to see that the machine was booted with it, and its own group to be named as that of a user's manager.
+# systemd requires that the machine was booted with it, and that its own group has the name of a user manager's group.
 BEGIN = """
 set -eu
 mount -t tmpfs tmpfs /run
@@ -41,8 +41,8 @@ class UserManager:
             for group in self.groups:
                 os.makedirs(group, exist_ok=True)
         except OSError as error:
-            # Not ours to decide: a container may have its control groups for reading only, whoever it runs as.
-            raise Skip(f"no control group can be made: {error}", optional=True) from None
+            # This depends on the system: a container may have read-only control groups, even for root.
+            raise Skip(f"cannot create a control group: {error}", optional=True) from None
         self._start(stage, ["dbus-daemon", "--session", f"--address={self.bus}", "--nofork"], {})
         self._await(lambda: os.path.exists(self.path), "the bus")
         self.manager = self._start(
@@ -61,7 +61,7 @@ class UserManager:
             raise Failure(str(done))
 
     def _is_there(self):
-        # Not systemctl: it has a way of its own to the manager, and that is there first.
+        # Not systemctl, which has a private socket to the manager that exists earlier.
         return run(["busctl", "--user", "status", "org.freedesktop.systemd1"], self._variables({})).code == 0
 
     @staticmethod
@@ -71,7 +71,7 @@ class UserManager:
         roots = [mount[1] for mount in mounts
                  if mount[2] == "cgroup2" or (mount[2] == "cgroup" and "name=systemd" in mount[3])]
         if not roots:
-            # As above: a container may see none.
+            # As above, a container may have none.
             raise Skip("no control groups", optional=True)
         return roots
 
@@ -91,7 +91,7 @@ class UserManager:
             if time.monotonic() > limit or (hasattr(self, "manager") and self.manager.poll() is not None):
                 with open(self.log, errors="replace") as file:
                     raise Skip(f"{what} does not run here: {file.read()[-500:]}")
-            time.sleep(0.05)  # Nobody tells when it is there.
+            time.sleep(0.05)  # There is no event for it.
 
     def _remove(self):
         for group in self.groups:
@@ -112,5 +112,5 @@ class UserManager:
             except FileNotFoundError:
                 return None
             except OSError:
-                time.sleep(0.02)  # Until the processes are gone.
-        raise Failure(f"{folder} stays behind")
+                time.sleep(0.02)  # Until the processes have exited.
+        raise Failure(f"{folder} remains")

@@ -1,4 +1,4 @@
-"""Windows of handoff-settings for tests, each for a daemon, on a screen that nobody sees."""
+"""Windows of handoff-settings for tests, each for a daemon, on a virtual screen."""
 
 import contextlib
 import json
@@ -12,13 +12,13 @@ from harness import BIN, ROOT, Failure, Skip, expect, tail, test
 
 DRIVER = os.path.join(ROOT, "Tests", "System", "settings_driver.py")
 PACKAGE = os.path.join(ROOT, "Settings")
-# Debian's, for which its packages of GTK are: the one of the tests may be another.
+# Debian's Python, for which its packages of GTK are built. The tests may use another one.
 PYTHON = "/usr/bin/python3"
 WITHIN = 40
 
 
 def needs_window():
-    """Skips the test where there is no GTK, libadwaita or screen to be had."""
+    """Skips the test if GTK, libadwaita or a screen is not available."""
     if not shutil.which("Xvfb"):
         raise Skip("Xvfb is not installed (scripts/setup --tests)")
     load = "import gi; gi.require_version('Gtk', '4.0'); gi.require_version('Adw', '1'); from gi.repository import Adw"
@@ -48,7 +48,8 @@ class Screen:
         expect(self.display, "Xvfb did not start")
 
     def environment(self, daemon, programs=None, bus=None):
-        """That of a program on this screen, for a daemon; `programs` is a folder whose programs come first."""
+        """Returns the environment of a program on this screen, for a daemon. `programs` is a folder
+        whose programs have precedence."""
         path = [*([programs] if programs else []), BIN, "/usr/bin", "/bin"]
         return {
             **daemon.environment,
@@ -56,7 +57,7 @@ class Screen:
             "DISPLAY": f":{self.display}",
             "GDK_BACKEND": "x11",
             "NO_AT_BRIDGE": "1",
-            # The names that screen readers get can be asked for.
+            # The names for screen readers can be queried.
             "GTK_A11Y": "test",
             "GSK_RENDERER": "cairo",
             "GSETTINGS_BACKEND": "memory",
@@ -69,7 +70,7 @@ class Screen:
 
 
 class SettingsWindow:
-    """A window, and the hands and eyes of a person before it."""
+    """A window, used as a person uses it."""
 
     def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None):
         log = os.path.join(daemon.folder, f"window-{len(stage.processes)}.log")
@@ -77,7 +78,7 @@ class SettingsWindow:
         self.start(stage, daemon.name, words, screen.environment(daemon, programs, bus), log)
 
     def start(self, stage, name, words, environment, log):
-        """Starts the driver by these words; `name` is that of its device, for messages."""
+        """Starts the driver with these arguments. `name` is that of its device, for messages."""
         self.name, self.log = name, log
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -99,24 +100,24 @@ class SettingsWindow:
         self.answers.put(None)
 
     def faultless(self):
-        """No mistake of the window's own came up, and GTK has found none in what it was told."""
+        """Checks that the window reported no error of its own, and that GTK reported none."""
         with open(self.log, errors="replace") as file:
             text = file.read()
         for sign in ("MISTAKE", "CRITICAL", "from markup"):
             expect(sign not in text, f"the window of {self.name}: {tail(self.log, 30)}")
 
     def answer(self, within=WITHIN):
-        """The next answer of the driver."""
+        """Returns the next reply of the driver."""
         try:
             answer = self.answers.get(timeout=within + 20)
         except queue.Empty:
             raise Failure(f"the window of {self.name} does not answer: {tail(self.log)}") from None
-        expect(answer is not None, f"the window of {self.name} has ended: {tail(self.log)}")
+        expect(answer is not None, f"the window of {self.name} has exited: {tail(self.log)}")
         return answer
 
     def do(self, what, within=WITHIN, **parameters):
-        """Does something, as soon as what it needs is there."""
-        with contextlib.suppress(BrokenPipeError):  # Then there is no answer either.
+        """Runs a command, as soon as the widgets that it needs are shown."""
+        with contextlib.suppress(BrokenPipeError):  # In that case there is no reply either.
             self.process.stdin.write(json.dumps({"do": what, "within": within, **parameters}) + "\n")
             self.process.stdin.flush()
         answer = self.answer(within)
@@ -124,34 +125,34 @@ class SettingsWindow:
             answer = self.answer(within)
         if "failure" in answer:
             raise Failure(
-                f"{what} {parameters} at {self.name}: {answer['failure']}; there stands: {answer['texts']}"
+                f"{what} {parameters} at {self.name}: {answer['failure']}; the texts are: {answer['texts']}"
                 f"{tail(self.log)}"
             )
         return answer["ok"]
 
     def see(self, *texts, **more):
-        """Waits until these texts stand there."""
+        """Waits until these texts are shown."""
         for text in texts:
             self.do("see", text=text, **more)
         return self
 
     def miss(self, text, **more):
-        """Waits until a text stands there no more."""
+        """Waits until a text is no longer shown."""
         self.do("miss", text=text, **more)
         return self
 
     def press(self, name, row=None, **more):
-        """Presses the button of a name, in the row that shows a text."""
+        """Presses the button with a name, in the row that shows a text."""
         self.do("press", name=name, row=row, **more)
         return self
 
     def texts(self):
-        """All that stands there."""
+        """Returns all texts that are shown."""
         return self.do("texts")
 
 
 def window_test(name, limit=150):
-    """A test after which no window has made a mistake."""
+    """Registers a test after which no window may have reported an error."""
 
     def register(function):
         def guarded(stage):
@@ -186,7 +187,7 @@ class WindowDesk:
 
 
 def digits(window):
-    """The code that a pairing window shows."""
+    """Returns the code that a pairing window shows."""
     window.see("Valid for")
     code = next((text for text in window.texts() if len(text) == 9 and text.replace(" ", "").isdigit()), None)
     expect(code, f"no code: {window.texts()}")

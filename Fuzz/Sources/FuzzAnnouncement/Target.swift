@@ -9,7 +9,7 @@ import Timing
 
 private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 
-/// A label that passes as a member's, so that datagrams get past the first check.
+/// A label that is accepted as a member's, so that datagrams pass the first check.
 private let member = Label(random: [1, 2, 3, 4, 5, 6, 7, 8], labelKey: key)
 
 /// The secrets of two devices.
@@ -20,8 +20,8 @@ private let pair: PairwiseKeys? = {
     return try? PairwiseKeys(device: one, device: one.publicKey, accountID: account)
 }()
 
-/// What the network brings unasked: datagrams and TXT records as they are, and what would be inside them if a member
-/// had sealed it. The first byte chooses.
+/// Untrusted data from the network: datagrams and TXT records as they are, and their content as if
+/// a member had sealed it. The first byte selects the kind.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -35,12 +35,12 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 2:
         _ = try? AdvertSeal.open(input.rest, receivers: [label], advertKey: key) { _ in nil }
     case 3:
-        // A datagram of the right size from a member's label: up to the seal.
+        // A datagram of the right size from a member's label, up to the seal.
         guard let member else { return 0 }
         let datagram = [1] + member.bytes + padded(input.rest, to: AdvertSeal.advertCount - 1 - Label.byteCount)
         _ = try? AdvertSeal.open(datagram, receivers: [label, member], advertKey: key) { _ in nil }
     case 4:
-        // Strings of a TXT record: each has its length in front, as in DNS.
+        // Strings of a TXT record, each preceded by its length, as in DNS.
         var strings: [[UInt8]] = []
         while !input.bytes.isEmpty {
             let length = Int(input.byte())
@@ -73,7 +73,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func announcement(_ bytes: [UInt8]) {
     guard let found = try? Announcement(decoding: bytes) else { return }
-    // A title may have been longer than this program writes, so the first encoding may differ from what came.
+    // A title may have been longer than this program writes, so the first encoding may differ from the input.
     let written = found.encode(capacity: bytes.count)
     require(written.count == bytes.count, "another size")
     let second = try? Announcement(decoding: written)

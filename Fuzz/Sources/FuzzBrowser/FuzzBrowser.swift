@@ -4,10 +4,12 @@ import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 
-/// What a browser's extension says, places on pages, and files that exclude pages or name the default browser. The first byte
-/// chooses; for messages the second is the size of the cuts.
+/// Messages of a browser's extension, places on pages, and files that exclude pages or name the
+/// default browser. The first byte selects the kind. For messages the second is the size of the
+/// pieces.
 ///
-/// What must hold: the cuts change nothing, a place reads the same after it is written, and what is offered is a page of the web.
+/// Invariants: the size of the pieces does not matter, a place reads the same after it is written,
+/// and every offer is a web page.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)

@@ -1,11 +1,12 @@
 import FuzzSupport
 
-/// What a played bus says after it has let a client in: replies to one call after the other, errors, signals, and what nobody
-/// has asked for. All of it is known before the first call, since a client numbers its calls.
+/// The messages of a simulated bus after a client has authenticated: replies to one call after the
+/// other, errors, signals, and unsolicited messages. All of it is known before the first call,
+/// because a client numbers its calls.
 enum BusScript {
     private static let maxMessages: UInt32 = 200
 
-    /// Signals that somebody follows, and some that nobody does: path, interface, member.
+    /// Signals that a client follows, and some that none does: path, interface, member.
     private static let signals = [
         ("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionNew"),
         ("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionRemoved"),
@@ -30,12 +31,13 @@ enum BusScript {
         "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.Disconnected", "a.b",
     ]
 
-    /// The bytes that an input chooses.
+    /// The bytes selected by an input.
     ///
-    /// - Parameter first: the number of the first call whose answer is of interest. Those before ask for signals, and are allowed
-    ///   that: no signal is taken before.
+    /// - Parameter first: the number of the first call whose reply is of interest. The calls before
+    /// it subscribe to signals, which
+    ///   succeeds: no signal is received before.
     static func bytes(_ input: inout Input, answering first: UInt32) -> [UInt8] {
-        // Without an answer to its greeting a client sends nothing.
+        // Without a reply to its greeting a client sends nothing.
         var greeting = BusMessage(kind: .reply, serial: 1)
         greeting.answers = 1
         greeting.sender = "org.freedesktop.DBus"
@@ -98,7 +100,7 @@ struct BusMessage {
     var interface = ""
     var member = ""
     var error = ""
-    /// The number of the call that it answers.
+    /// The number of the call to which it replies.
     var answers: UInt32?
     var sender = ""
     var signature: [UInt8] = []

@@ -1,16 +1,16 @@
 import FuzzSupport
 
-/// Writes values as D-Bus has them on the wire (D-Bus Specification, "Marshaling"), little-endian; an input says which.
+/// Writes values in D-Bus's wire format (D-Bus Specification, "Marshaling"), little-endian, as an input selects them.
 struct BusValue {
-    /// What was written; a body begins at a multiple of 8.
+    /// The written bytes. A body starts at a multiple of 8.
     private(set) var bytes: [UInt8] = []
 
-    /// Containers within containers that are still filled; sd-bus allows 64 of each kind.
+    /// The limit of nested containers that are still filled. sd-bus allows 64 of each kind.
     private static let maxDepth = 80
-    /// Bytes of one value; a message of real size is far below, and a client has to bear this.
+    /// The size limit of one value. Real messages are far smaller, but a client has to handle this.
     private static let maxBytes = 1 << 20
 
-    /// Texts that mean something to those who read; other ones never come up by chance.
+    /// Texts with a meaning to their readers, which would not occur by chance.
     private static let words = [
         "user", "greeter", "x11", "wayland", "active", "closing", "Class", "Type", "State", "LockedHint", "IdleHint",
         "IdleSinceHint", "c1", "/org/freedesktop/login1/session/c1", "/", "org.freedesktop.Notifications",
@@ -43,7 +43,7 @@ struct BusValue {
         bytes.append(0)
     }
 
-    /// What was written, then these bytes, then zeros up to a multiple of 8.
+    /// The written bytes, then these bytes, then zeros up to a multiple of 8.
     func padded(_ more: [UInt8]) -> [UInt8] {
         var whole = self
         whole.bytes += more
@@ -51,7 +51,7 @@ struct BusValue {
         return whole.bytes
     }
 
-    /// Values of all types of a signature; of one that is none as many as can be told apart.
+    /// Writes values of all types of a signature. Of an invalid one, as many as can be recognized.
     mutating func values(_ signature: [UInt8], from input: inout Input) {
         var left = signature[...]
         while let type = Self.type(at: left) {
@@ -88,7 +88,7 @@ struct BusValue {
     private mutating func array(of element: ArraySlice<UInt8>, from input: inout Input, depth: Int) {
         number(UInt32(0))
         let place = bytes.count - 4
-        // The length does not count what stands between it and the first element.
+        // The length does not include the padding between it and the first element.
         if let first = element.first, "xtd({".utf8.contains(first) { align(8) }
         let start = bytes.count
         let choice = Int(input.byte())
@@ -99,7 +99,7 @@ struct BusValue {
         withUnsafeBytes(of: count.littleEndian) { bytes.replaceSubrange(place..<place + 4, with: $0) }
     }
 
-    /// The type that a signature begins with; nil at its end, and where it is none.
+    /// Returns the first type of a signature, or nil at its end, and if it is invalid.
     private static func type(at signature: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var depth = 0
         for (position, letter) in signature.enumerated() {
@@ -124,7 +124,7 @@ struct BusValue {
         }
     }
 
-    /// A text: mostly one of those that are known, or any bytes, or a long one.
+    /// Writes a text: mostly one of the known ones, or any bytes, or a long one.
     static func text(_ input: inout Input) -> [UInt8] {
         let choice = Int(input.byte())
         switch choice {
@@ -135,9 +135,9 @@ struct BusValue {
     }
 }
 
-/// What a message says that its values are.
+/// The signature that a message states for its values.
 enum BusSignature {
-    /// Those that are awaited, and neighbours of them.
+    /// The expected ones, and similar ones.
     private static let known = [
         "", "s", "u", "b", "t", "o", "h", "v", "i", "y", "as", "us", "uu", "sss", "a{sv}", "a(susso)", "a(so)", "av",
         "so", "sa{sv}as", "aas", "(s)", "a(sus)", "vv", "uuu", "a{ss}", "ss", "d",

@@ -2,21 +2,22 @@ import FuzzSupport
 import Glibc
 import LoopIO
 
-/// A bus for one client: lets it in, says what it was given, and closes. What the client says is read and passed over.
+/// A bus for one client: authenticates it, sends the script's bytes, and closes. Messages from the
+/// client are read and ignored.
 ///
-/// Both buses, the system's and the user's, are found here.
+/// Both buses, the system's and the user's, have this address.
 final class PlayedBus: Sendable {
-    /// How long a client may take to come, or to say the next thing: none takes a thousandth of it.
+    /// The time limit for a client to connect, or to send its next message. None takes a thousandth of it.
     private static let patience: Int32 = 5000
 
     private let listener: Descriptor
     private let script: [UInt8]
 
-    /// - Parameter script: what it says to a client that it has let in.
+    /// - Parameter script: the bytes that are sent to an authenticated client.
     init(saying script: [UInt8]) throws(Errno) {
         self.script = script
         listener = Descriptor(owning: try SystemCall.retrying { socket(AF_UNIX, Self.type, 0) })
-        // In no folder, so that nothing is left behind. One at a time.
+        // In no folder, so that nothing remains. One at a time.
         let name = "handoff-fuzz-\(getpid())"
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -38,7 +39,7 @@ final class PlayedBus: Sendable {
 
     private static let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
-    /// Serves a client to its end, on a thread of its own.
+    /// Serves a client to its end, on its own thread.
     func serve() {
         guard Self.isReadable(listener.raw) else { fatalError("nobody comes to the bus") }
         let client = accept(listener.raw, nil, nil)
@@ -49,7 +50,7 @@ final class PlayedBus: Sendable {
             let count = script[sent...].withUnsafeBytes {
                 send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
-            // The client has gone.
+            // The client has disconnected.
             guard count > 0 else { return }
             sent += count
         }
@@ -57,7 +58,7 @@ final class PlayedBus: Sendable {
         while Self.read(client) != nil {}
     }
 
-    /// Answers what a client says before its first message.
+    /// Replies to the lines that a client sends before its first message.
     private func letIn(_ client: Int32) -> Bool {
         var asked: [UInt8] = []
         while !asked.contains("BEGIN\r\n".utf8) {
@@ -70,7 +71,7 @@ final class PlayedBus: Sendable {
             switch words.first {
             case "NEGOTIATE_UNIX_FD": answer += "AGREE_UNIX_FD\r\n"
             case "BEGIN": break
-            // Who says who he is, at once or when asked for it.
+            // A client that authenticates, immediately or on request.
             case "DATA",
                 _ where words.count > 2:
                 answer += "OK 0123456789abcdef0123456789abcdef\r\n"

@@ -6,15 +6,17 @@ import HandoffJSON
 import LoopIO
 import Timing
 
-/// What a bus, and those on it, answer to `handoff-desktop`: replies of any types and sizes, errors and signals, in any order and
-/// from anybody, through sd-bus and all that reads it. The first byte chooses who asks; the rest is what is answered.
+/// Replies of a bus, and of its services, to `handoff-desktop`: replies of any types and sizes,
+/// errors and signals, in any order and from any sender, through sd-bus and all of its readers. The
+/// first byte selects the caller. The rest are the replies.
 ///
-/// What must hold: every call ends, and what is told to the daemon of it fits a message and reads the same there.
+/// Invariants: every call ends, and every resulting report to the daemon fits a message and reads
+/// the same there.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
     do {
-        // The numbers are those of the first call behind greeting and matches.
+        // The numbers are those of the first call after greeting and matches.
         switch input.byte() % 6 {
         case 0: try follow(BusScript.bytes(&input, answering: 6), readSessions)
         case 1: try follow(BusScript.bytes(&input, answering: 6), readNotifications)
@@ -29,7 +31,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-// MARK: - Those that wait
+// MARK: - Blocking calls
 
 private func ask(_ script: [UInt8], _ call: () -> Void) throws {
     let bus = try PlayedBus(saying: script)
@@ -47,9 +49,10 @@ private func activate() {
     try? BusApp(name: "org.example.A", path: "/org/example/A", token: "t").activate(within: .seconds(3))
 }
 
-// MARK: - Those that follow
+// MARK: - Subscriptions
 
-/// Runs a loop until the bus has said everything and the client has gone. Time passes on it, so that what is asked again later is.
+/// Runs a loop until the bus has sent everything and the client has disconnected. Its time
+/// advances, so that repeated requests occur.
 private func follow(_ script: [UInt8], _ begin: (EventLoop) -> () -> Void) throws {
     let bus = try PlayedBus(saying: script)
     let clock = ManualClock()
@@ -65,7 +68,7 @@ private func follow(_ script: [UInt8], _ begin: (EventLoop) -> () -> Void) throw
     thread.join()
 }
 
-/// Has a second pass in each turn. Unchecked Sendable: only the loop's thread uses it.
+/// Makes a second pass in each turn. Unchecked Sendable: only the loop's thread uses it.
 private final class Time: @unchecked Sendable {
     private let clock: ManualClock
     private unowned let loop: EventLoop
@@ -99,10 +102,10 @@ private func readNotifications(_ loop: EventLoop) -> () -> Void {
     return { screen.server?.stop() }
 }
 
-/// Who asks the notification server for everything as soon as there may be one.
+/// A client that sends the notification server all requests as soon as there may be one.
 private final class Screen {
     private(set) var server: NotificationServer?
-    /// Whether the server has said what it can do; before that nothing is believed.
+    /// Whether the server has reported its capabilities. Before that nothing is trusted.
     private var isKnown = false
 
     init(loop: EventLoop) {
@@ -135,7 +138,7 @@ private final class Screen {
     }
 }
 
-/// What is told to the daemon fits a message, and is there what it was here.
+/// A report to the daemon fits a message, and reads the same there.
 private func requireSame<Value: ControlMessage>(_ value: Value) {
     let text = JSON.object(value.json).encoded()
     require(text.count <= VarlinkFramer.maxMessage / 2, "\(Value.self) has \(text.count) bytes")

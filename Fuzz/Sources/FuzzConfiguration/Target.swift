@@ -1,7 +1,7 @@
 import FuzzSupport
 import HandoffConfiguration
 
-/// The configuration file, and the command line. The first byte chooses.
+/// The configuration file, and the command line. The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)

@@ -4,8 +4,9 @@ import HandoffDesktop
 import HandoffJSON
 import HandoffModel
 
-/// What a client sends to the control socket, and a server to a client: messages in any cuts, and the parameters of
-/// every method. The first byte chooses the side, the second the size of the cuts.
+/// Data from a client to the control socket, and from a server to a client: messages in pieces of
+/// any size, and the parameters of every method. The first byte selects the side, the second the
+/// size of the pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -24,7 +25,7 @@ private let service = VarlinkService(version: "1", interfaces: HandoffInterfaces
 private func serve(_ pieces: [[UInt8]]) {
     var machine = VarlinkServerMachine()
     for piece in pieces {
-        // A driver does not read while the machine wants none.
+        // A driver does not read while the state machine accepts no input.
         guard machine.wantsInput else { return }
         var actions = machine.received(piece)[...]
         var served = 0
@@ -76,7 +77,7 @@ private func ask(_ pieces: [[UInt8]]) {
     _ = machine.receivedEnd()
 }
 
-/// Reads the parameters as each of the methods would.
+/// Decodes the parameters as each of the methods would.
 private func parameters(of call: VarlinkCall) {
     desktop(call.parameters)
     _ = try? AttachRequest(json: call.parameters)
@@ -93,7 +94,7 @@ private func parameters(of call: VarlinkCall) {
     }
 }
 
-/// What the daemon asks of handoff-desktop, and what that answers: each side reads it as of an enemy.
+/// The daemon's calls to handoff-desktop, and the replies. Each side treats the other as untrusted.
 private func desktop(_ parameters: JSONObject) {
     _ = try? NotificationEvent(json: parameters)
     _ = (try? NetworkNames(json: parameters))?.byInterface

@@ -2,17 +2,18 @@ import FuzzSupport
 import HandoffDiscovery
 import LoopIO
 
-/// A directory, and a network on which anybody says anything in any order. It drives the directory as the driver does: reports,
-/// then `settle`, then what is wanted.
+/// A directory, and a network on which any host announces anything in any order. It drives the
+/// directory as the driver does: reports, then `settle`, then the wanted queries.
 enum Network {
-    /// Steps of a few bytes. What must hold: whoever listens knows what the directory told and nothing else; what is told comes
-    /// from links that count; the questions and the memory are bounded; and when all has gone, nothing is left.
+    /// Steps of a few bytes. Invariants: listeners know exactly the state that the directory
+    /// reported. Every report is based on links that count. Queries and memory are bounded. After
+    /// all records are removed, nothing remains.
     static func play(_ input: inout Input) {
         let choice = input.byte()
         let options = DiscoveryOptions(
             interfaces: choice & 1 == 0 ? [] : ["eth0"], useIPv4: choice & 2 == 0, useIPv6: choice & 4 == 0)
         var run = Run(options)
-        // A few hundred steps have all that is to be found; more only take longer.
+        // A few hundred steps can find everything. More only take longer.
         for _ in 0..<300 where !input.isEmpty { run.step(&input) }
         run.end()
     }
@@ -74,7 +75,7 @@ enum Network {
             if choice & 0x80 == 0 { settle() }
         }
 
-        /// All records go. Whoever listened is told so.
+        /// All records are removed. Listeners are notified.
         mutating func end() {
             directory.libraryLost()
             directory.sweep()
@@ -86,14 +87,14 @@ enum Network {
 
         private var instanceQueries: [RecordQuery] { wanted.filter { $0.kind == .instances } }
 
-        /// Members `m0` to `m15`, and strangers.
+        /// Members `m0` to `m15`, and unknown devices.
         private static func name(_ number: UInt8, _ step: UInt8) -> String {
             number < 16 ? "m\(number)" : "s\(number)-\(step >> 6)"
         }
 
         private static func pointer(_ name: String) -> [UInt8]? { DomainName("\(name)._handoff._tcp.local")?.wire }
 
-        /// A query that runs for an instance, or one that has just been stopped.
+        /// A query that runs for an instance, or one that was just stopped.
         private func query(_ choice: UInt8, _ input: inout Input) -> RecordQuery? {
             let kinds: [RecordQuery.Kind] = [.text, .target, .ipv4, .ipv6]
             let number = input.byte()
@@ -106,7 +107,7 @@ enum Network {
                 interface: query.interface)
         }
 
-        /// What a record of that kind says: right, or any bytes.
+        /// The data of a record of that kind: valid, or any bytes.
         private func data(_ query: RecordQuery, _ choice: UInt8, _ input: inout Input) -> [UInt8] {
             if choice == 31 { return input.bytes(Int(input.byte())) }
             switch query.kind {
@@ -118,7 +119,7 @@ enum Network {
             }
         }
 
-        /// Many instances at once, as of somebody who wants all places.
+        /// Many instances at once, as from a host that wants to use up all places.
         private mutating func flood(_ choice: UInt8, isMember: Bool, on link: RecordLink) {
             let all = isMember ? Self.members : Self.strangers
             for query in instanceQueries {
@@ -143,7 +144,7 @@ enum Network {
             wanted = directory.takeWanted() ?? wanted
             require(directory.settle().isEmpty && directory.takeWanted() == nil, "there is news without a report")
             require(told.count <= ServiceDirectory.maxInstances, "more instances are told than are kept")
-            // On each interface: one question for all, a text for each, and the rest for those that are being resolved.
+            // On each interface: one query for all, a text for each, and the rest for those that are being resolved.
             let most = 1 + ServiceDirectory.maxInstances + 3 * ServiceDirectory.maxResolving
             require(wanted.count <= most, "too much is asked")
             require(Set(wanted.map(\.interface)).count <= 1, "two interfaces are asked where one is named")

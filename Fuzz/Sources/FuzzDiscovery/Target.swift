@@ -2,8 +2,8 @@ import FuzzSupport
 import HandoffDiscovery
 import LoopIO
 
-/// What the network says of who is there: names, texts and targets of records, the kernel's messages about addresses, and records
-/// that come and go in any order. The first byte chooses.
+/// Discovery data from the network: names, texts and targets of records, the kernel's messages
+/// about addresses, and records that appear and disappear in any order. The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -16,7 +16,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What is read of a record is the same after it was written, and has no byte that another program might misread.
+/// The data read from a record is the same after it was written, and has no byte that another
+/// program might misinterpret.
 private func records(_ bytes: [UInt8]) {
     if let name = DomainName(wire: bytes[...]) {
         require(DomainName(wire: name.wire[...]) == name, "a name reads differently")
@@ -39,8 +40,8 @@ private func records(_ bytes: [UInt8]) {
     }
 }
 
-/// The kernel's messages. The second byte cuts the datagram: what comes of its beginning is the beginning of what comes of it
-/// all. And the kernel may tell everything once more.
+/// The kernel's messages. The second byte truncates the datagram: the result of a prefix is a
+/// prefix of the whole result. The kernel may also repeat all messages.
 private func netlink(_ input: inout Input) {
     let share = Int(input.byte())
     let bytes = input.rest
@@ -68,8 +69,8 @@ private func netlink(_ input: inout Input) {
     }
 }
 
-/// Two implementations that know of three instances. An instance is gone when nobody knows it, and what one does not know the
-/// other fills in.
+/// Two implementations that know three instances. An instance has disappeared when neither knows
+/// it, and data that one lacks is taken from the other.
 private func merge(_ input: inout Input) {
     var services = MergedServices()
     var known: [String: Set<DiscoveryKind>] = [:]

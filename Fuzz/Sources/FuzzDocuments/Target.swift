@@ -1,8 +1,8 @@
 import FuzzSupport
 import HandoffDocuments
 
-/// URLs of documents and files, addresses of repositories, git's configuration, and the file of shared roots. The first byte
-/// chooses.
+/// URLs of documents and files, addresses of repositories, git's configuration, and the file of
+/// shared roots. The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)

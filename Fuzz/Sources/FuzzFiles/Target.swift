@@ -2,10 +2,11 @@ import FuzzSupport
 import HandoffAccount
 import HandoffCrypto
 
-/// The binary files: identity, counter of starts, account, exported account, and the roster inside them.
+/// The binary files: identity, counter of starts, account, exported account, and the roster inside
+/// them.
 ///
-/// The first byte chooses; its highest bit puts a right header and checksum around what follows, which no mutation
-/// would find.
+/// The first byte selects one. Its highest bit adds a valid header and checksum to the input, which
+/// no mutation would find.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -40,10 +41,10 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Without scrypt's cost, which is not what is tested here.
+/// Without scrypt's cost, which is not tested here.
 private let passphrase = SecretBytes(copying: [0x61])
 
-/// What could be read is read as well behind a passphrase, and not with one byte changed.
+/// A readable account can also be read with a passphrase, and not after one byte is changed.
 private func protect(_ account: AccountFile) {
     guard let file = try? account.encoded(passphrase: passphrase, seal: .trivial),
         let read = try? AccountFile(decoding: file, passphrase: passphrase, seal: .trivial)
@@ -57,7 +58,7 @@ private func protect(_ account: AccountFile) {
         (try? AccountFile(decoding: again, passphrase: passphrase, seal: .trivial)) == nil, "a changed export opens")
 }
 
-/// The content with the header and the checksum that make it a whole file.
+/// The content with the header and the checksum of a complete file.
 private func whole(_ format: FileFormat, _ content: [UInt8], form: UInt16 = 0) -> [UInt8] {
     let length = UInt32(clamping: content.count)
     let header =

@@ -3,9 +3,9 @@ import HandoffAccount
 import HandoffModel
 import HandoffProtocol
 
-/// What a peer sends on a connection: frames in any cuts, and what is inside each of them.
+/// Data of a peer on a connection: frames in pieces of any size, and the content of each of them.
 ///
-/// The first byte chooses the state of the connection, the second the size of the cuts.
+/// The first byte selects the state of the connection, the second the size of the pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)

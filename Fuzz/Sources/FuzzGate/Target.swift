@@ -4,8 +4,9 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// What strangers do before the gate: bytes of one connection in any cuts, connections of several sources that come, end and
-/// run out of time, and the places at the gates of others. The first byte chooses.
+/// Unauthenticated data at the gate: bytes of one connection in pieces of any size, connections of
+/// several sources that arrive, end and time out, and this device's own attempts at the gates of
+/// others. The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -17,9 +18,10 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// One connection. The cuts change nothing: what is complete whole is complete in pieces, at the same byte; nothing that came
-/// is lost or added. The second byte is the size of the cuts; with its highest bit an honest head stands before the rest, with the next one the token
-/// may be missing.
+/// One connection. The size of the pieces does not matter: input that is complete in one piece is
+/// complete in several, at the same byte, and no byte is lost or added. The second byte is the size
+/// of the pieces. With its highest bit a valid head precedes the rest, and with the next one the
+/// token may be missing.
 private func read(_ input: inout Input) {
     let choice = input.byte()
     if choice >= 0x80 {
@@ -36,7 +38,7 @@ private func read(_ input: inout Input) {
     for piece in input.pieces(of: choice & 0x3f) {
         last = cut.append(piece)
         taken += piece.count
-        // The listener hands on or closes what is not incomplete, and does not come back.
+        // The listener accepts or closes every connection that is not incomplete, and does not return to it.
         if last != .incomplete { break }
     }
     switch last {
@@ -50,11 +52,12 @@ private func read(_ input: inout Input) {
     }
 }
 
-/// Steps of one input; more only take longer.
+/// The maximum number of steps of one input. More only take longer.
 private let maxSteps = 500
 
-/// Many connections. There are never more than the limits say, in all and from one source; the newest is always taken, and
-/// while its own source has its full number, one of these pays, so that nobody displaces more of others than his share.
+/// Many connections. There are never more than the limits allow, in total and from one source. The
+/// newest is always accepted. While its own source has the maximum number, one of that source is
+/// closed, so that no source displaces more of others than its share.
 private func admit(_ input: inout Input) {
     var limits = TransportLimits()
     limits.maxUngated = 1 + Int(input.byte() % 12)
@@ -96,8 +99,8 @@ private func admit(_ input: inout Input) {
     }
 }
 
-/// Our own attempts. Never more than the limit stand before one gate, each is let in once and in its turn, and nobody waits
-/// before a gate that is free.
+/// This device's own attempts. Never more than the limit wait at one gate, each is admitted once
+/// and in order, and none waits at a free gate.
 private func queue(_ input: inout Input) {
     let perAddress = 1 + Int(input.byte() % 3)
     var slots = AddressSlots(perAddress: perAddress)

@@ -2,7 +2,8 @@ import FuzzSupport
 import HandoffHandlers
 import HandoffModel
 
-/// Files that declare apps, the file of the user's choices, names of units, and addresses of pages. The first byte chooses.
+/// Files that declare apps, the file of the user's choices, names of units, and addresses of pages.
+/// The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)

@@ -2,8 +2,9 @@ import FuzzSupport
 import HandoffJSON
 import HandoffModel
 
-/// JSON: what is read can be written, and reads the same again; so does userInfo through its typed form. And what is read in one pass
-/// is what jansson reads, to which an escape in a key leaves it.
+/// JSON: every value that is read can be written, and reads the same again. So does userInfo
+/// through its typed form. The result of the single-pass reader is that of jansson, which handles
+/// the input if a key contains an escape.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let limits = JSONLimits(bytes: 1 << 16)
@@ -31,7 +32,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What an object says whose only member is the text of a value.
+/// Returns the value of an object whose only member is the text of a value.
 private func read(_ key: String, _ value: [UInt8]) -> JSON? {
     let text = Array("{\"\(key)\":".utf8) + value + Array("}".utf8)
     return try? JSON(parsing: text, limits: JSONLimits(bytes: 1 << 17, depth: 12, members: 100, values: 1000))

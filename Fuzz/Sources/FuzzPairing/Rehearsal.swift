@@ -24,7 +24,7 @@ enum Rehearsal {
     private static let scalarA = make { try? P256Scalar(reducing: SecretBytes(copying: [4])) }
     private static let scalarB = make { try? P256Scalar(reducing: SecretBytes(copying: [5])) }
 
-    /// Ke of the rehearsal, computed beside the sessions.
+    /// Ke of the rehearsal, computed independently of the sessions.
     private static let sharedKey: SecretBytes = make {
         let identities = SPAKE2Identities(
             a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
@@ -39,7 +39,7 @@ enum Rehearsal {
         return try? a.keys(for: b.share)?.sharedKey
     }
 
-    /// `plaintext` as the frame that the side would take next, sealed as the other side would.
+    /// Returns `plaintext` as the frame that the side expects next, sealed as the other side would.
     static func sealed(_ plaintext: [UInt8], _ number: Int, isToInviter: Bool) -> [UInt8] {
         guard
             var seal = try? PairingSeal(

@@ -3,10 +3,11 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffPairing
 
-/// What a stranger sends to either side of a pairing session, and what a person pastes or types.
+/// Untrusted data to either side of a pairing session, and text that a user pastes or types.
 ///
-/// The first byte chooses the target, the second how far the session has come (low four bits) and, by its highest bit,
-/// whether the input is sealed as the next frame, which no mutation would manage; the third is the size of the cuts.
+/// The first byte selects the target. The second is the progress of the session (low four bits)
+/// and, by its highest bit, whether the input is sealed as the next frame, which no mutation could
+/// do. The third is the size of the pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)

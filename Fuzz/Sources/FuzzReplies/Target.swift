@@ -3,11 +3,12 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 
-/// What a daemon answers to a client: each value that a client reads, and replies to several calls in any cuts; and the same
-/// for the server's side of a connection.
+/// Replies of a daemon to a client: each value that a client reads, and replies to several calls in
+/// pieces of any size. Also tests the server's side of a connection.
 ///
-/// The first byte chooses: a value (the second byte says which; the rest is JSON), a client or a server (the second byte is
-/// the size of the cuts). What must hold: a value reads the same after it is written, and the cuts change nothing.
+/// The first byte selects a value (the second byte selects which, and the rest is JSON), a client
+/// or a server (the second byte is the size of the pieces). Invariants: a value reads the same
+/// after it is written, and the size of the pieces does not matter.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -26,18 +27,18 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let size = input.byte()
         let whole = serve([input.rest])
         let cut = serve(input.pieces(of: size))
-        // A violation behind calls that were read ahead ends these as well.
+        // A violation after calls that were read ahead also ends these.
         require(zip(whole, cut).allSatisfy(==), "a server understands other calls when they come in pieces")
     }
     return 0
 }
 
-/// What a client has made of a stream of replies.
+/// A client's result of a stream of replies.
 private struct Understood {
     var replies: [VarlinkReply] = []
     var abandoned = 0
     var end: VarlinkClientMachine.Reason?
-    /// What came behind the reply that made the connection a raw stream; nil when there was none.
+    /// The bytes after the reply that turned the connection into a raw stream, or nil without one.
     var raw: [UInt8]?
 
     func isEqual(to other: Understood) -> Bool {
@@ -45,7 +46,8 @@ private struct Understood {
     }
 }
 
-/// A client that has sent some calls: up to three, the first of which may be one that goes on, the last an upgrade.
+/// A client that has sent some calls: up to three, of which the first may have several replies, and
+/// the last may be an upgrade.
 private func ask(_ calls: UInt8, _ pieces: [[UInt8]]) -> Understood {
     var machine = VarlinkClientMachine()
     _ = machine.call(VarlinkCall(method: ControlMethod.watch.rawValue, parameters: [:], more: calls & 1 == 1))
@@ -84,7 +86,7 @@ private func ask(_ calls: UInt8, _ pieces: [[UInt8]]) -> Understood {
     return understood
 }
 
-/// A server that answers each call at once; the calls that it was given.
+/// A server that answers each call immediately, and the calls that it received.
 private func serve(_ pieces: [[UInt8]]) -> [VarlinkCall] {
     var machine = VarlinkServerMachine()
     var served: [VarlinkCall] = []
@@ -92,7 +94,7 @@ private func serve(_ pieces: [[UInt8]]) -> [VarlinkCall] {
         var actions = machine.received(piece)[...]
         while let action = actions.popFirst() {
             guard case .dispatch(let call, let id) = action else { continue }
-            // Bytes behind a call for a stream may come before or after the answer, which decides what they are.
+            // Bytes after a call for a stream may arrive before or after the reply, which determines their meaning.
             if call.upgrade { return served }
             served.append(call)
             actions += machine.reply(to: id, [:], continues: false)

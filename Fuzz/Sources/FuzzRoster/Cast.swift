@@ -2,7 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// Eight devices with fixed keys, of which the first made the account; four tickets; and what they say.
+/// Eight devices with fixed keys, of which the first created the account, four tickets, and their statements.
 enum Cast {
     private static let keys: [SigningKey] = (0..<12).compactMap { number in
         try? SigningKey(seed: SecretBytes(copying: [UInt8](repeating: UInt8(number), count: 32)))
@@ -13,7 +13,7 @@ enum Cast {
     nonisolated(unsafe) private static var made: [UInt32: Statement] = [:]
     nonisolated(unsafe) private static var judged: [[UInt8]: Bool] = [:]
 
-    /// The account with its founding statement only.
+    /// The account with only its founding statement.
     static let roster: Roster = {
         guard let founding = try? Statement.sign(.found(nonce: nonce), accountID: accountID, with: keys[0]),
             let roster = try? Roster(founding: founding)
@@ -21,11 +21,11 @@ enum Cast {
         return roster
     }()
 
-    /// The statement that four bytes stand for: kind, signer, subject, and what else it says.
+    /// Returns the statement encoded in four bytes: kind, signer, subject, and the rest of its content.
     static func statement(_ bytes: [UInt8]) -> Statement? {
         guard bytes.count == 4 else { return nil }
         let kind = bytes[0] >= 240 ? 7 : bytes[0] % 7
-        // Few that differ: signing costs more than merging.
+        // Few different ones, because signing costs more than merging.
         let said = kind < 3 ? 0 : kind < 5 ? bytes[3] : bytes[3] & 15
         let number = [kind, bytes[1] % 8, bytes[2] % 8, said].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         if let known = made[number] { return known }
@@ -57,7 +57,8 @@ enum Cast {
         return statement
     }
 
-    /// Whether all signatures are right. Each is checked once, as mutations leave most statements of a list as they are.
+    /// Returns whether all signatures are valid. Each is checked once, because mutations leave most
+    /// statements of a list unchanged.
     static func areGenuine(_ statements: [Statement]) -> Bool {
         statements.allSatisfy { statement in
             let bytes = statement.encoded
@@ -69,6 +70,6 @@ enum Cast {
         }
     }
 
-    /// Verdicts that are kept: some 50 MiB.
+    /// Cached results: some 50 MiB.
     private static let maxKept = 50_000
 }

@@ -3,12 +3,13 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// What members and strangers can put into a roster: bytes of a list of statements, and statements of any signer about
-/// anybody in any order.
+/// Data that members and unknown devices can put into a roster: bytes of a list of statements, and
+/// statements of any signer about any subject in any order.
 ///
-/// With the first bit of the first byte the rest is a list as it comes; else four bytes make one genuine statement, which
-/// no mutation would find. What must hold: the order of merging changes nothing, and what is written reads the same. The next
-/// bits say which of these is looked at, as each merge takes its time.
+/// If the first bit of the first byte is set, the rest is a list as it is received. Otherwise four
+/// bytes make one genuine statement, which no mutation would find. Invariants: the order of merging
+/// does not matter, and a written roster reads the same. The next bits select one of these checks,
+/// because each merge takes its time.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -17,7 +18,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let decoded = try? StatementList.decode(input.rest) else { return 0 }
         require(StatementList.encode(decoded) == input.rest, "a list reads differently")
         guard let first = decoded.first(where: { $0.content.kind == .found }) else { return 0 }
-        // Checking signatures is slow; twenty statements have all that is to be found.
+        // Checking signatures is slow. Twenty statements are enough to find everything.
         let statements = Array(decoded.prefix(20))
         guard let roster = try? Roster(founding: first) else { return 0 }
         if Cast.areGenuine(statements) { check(choice >> 1, roster, statements) } else { refuse(roster, statements) }
@@ -27,7 +28,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Statements of which one is forged, or none of this account: all are taken, without that one, or none, in any order.
+/// Statements of which one is forged, or none of this account. All except the forged one are
+/// accepted, or none, in any order.
 private func refuse(_ empty: Roster, _ statements: [Statement]) {
     var forward = empty
     var backward = empty
@@ -37,7 +39,7 @@ private func refuse(_ empty: Roster, _ statements: [Statement]) {
     same(forward, backward)
 }
 
-/// Statements whose signatures are right: what is checked here is all that follows from them, and no signature again.
+/// Statements with valid signatures. This checks everything that results from them, without checking signatures again.
 private func check(_ choice: UInt8, _ empty: Roster, _ statements: [Statement]) {
     switch choice % 3 {
     case 0: checkOrder(empty, statements)
@@ -55,7 +57,7 @@ private func checkOrder(_ empty: Roster, _ statements: [Statement]) {
         "a removed device is live")
 }
 
-/// Two devices that heard of different halves, and then of each other.
+/// Two devices that received different halves, and then the other's half.
 private func checkHalves(_ empty: Roster, _ statements: [Statement]) {
     let half = statements.count / 2
     guard let first = merge(empty, Array(statements.prefix(half))),
@@ -65,7 +67,7 @@ private func checkHalves(_ empty: Roster, _ statements: [Statement]) {
     var two = second
     require((try? one.merge(second)) != nil && (try? two.merge(first)) != nil, "rosters of one account do not merge")
     same(one, two)
-    // Once more changes nothing.
+    // Merging again changes nothing.
     let digest = one.digest
     require((try? one.merge(second))?.hasChanged == false && one.digest == digest, "merging twice changes something")
 }

@@ -3,11 +3,12 @@ import HandoffModel
 import HandoffProtocol
 import Timing
 
-/// Three devices that are heard of by datagrams, records and connections, in any order and again and again.
+/// Three devices that are announced by datagrams, records and connections, in any order and repeatedly.
 enum Neighbourhood {
-    /// Four bytes are a step: what, of which device, the number of its start, and of its change. What must hold: an announcement
-    /// that is older than one that was taken, or than a goodbye, changes nothing; what is told is what is there; nothing is
-    /// believed for longer than its time.
+    /// Four bytes are a step: its kind, the device, the number of its start, and of its change.
+    /// Invariants: an announcement that is older than an accepted one, or than a leave message,
+    /// changes nothing. Every report is the current state. No announcement is trusted for longer
+    /// than its time.
     static func play(_ input: inout Input) {
         let devices = (1...4).compactMap { DeviceID(bytes: [UInt8](repeating: $0, count: 32)) }
         guard devices.count == 4, let label = Label(bytes: [UInt8](repeating: 5, count: 16)) else { return }
@@ -61,11 +62,11 @@ enum Neighbourhood {
         }
     }
 
-    /// What whoever listens to the table knows.
+    /// The state that listeners of the table know.
     private struct Watch {
         let devices: [DeviceID]
         var present: Set<DeviceID> = []
-        /// The newest position that was taken of each.
+        /// The newest accepted position of each.
         var newest: [DeviceID: Position] = [:]
 
         init(devices: [DeviceID]) { self.devices = devices }
@@ -98,7 +99,7 @@ enum Neighbourhood {
             require(peer.boot >= newest[id]?.boot ?? 0, "a hello of an older start brings a device back")
         }
 
-        /// It said goodbye.
+        /// It sent a leave message.
         mutating func isGone(_ id: DeviceID) { require(!present.contains(id), "a device that has gone is there") }
 
         mutating func take(_ changes: [PeerChange], _ table: PeerTable) {

@@ -4,10 +4,11 @@ import HandoffModel
 import HandoffProtocol
 import Timing
 
-/// A connection between two devices, of which the other side sends what it likes, and a driver that does what it is told.
+/// A connection between two devices. The other side sends anything, and the driver follows its instructions.
 enum Session {
-    /// The second byte is the role; then come steps. What must hold: after the first end nothing follows but completions; each
-    /// request is completed exactly once; a merge is asked for one at a time; no request is open more often than may be.
+    /// The second byte is the role. Then follow steps. Invariants: after the first end only
+    /// completions follow. Each request is completed exactly once. Only one merge is requested at a
+    /// time. No request exceeds its limit of open ones.
     static func play(_ input: inout Input) {
         let choice = input.byte()
         let roles: [SessionRole] = [.client, .server(isLive: true), .server(isLive: false)]
@@ -46,7 +47,8 @@ enum Session {
             let argument = step >> 3
             switch step & 7 {
             case 0, 1, 2:
-                // A frame; or bytes that may be none, which a driver that is told not to read keeps in the socket.
+                // A frame, or bytes that may not be one, which a driver that is instructed not to
+                // read keeps in the socket.
                 guard machine.wantsInput || hasEnded else { return }
                 let bytes = step & 7 == 2 ? input.bytes(Int(argument)) : frame(argument, &input)
                 perform(machine.received(bytes, budget: &budget, at: now))

@@ -4,8 +4,9 @@ import HandoffHandlers
 import HandoffModel
 import HandoffProtocol
 
-/// Who speaks to us: names of the units in which apps run, the frames of a connection between devices at any moment of it, and
-/// the announcements of devices that start anew, repeat themselves, say hello and leave. The first byte chooses.
+/// Identities and sessions of peers: names of the units in which apps run, the frames of a
+/// connection between devices at any point of it, and the announcements of devices that restart,
+/// repeat themselves, send hello and leave. The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -17,13 +18,14 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// A unit of ours names its app, as long as the name has room; and nobody but a sandbox refuses what an app calls itself.
+/// A unit started by Handoff names its app, as long as the name has space. Only a sandbox refuses
+/// the id that an app states.
 private func units(_ bytes: [UInt8]) {
     guard let text = String(validating: bytes, as: UTF8.self) else { return }
     if let id = AppID(text) {
         let unit = AppUnit.name(for: id, random: "0123456789abcdef")
         require(unit.utf8.count <= 255, "the name of a unit is too long")
-        // A full name may have been shortened; the longest escape has four bytes.
+        // A full name may have been shortened. The longest escape has four bytes.
         if unit.utf8.count <= 251 { require(AppUnit.app(inUnit: unit) == id, "a unit of ours names another app") }
         require(AppClaim(app: id.text, unit: "\(unit).") == .unverified, "a unit of no kind is an app's")
     }

@@ -8,10 +8,11 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// The files of the state folder that people may edit, and that a crash may cut: static peers, apps that are off, switches, the
-/// administrator's policy, and the log. The first byte chooses.
+/// The files of the state folder that users may edit, and that a crash may truncate: static peers,
+/// disabled apps, switches, the administrator's policy, and the log. The first byte selects one.
 ///
-/// What must hold: what is read is the same after it was written, and a file that is cut is refused or says less, never more.
+/// Invariants: the data read is the same after it was written, and a truncated file is refused or
+/// contains less, never more.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -46,8 +47,8 @@ private func apps(_ bytes: [UInt8]) {
     require(written.count <= bytes.count, "the file grows by being read")
 }
 
-/// Two bytes say when the file is read; a switch that is off with an end goes on when that has come, and not later than its
-/// whole time from now.
+/// Two bytes are the time at which the file is read. A switch that is off until a time is on after
+/// that time, and not later than its whole duration from now.
 private func switches(_ input: inout Input) {
     let hours = UInt64(input.byte()) << 8 | UInt64(input.byte())
     guard let switches = try? Switches(decoding: input.rest) else { return }
@@ -62,14 +63,14 @@ private func switches(_ input: inout Input) {
     }
     require(now.review(at: start) == false, "a second look changes something")
     if let wait = now.wait(at: start) { require(wait >= .zero && wait <= .seconds(30), "nobody looks again in time") }
-    // Also when the wall clock stands still, or was set back to its beginning.
+    // Also if the wall clock stands still, or was set back to its start.
     let year = Duration.seconds(Switches.longest)
     let end = SwitchMoment(unixSeconds: 0, instant: start.instant.advanced(by: year))
     _ = now.review(at: end)
     require(now.entries.allSatisfy { $0.off.until == nil }, "a switch with an end is off for more than a year")
 }
 
-/// A second file never allows what the first one forbids. The first byte says where the cut between them is.
+/// A second file never allows what the first one forbids. The first byte is the position of the split between them.
 private func policy(_ input: inout Input) {
     let share = Int(input.byte())
     let bytes = input.rest
@@ -95,8 +96,8 @@ private func policy(_ input: inout Input) {
     }
 }
 
-/// A page has entries with rising numbers after the one that is asked for, and the pages together have all that there is. The
-/// first two bytes are the number.
+/// A page has entries with increasing numbers after the requested one, and the pages together
+/// contain all entries. The first two bytes are the number.
 private func history(_ input: inout Input) {
     let first = Int(input.byte()) << 8 | Int(input.byte())
     let lines = input.rest
@@ -108,13 +109,13 @@ private func history(_ input: inout Input) {
         let line = JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]
         guard entry.number > .min else { continue }
         let read = HistoryFile.page(after: entry.number - 1, of: [line]).entries
-        // An entry of ours fits; one that somebody else wrote may be longer when it is written by us.
+        // An entry written by Handoff fits. An entry from another writer may be longer when Handoff writes it.
         require(read == [entry] || line.count > 8192, "an entry reads differently")
     }
-    // Those that are passed by with a look are passed by when they are read.
+    // Entries skipped by a quick check are also skipped when they are read.
     let all = HistoryFile.page(after: .min, of: [lines])
     if !all.hasMore { require(all.entries.filter { $0.number > first } == page.entries, "a page lacks an entry") }
-    // A crash may cut the line that is being written.
+    // A crash may truncate the line that is being written.
     guard let last = page.entries.last else { return }
     let line = JSON.object(last.json).encoded()
     let cut = lines + [UInt8(ascii: "\n")] + line.prefix(line.count / 2)

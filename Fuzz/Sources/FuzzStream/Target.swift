@@ -3,10 +3,11 @@ import HandoffControl
 import HandoffJSON
 import HandoffStreams
 
-/// The plaintext of a stream in any cuts, and the parameters of the calls that open streams and pass files.
+/// The plaintext of a stream in pieces of any size, and the parameters of the calls that open
+/// streams and pass files.
 ///
-/// The first byte chooses what is read, the second the size of the cuts; for streams the third is how many bytes an app
-/// takes at a time.
+/// The first byte selects the kind, the second the size of the pieces. For streams the third is the
+/// number of bytes that an app accepts at a time.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -22,7 +23,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What comes of a stream.
+/// The result of a stream.
 private struct Outcome: Equatable {
     var data: [UInt8] = []
     var isEndTold = false
@@ -54,7 +55,7 @@ private func read(_ pieces: [[UInt8]], appetite: Int) -> Outcome {
     return outcome
 }
 
-/// The app takes some of what waits.
+/// The app accepts some of the waiting bytes.
 private func take(_ incoming: inout IncomingBytes, _ appetite: Int, _ outcome: inout Outcome) {
     let (bytes, start) = incoming.takeWaiting()
     let taken = bytes[start...].prefix(appetite)

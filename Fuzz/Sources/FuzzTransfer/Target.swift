@@ -1,9 +1,9 @@
 import FuzzSupport
 import HandoffTransfer
 
-/// What the other side of a transfer sends: messages, chunks and archives, in any cuts.
+/// Data of the other side of a transfer: messages, chunks and archives, in pieces of any size.
 ///
-/// The first byte chooses who reads, the second the size of the cuts.
+/// The first byte selects the reader, the second the size of the pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
@@ -23,7 +23,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func frame(_ bytes: [UInt8]) {
     guard let frame = try? TransferFrame(decoding: bytes[...]) else { return }
     let again = try? TransferFrame(decoding: frame.encoded().dropFirst(4))
-    // What an error says is made safe to show and may be cut; everything else reads as it was.
+    // The text of an error is made safe to display and may be truncated. Everything else reads the same.
     if case .error = frame { return }
     require(again == frame, "a message reads differently")
 }
@@ -32,7 +32,7 @@ private func archive(_ pieces: [[UInt8]], whole: [UInt8]) {
     require(events(of: pieces) == events(of: [whole]), "the cuts make a difference")
 }
 
-/// What the parser says, data put together; an empty text behind it when it failed.
+/// The parser's output with joined data, and an empty text after it if it failed.
 private func events(of pieces: [[UInt8]]) -> [String] {
     var parser = TarParser(limits: TarLimits(bytes: 1 << 20, entries: 100))
     var seen: [String] = []
@@ -55,7 +55,7 @@ private func events(of pieces: [[UInt8]]) -> [String] {
         }
         try parser.finish()
     } catch {
-        // Which bytes of a file came before the failure depends on the cuts.
+        // The bytes of a file before the failure depend on the size of the pieces.
         seen.append("failed: \(error.reason)")
     }
     return seen
@@ -64,7 +64,7 @@ private func events(of pieces: [[UInt8]]) -> [String] {
 private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
     var machine = ReceiverMachine(route: route)
     var ends = 0
-    /// Where the content that came so far ends.
+    /// The end of the content received so far.
     var reached: Int64 = 0
     func advance(_ input: (inout ReceiverMachine) -> Void) {
         input(&machine)
@@ -106,7 +106,7 @@ private func send(_ pieces: [[UInt8]], header: TransferHeader?) {
             switch action {
             case .hashPrefix, .hashEntries: advance { $0.prefixHashed(SHA256Hasher.digest(of: [])) }
             case .findData(let offset):
-                // Behind a hole of three bytes, also where there are not so many.
+                // After a hole of three bytes, also if there are not as many.
                 let data = min(offset, .max - 5) + 3
                 advance { $0.dataFound(data..<data + 2) }
             case .sendBytes(let position, let offset, let length):
