@@ -123,7 +123,9 @@ import Testing
     @Test func `leaving asks first and lists the notified devices`() throws {
         run.typing = ["y"]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [Self.laptop.id])) == .done)
-        #expect(run.diagnostics.contains("Devices that remain: Laptop (1a1a1a1), Phone (2b2b2b2)\nLeave the account? [y/N] "))
+        #expect(
+            run.diagnostics.contains(
+                "Devices that remain: Laptop (1a1a1a1), Phone (2b2b2b2)\nLeave the account? [y/N] "))
         #expect(
             run.output == """
                 left the account; this device has a new identity

@@ -224,7 +224,10 @@ struct DesktopEntryTests {
         (entry("X-Handoff-Domains=bücher.example;"), "line 4: bücher.example is not a domain"),
         (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is not a domain"),
         (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that does not exist: gone"),
-        (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that does not exist"),
+        (
+            entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#),
+            "line 5: Exec names a program that does not exist"
+        ),
         (entry("X-Handoff-Exec=viewer"), "line 4: X-Handoff-Exec takes neither a page (%u) nor a file (%f)"),
         (entry(#"X-Handoff-Exec=sh -c "cat %f""#), "line 4: X-Handoff-Exec has a field code inside quotes"),
         (

@@ -29,7 +29,8 @@ struct ManifestTests {
 
     @Test(arguments: [
         ("{\n\"types\": [\"a\"],,}", "line 2: "), ("[]", "line 1: not a JSON object"),
-        ("{\n\"types\": \"a\"}", "line 2: types is not an array"), ("{\"types\": [7]}", "line 1: types contains a value"),
+        ("{\n\"types\": \"a\"}", "line 2: types is not an array"),
+        ("{\"types\": [7]}", "line 1: types contains a value"),
         (
             "{\"types\": [\"a\"], \"exec\": [\"note\"],\n\"versions\": [\"a 1\"]}",
             "line 2: a 1 is not a type with its first and last version"

@@ -294,7 +294,8 @@ import Testing
         kit.drainQueue()
         #expect(
             kit.story.filter { $0.hasSuffix("receives no callbacks") }.sorted() == [
-                "the application's delegate has been released and receives no callbacks", "the delegate of an activity has been released and receives no callbacks",
+                "the application's delegate has been released and receives no callbacks",
+                "the delegate of an activity has been released and receives no callbacks",
                 "the scene's delegate has been released and receives no callbacks",
             ])
     }
