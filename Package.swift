@@ -369,7 +369,10 @@ let package = Package(
             sources: ["reader-5.swift"], swiftSettings: common),
         .target(
             name: "HandoffTestSupport",
-            dependencies: ["HandoffControl", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer", "LoopIO"],
+            dependencies: [
+                "HandoffControl", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer",
+                "LoopIO", "Timing",
+            ],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(
             name: "HandoffTestingTests", dependencies: ["HandoffKit", "HandoffTesting"], swiftSettings: common),
