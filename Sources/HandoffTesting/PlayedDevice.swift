@@ -39,8 +39,8 @@ final class PlayedDevice {
     }
 
     /// What it is to the others.
-    func origin(of session: PlayedSession? = nil) -> ControlOrigin {
-        ControlOrigin(
+    func origin(of session: PlayedSession? = nil) -> Origin {
+        Origin(
             device: id, deviceName: name, deviceKind: .desktop, app: session?.request.app,
             appVersion: session?.request.version)
     }

@@ -33,7 +33,7 @@ import Testing
 
     private static func activity() throws -> ContinuedActivity {
         var origin = Sample.origin
-        origin = ControlOrigin(
+        origin = Origin(
             device: origin.device, deviceName: all, deviceKind: origin.deviceKind, app: all, appVersion: all)
         let content = ActivityContent(
             // A key of JSON has no NUL, and a team 255 bytes.

@@ -43,7 +43,7 @@ final class PublishedStreams {
     /// A stream that is served.
     private struct Serving {
         let activity: ActivityID
-        let device: ControlOrigin
+        let device: Origin
         /// The connection until the stream is open.
         var client: ControlClient?
         var transfer: SenderTransfer?
@@ -82,7 +82,7 @@ final class PublishedStreams {
     }
 
     /// Takes a stream that a device asks for, and sends. One that is for something else than our content is told so.
-    func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: ControlOrigin) {
+    func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: Origin) {
         var serving = Serving(activity: activity, device: device)
         do throws(ClientError) {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)

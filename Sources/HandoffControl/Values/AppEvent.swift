@@ -70,18 +70,18 @@ package enum AppEvent: ControlMessage {
     /// The state that was saved has been sent to another device.
     case saved(ActivityID)
     /// An activity of this type is on its way; `continue` or `didFail` follows.
-    case willContinue(ContinuationID, ActivityType, ControlOrigin)
+    case willContinue(ContinuationID, ActivityType, Origin)
     /// The activity has arrived; answer with `AnswerContinue`.
     case `continue`(ContinuationID, ContinuedActivity)
     /// The activity that was on its way does not come.
     case didFail(ContinuationID, ActivityType, HandoffFailure)
     /// Another device continues the activity.
-    case continued(ActivityID, by: ControlOrigin)
+    case continued(ActivityID, by: Origin)
     /// The user of the device that the activity was sent to does not want it.
-    case declined(ActivityID, by: ControlOrigin)
+    case declined(ActivityID, by: Origin)
     /// The device that continued the activity asks for a stream; take it with `OpenStream` within 30 seconds. With a resource
     /// it is for that alone, and an app that does not know it leaves the stream.
-    case stream(ActivityID, StreamID, from: ControlOrigin, resource: StreamResource? = nil)
+    case stream(ActivityID, StreamID, from: Origin, resource: StreamResource? = nil)
     /// The activity expired, or was replaced.
     case withdrawn(ActivityID)
 

@@ -89,10 +89,10 @@ package struct ContinuedActivity: ControlValue {
     /// Whether continuation streams can be asked for.
     package var streams: Bool
     /// The device and the app that it came from.
-    package var origin: ControlOrigin
+    package var origin: Origin
 
     /// What a payload from another device becomes for the app that continues it.
-    package init(id: ActivityID, content: ActivityContent, origin: ControlOrigin) {
+    package init(id: ActivityID, content: ActivityContent, origin: Origin) {
         self.id = id
         type = content.type
         title = content.title
@@ -119,30 +119,7 @@ package struct ContinuedActivity: ControlValue {
     }
 }
 
-/// `Origin`: the device and the app that an activity came from.
-package struct ControlOrigin: ControlValue {
-    /// The device.
-    package var device: DeviceID
-    /// Its name.
-    package var deviceName: String
-    /// What it is.
-    package var deviceKind: DeviceKind
-    /// What the app there calls itself.
-    package var app: String?
-    /// The version that the app there names.
-    package var appVersion: String?
-
-    /// An origin with these properties.
-    package init(
-        device: DeviceID, deviceName: String, deviceKind: DeviceKind, app: String? = nil, appVersion: String? = nil
-    ) {
-        self.device = device
-        self.deviceName = deviceName
-        self.deviceKind = deviceKind
-        self.app = app
-        self.appVersion = appVersion
-    }
-
+extension Origin: ControlValue {
     /// The fields as `JSONObject(encoding:absent:)` has them; see ``ContinuedActivity/json``.
     package var json: JSONObject {
         JSONObject(distinct: [

@@ -19,7 +19,8 @@ extension AccountService {
         guard let state = core.accountStore.state, state.view.isLive(core.accountStore.deviceID) else {
             return [
                 ControlDevice(
-                    id: core.accountStore.deviceID, name: core.name, label: core.name, kind: core.kind, isSelf: true,
+                    id: core.accountStore.deviceID, name: core.name, label: core.name, kind: core.peers.kind,
+                    isSelf: true,
                     online: true)
             ]
         }
@@ -28,15 +29,15 @@ extension AccountService {
         let unfinished = core.accountStore.unfinished
         return state.view.live.sorted().map { id in
             let isSelf = id == core.accountStore.deviceID
-            let peer = core.network.table[id]
+            let peer = core.peers.table[id]
             return ControlDevice(
                 id: id, name: snapshot.name(of: id), label: snapshot.label(of: id),
-                kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
-                online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
+                kind: isSelf ? core.peers.kind : peer?.kind ?? .other, isSelf: isSelf,
+                online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.peers[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
-                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
-                asleepSince: core.client.asleepSince(id).map { Double($0) })
+                    ? nil : core.peers[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
+                asleepSince: core.peers.asleepSince(id).map { Double($0) })
         }
     }
 
@@ -74,7 +75,7 @@ extension AccountService {
         core.accountStore.remove(device, dropping: Set(dropped)) { [core] result in
             switch result {
             case .success(let state):
-                let confirmed = core.members.holders.union([core.accountStore.deviceID])
+                let confirmed = core.peers.keyHolders.union([core.accountStore.deviceID])
                 core.removals.begin(call, removed: device, confirmed: confirmed, members: state.view.live)
             case .failure(let error): call.fail(error)
             }
@@ -110,16 +111,15 @@ extension AccountService {
         guard state.view.isLive(core.accountStore.deviceID) else {
             return startAfresh(told: [], completion: completion)
         }
+        var notified: Set<DeviceID> = []
         core.accountStore.leave { [core] state, done in
-            core.leaveNotifier = LeaveNotifier(
-                core.snapshot.live.subtracting([core.accountStore.deviceID]), statements: state.roster.encoded(),
-                on: core.loop,
-                link: { $1(core.pool.link(to: $0)) }, completion: done)
-        } completion: { [self, core] result in
-            let told = core.leaveNotifier?.told ?? []
-            core.leaveNotifier = nil
+            core.peers.notifyLeaving(state) {
+                notified = $0
+                done()
+            }
+        } completion: { [self] result in
             switch result {
-            case .success: startAfresh(told: told, completion: completion)
+            case .success: startAfresh(told: notified, completion: completion)
             case .failure(let error): completion(.failure(error))
             }
         }

@@ -16,7 +16,7 @@ extension ControlService {
     func status() -> ControlStatus {
         let state = core.accountStore.state
         return ControlStatus(
-            daemon: Version.daemon, device: core.accountStore.deviceID, name: displayName, kind: core.kind,
+            daemon: Version.daemon, device: core.accountStore.deviceID, name: displayName, kind: core.peers.kind,
             account: state?.accountID,
             standing: state?.standing(of: core.accountStore.deviceID),
             epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
@@ -43,16 +43,16 @@ extension ControlService {
     }
 
     private func peers() -> [ControlPeer] {
-        let known = core.network.table.all.map { peer in
+        let known = core.peers.table.all.map { peer in
             let best = peer.candidates.ranked.first
             return ControlPeer(
                 device: peer.deviceID, name: core.snapshot.name(of: peer.deviceID),
                 address: best.flatMap { SocketAddress($0.address) }?.description,
                 via: peer.isAnnounced ? .mdns : best?.sources.contains(.fixed) ?? false ? .static : .advert,
-                connected: core.pool.isConnected(peer.deviceID), activities: peer.offers.count)
+                connected: core.peers.isConnected(peer.deviceID), activities: peer.offers.count)
         }
-        let unreached = core.staticPeers.addresses.filter { _, device in
-            device.flatMap { core.network.table[$0] } == nil
+        let unreached = core.peers.configuredAddresses.filter { _, device in
+            device.flatMap { core.peers.table[$0] } == nil
         }
         return known
             + unreached.map { address, device in
@@ -65,14 +65,14 @@ extension ControlService {
 
     private func warnings() -> [String] {
         var warnings: [String] = []
-        if core.network.isCloned {
+        if core.peers.hasDuplicateIdentity {
             warnings.append("another machine runs with this device's identity: reset one of the two state folders")
         }
         if let state = core.accountStore.state {
             if state.hasLeft(core.accountStore.deviceID) {
                 warnings.append("this device has left its account, and could not forget it: leave the account again")
             } else if core.snapshot.isJoining {
-                warnings.append("this device has not joined its account yet: \(core.joining.missing)")
+                warnings.append("this device has not joined its account yet: \(core.peers.missingToJoin)")
             } else if let words = state.standing(of: core.accountStore.deviceID).problem {
                 warnings.append(words)
             }
@@ -81,7 +81,7 @@ extension ControlService {
             }
         }
         warnings += unfinishedWarnings()
-        warnings += core.network.outdated.sorted().map { id in
+        warnings += core.peers.outdated.sorted().map { id in
             let name = VisibleText.escape(core.snapshot.name(of: id))
             return "\(name) (\(id.short)) uses another version of the protocol: update Handoff there"
         }
@@ -133,11 +133,11 @@ extension ControlService {
     private func members() -> [ControlDiagnosis.Member] {
         let clock = core.wallClock.unixSeconds
         return core.snapshot.live.subtracting([core.accountStore.deviceID]).sorted().map { device in
-            let start = core.network.table.seenBoot(of: device) ?? 0
+            let start = core.peers.table.seenBoot(of: device) ?? 0
             let (ahead, underflow) = start.subtractingReportingOverflow(clock)
-            let member = core.members[device]
+            let member = core.peers[device]
             return ControlDiagnosis.Member(
-                device: device, name: core.snapshot.name(of: device), online: core.network.table[device] != nil,
+                device: device, name: core.snapshot.name(of: device), online: core.peers.table[device] != nil,
                 heard: member.heard.map { Double((core.loop.now - $0).components.seconds) }, trouble: member.trouble,
                 clockAhead: !underflow && ahead > Self.clockTolerance ? Double(ahead) : nil)
         }

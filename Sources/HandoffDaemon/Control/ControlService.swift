@@ -105,7 +105,7 @@ final class ControlService {
     /// Stores a change of the configured addresses, then acts on it.
     private func changePeers(
         _ call: ControlCall, _ change: (PeersFile, StaticAddress) -> PeersFile,
-        _ apply: @escaping (StaticPeers, StaticAddress) -> Void, isNew: Bool = false
+        _ apply: @escaping (Peers, StaticAddress) -> Void, isNew: Bool = false
     ) throws {
         let text = try Fields(call.parameters).text("address")
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
@@ -121,7 +121,7 @@ final class ControlService {
             switch result {
             case .success:
                 core.peersFile = changed
-                apply(core.staticPeers, address)
+                apply(core.peers, address)
                 call.reply([:])
             case .failure(let error): call.fail(error)
             }
@@ -249,21 +249,21 @@ final class ControlService {
             let recipient = take ? .caller : try recipient(of: offer.activity).get()
             core.broker.begin(
                 ContinuationBroker.Request(
-                    offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
+                    offer: offer.activity, device: offer.device, origin: core.peers.origin(of: offer.device),
                     recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
 
     /// Who offers nothing since it is asleep, behind a colon; nothing where nobody is, or many are.
     private var asleepWords: String {
-        let asleep = core.snapshot.others.sorted().compactMap { core.client.asleep($0)?.message }
+        let asleep = core.snapshot.others.sorted().compactMap { core.peers.asleep($0)?.message }
         return (1...3).contains(asleep.count) ? ": \(asleep.joined(separator: ", "))" : ""
     }
 
     /// That the device from which something was to be continued is asleep; nil where that is not the reason.
     private func asleep(_ from: String?) -> HandoffFailure? {
         guard let from, let device = try? account.member(from) else { return nil }
-        return core.client.asleep(device)
+        return core.peers.asleep(device)
     }
 
     /// Any number of seconds that a client may send, as a duration within sensible bounds.

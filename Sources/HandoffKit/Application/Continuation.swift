@@ -6,7 +6,7 @@ struct Continuation: Sendable {
     /// Its name in the daemon.
     let id: ContinuationID
     /// The device and the app that it came from.
-    let origin: ControlOrigin
+    let origin: Origin
     /// Whether it has continuation streams.
     let streams: Bool
     /// The daemon's socket.

@@ -162,7 +162,13 @@ package struct Announcer {
         advert = nil
     }
 
-    /// The machine has told what it is: to be said anew.
+    /// The kind of this machine, as it is announced.
+    var kind: DeviceKind { speaker.kind }
+
+    /// The port that is announced.
+    var port: UInt16 { speaker.port }
+
+    /// Sets the kind of this machine, which is then to be announced again.
     mutating func setKind(_ kind: DeviceKind) {
         speaker.kind = kind
     }

@@ -71,6 +71,15 @@ extension PeerNetwork {
         sightings[id].flatMap { now < $0.expires ? $0 : nil }
     }
 
+    /// What a new or changed connection to a device begins with; nil for a device without a valid hello.
+    func hello(to device: DeviceID) -> Hello? {
+        Hello(
+            software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
+            boot: announcer.position.boot, seq: announcer.position.seq, listSeq: announcer.listSeq,
+            seenBoot: table.seenBoot(of: device), rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName,
+            farewell: farewell)
+    }
+
     /// Both sides of a connection have accepted each other.
     package func linkEstablished(_ link: PeerLink, _ hello: Hello) {
         let isKnown = table[link.device] != nil
@@ -89,7 +98,7 @@ extension PeerNetwork {
             isFixed: link.isFixed, at: now)
         let hasKey = hello.epoch != nil && hello.epoch == snapshot.epochName
         if hasKey || hello.label.map(snapshot.isHeld) == true { missing.heard(link.device) }
-        if hasKey { delegate?.heard(link.device) }
+        if hasKey { peers?.receivedUnderKey(from: link.device) }
         handle(changes)
         if let label = hello.label { learned(label) }
     }
@@ -100,7 +109,7 @@ extension PeerNetwork {
     func resolved(_ id: DeviceID, to addresses: [SocketAddress], from former: [SocketAddress]) {
         table.resolved(
             id, to: addresses.compactMap(PeerAddress.init), from: former.compactMap(PeerAddress.init), at: now)
-        delegate?.addressesMayDiffer(of: id)
+        peers?.pool.addressesMayDiffer(of: id)
     }
 
     /// Sends the latest advert to a device at an address that it has proved. Its acknowledgement shows that the device runs, though
@@ -136,7 +145,7 @@ extension PeerNetwork {
 
     /// An announcement was sealed with the key that is held: its device has that key.
     func noteKeyHolder(_ device: DeviceID) {
-        if snapshot.isCurrent { delegate?.heard(device) }
+        if snapshot.isCurrent { peers?.receivedUnderKey(from: device) }
     }
 
     /// The machine has told what it is.
@@ -150,7 +159,7 @@ extension PeerNetwork {
     func deliverByConnection(to id: DeviceID) {
         guard !isCloned, !isSilent else { return }
         let position = announcer.position
-        delegate?.deliver(to: id) { [self] isReached in
+        peers?.client.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
             table.delivered(position, to: id)
             machine.delivered(to: id, peers: table)

@@ -80,7 +80,7 @@ extension PeerNetwork {
         perform(actions)
         handle(reception.changes)
         learned(label)
-        delegate?.addressesMayDiffer(of: announcement.deviceID)
+        peers?.pool.addressesMayDiffer(of: announcement.deviceID)
     }
 
     /// Seals the latest advert for a label, and sends it.

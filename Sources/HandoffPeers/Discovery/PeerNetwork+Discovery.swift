@@ -87,7 +87,7 @@ extension PeerNetwork {
 
     private func found(_ service: DiscoveredService) {
         guard let label = Label(instanceName: service.instance) else {
-            delegate?.foundStatic(service)
+            peers?.staticPeers.found(service)
             return
         }
         // Marks are the same in both directions: one in a former record of this device would look like one of the other device.
@@ -138,8 +138,8 @@ extension PeerNetwork {
         if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
-        if !hadAddresses { delegate?.rosterMayDiffer(peer) }
-        delegate?.addressesMayDiffer(of: peer.deviceID)
+        if !hadAddresses { peers?.sync.consider(peer) }
+        peers?.pool.addressesMayDiffer(of: peer.deviceID)
     }
 
     /// Logs once that a member follows a former version of the protocol, with which this device cannot talk.
@@ -202,7 +202,7 @@ extension PeerNetwork {
             instance: service.instance,
             way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
             expires: author.expires)
-        delegate?.sighted(author.device)
+        peers?.sighted(author.device)
     }
 
     private func loseMark(of instance: String) {

@@ -1,6 +1,4 @@
 import HandoffAccount
-package import HandoffConfiguration
-package import HandoffControl
 import HandoffCrypto
 package import HandoffDiscovery
 package import HandoffLog
@@ -30,10 +28,9 @@ package final class PeerNetwork {
     let log: Logger
     let socket: DatagramSocket
     private let wallClock: any WallClock
-    /// Weak: a question that waits may outlive the daemon.
-    weak var delegate: (any PeerNetworkDelegate)?
-    var policy: AdvertisePolicy
-    var showsTitles: Bool
+    /// Weak because `Peers` owns this part.
+    weak var peers: Peers?
+    var advertising: Advertising
     var snapshot: AccountSnapshot
     /// The members that are in reach, and what they offer.
     package internal(set) var table: PeerTable
@@ -115,32 +112,28 @@ package final class PeerNetwork {
     package init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
-        discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration, grease: Grease.Rate, wallClock: any WallClock,
-        delegate: any PeerNetworkDelegate
+        discovery: any Discovery, members: MemberTable, settings: Peers.Settings, wallClock: any WallClock
     ) {
         self.loop = loop
         self.log = log
         self.wallClock = wallClock
         self.socket = socket
-        self.delegate = delegate
         self.members = members
-        self.policy = policy
-        self.showsTitles = showsTitles
+        advertising = settings.advertising
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot, grease: grease)
+        announcer = Announcer(speaker: speaker, boot: boot, grease: settings.grease)
         calls = CallCounter(boot: boot)
         labels = OwnLabels(staticCalls)
-        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
+        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: settings.lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
         machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
 
-    /// Where an activity came from, or who continued it.
-    package func origin(of device: DeviceID) -> ControlOrigin {
-        ControlOrigin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
+    /// The device as the origin or the receiver of an activity.
+    func origin(of device: DeviceID) -> Origin {
+        Origin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
     }
 
     /// Begins to receive, and to speak if there is an account.
@@ -396,9 +389,9 @@ package final class PeerNetwork {
             case .appeared(let id), .changed(let id):
                 changed.insert(id)
                 perform(machine.discovered(id, peers: table, at: now))
-                if let peer = table[id] { delegate?.rosterMayDiffer(peer) }
+                if let peer = table[id] { peers?.sync.consider(peer) }
             case .offersChanged(let id): changed.insert(id)
-            case .moreToFetch(let id): delegate?.fetchList(of: id)
+            case .moreToFetch(let id): peers?.lists.fetch(of: id)
             case .gone(let id, let reason):
                 changed.insert(id)
                 machine.forget(id)
@@ -406,7 +399,7 @@ package final class PeerNetwork {
                 log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
             }
         }
-        if !changed.isEmpty { delegate?.peersChanged(changed) }
+        if !changed.isEmpty { peers?.devicesChanged(changed) }
         rearm()
     }
 

@@ -10,23 +10,6 @@ package import HandoffTransport
 package import LoopIO
 import Timing
 
-/// What the pool asks about devices and the account. On the daemon's loop.
-package protocol LinkPoolDelegate: PeerLinkDelegate {
-    /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
-    /// not there.
-    func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way]
-    /// A call to a device takes long: where it is may be found out anew, by its name.
-    func callIsSlow(to device: DeviceID)
-    /// Nobody answered at an address of a device: it has to prove itself again.
-    func nobodyAnswered(_ device: DeviceID, at address: SocketAddress)
-    /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
-    func news(for device: DeviceID) -> [UInt8]?
-    /// What makes this device a member to one that does not know it.
-    var introductionStatements: [UInt8] { get }
-    /// What tells a device that it is no member any more, and nothing else.
-    var removalStatements: [UInt8] { get }
-}
-
 /// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
 /// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
 package final class LinkPool {
@@ -76,8 +59,8 @@ package final class LinkPool {
     let log: Logger
     let members: MemberTable
     private let dialer: Dialer
-    /// Weak: a question that waits may outlive the daemon.
-    private weak var delegate: (any LinkPoolDelegate)?
+    /// Weak because `Peers` owns this part.
+    weak var peers: Peers?
     private var links: [DeviceID: [PeerLink]] = [:]
     private var sweeper: LoopTimer?
     /// Calls to devices that are known only when they answer.
@@ -96,7 +79,7 @@ package final class LinkPool {
 
     package init(
         loop: EventLoop, log: Logger, dialer: Dialer, members: MemberTable, snapshot: AccountSnapshot,
-        grease: Grease.Rate, delegate: any LinkPoolDelegate
+        grease: Grease.Rate
     ) {
         self.loop = loop
         self.log = log
@@ -104,7 +87,6 @@ package final class LinkPool {
         self.members = members
         self.snapshot = snapshot
         self.grease = grease
-        self.delegate = delegate
     }
 
     /// All links, established or being made.
@@ -129,7 +111,7 @@ package final class LinkPool {
         let present = links[device, default: []]
         let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
         if let warm { return warm }
-        let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
+        let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
         guard !ways.isEmpty else {
             log.debug("There is no way to a device", ["device": device.short])
             return nil
@@ -147,14 +129,14 @@ package final class LinkPool {
         guard let way = ways.first else { return }
         let device = link.device
         link.way = way
-        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.delegate?.callIsSlow(to: device) }
+        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.peers?.callIsSlow(to: device) }
         link.dial = dial(device, way) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
             case .failure(let error):
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 let silent = error.failures.filter(\.hadNoAnswer).map(\.address)
-                for address in silent { delegate?.nobodyAnswered(device, at: address) }
+                for address in silent { peers?.network.unanswered(device, at: address) }
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description, isSilence: error.isSilence)
@@ -175,7 +157,7 @@ package final class LinkPool {
         for link in links[device, default: []] {
             guard let dial = link.dial, let former = link.way else { continue }
             // Under another label it may have another gate; what is said first to who does not know this device stays the same.
-            let way = delegate?.ways(to: device, isForRoster: link.isForRoster)
+            let way = peers?.network.ways(to: device, isForRoster: link.isForRoster)
                 .first { $0.isIntroduction == former.isIntroduction }
             if let way { dial.add(way.target(device, snapshot)) }
         }
@@ -188,8 +170,8 @@ package final class LinkPool {
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
             !links[device, default: []].contains(where: { $0 !== link && $0.isUsable })
         else { return }
-        delegate?.callIsSlow(to: device)
-        let ways = delegate?.ways(to: device, isForRoster: link.isForRoster) ?? []
+        peers?.callIsSlow(to: device)
+        let ways = peers?.network.ways(to: device, isForRoster: link.isForRoster) ?? []
         guard !ways.isEmpty, let new = makeLink(device, role: .client, isForRoster: link.isForRoster) else { return }
         new.whenEstablished { [weak link] isEstablished in
             if isEstablished { link?.close(.late) }
@@ -240,13 +222,13 @@ package final class LinkPool {
             guard let self else { return }
             dials[id] = nil
             guard case .success(let connection) = result else { return }
-            connection.send([Frame(.statements, delegate?.removalStatements ?? [])])
+            connection.send([Frame(.statements, peers?.sync.removalStatements ?? [])])
             connection.close("it is removed")
         }
     }
 
     private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
-        way.isIntroduction ? delegate?.introductionStatements : delegate?.news(for: device)
+        way.isIntroduction ? peers?.sync.introductionStatements : peers?.sync.takeNews(for: device)
     }
 
     private func dial(
@@ -289,7 +271,7 @@ package final class LinkPool {
             let mayStay = link.isIntroducing ? snapshot.mayIntroduce(link.device) : snapshot.peerKey(link.device) != nil
             if !mayStay {
                 // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
-                if link.isEstablished { link.sendStatements(delegate?.removalStatements ?? []) }
+                if link.isEstablished { link.sendStatements(peers?.sync.removalStatements ?? []) }
                 link.close(.notLive)
             } else {
                 link.accountChanged()
@@ -342,10 +324,10 @@ package final class LinkPool {
     private func makeLink(
         _ device: DeviceID, role: SessionRole, isFixed: Bool = false, isForRoster: Bool = false
     ) -> PeerLink? {
-        guard let delegate, let hello = delegate.hello(to: device) else { return nil }
+        guard let peers, let hello = peers.network.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            grease: grease.draw(), loop: loop, log: log, members: members, delegate: delegate)
+            grease: grease.draw(), loop: loop, log: log, members: members, peers: peers)
         links[device, default: []].append(link)
         armSweeper()
         return link

@@ -7,30 +7,6 @@ import HandoffTransport
 import LoopIO
 package import Timing
 
-/// What a link says of this device, and whom it tells what arrives. On the daemon's loop.
-package protocol PeerLinkDelegate: AnyObject {
-    /// What this device says of itself now to a device; nil when it has no account any more.
-    func hello(to device: DeviceID) -> Hello?
-    /// Both sides have accepted each other.
-    func linkEstablished(_ link: PeerLink, hello: Hello)
-    /// Merge statements of the other side, then call the completion.
-    func link(_ link: PeerLink, merge statements: [UInt8], completion: @escaping (MergeOutcome) -> Void)
-    /// The other side says another thing of itself.
-    func link(_ link: PeerLink, received hello: Hello)
-    /// The key of an epoch arrived.
-    func link(_ link: PeerLink, receivedEpochKey body: [UInt8])
-    /// Answer a request.
-    func link(_ link: PeerLink, received request: PeerRequest)
-    /// Act on a notice.
-    func link(_ link: PeerLink, received notice: PeerNotice)
-    /// The other side has seen a greater start number of this device.
-    func linkSawBoot(_ seen: UInt64)
-    /// A large frame is on its way.
-    func linkGrew(_ link: PeerLink)
-    /// The link has ended; nothing follows.
-    func linkEnded(_ link: PeerLink)
-}
-
 /// One connection to or from a device, from the call to the end: `PeerSessionMachine` decides, this drives it.
 /// Lives on the daemon's loop.
 package final class PeerLink {
@@ -67,8 +43,8 @@ package final class PeerLink {
     private let loop: EventLoop
     private let log: Logger
     private let members: MemberTable
-    /// Weak: what still arrives while the daemon ends has nobody to be told.
-    private weak var delegate: (any PeerLinkDelegate)?
+    /// Weak because data can still arrive after the component was released.
+    private weak var peers: Peers?
     /// What was said last of this device; nil before.
     private var lastSaid: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
@@ -93,7 +69,7 @@ package final class PeerLink {
 
     init(
         device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello, grease: Grease?,
-        loop: EventLoop, log: Logger, members: MemberTable, delegate: any PeerLinkDelegate
+        loop: EventLoop, log: Logger, members: MemberTable, peers: Peers
     ) {
         self.device = device
         isClient = role == .client
@@ -102,7 +78,7 @@ package final class PeerLink {
         self.loop = loop
         self.log = log
         self.members = members
-        self.delegate = delegate
+        self.peers = peers
         begun = loop.now
         lastUse = begun
         machine = PeerSessionMachine(device: device, role: role, hello: hello, grease: grease)
@@ -148,7 +124,7 @@ package final class PeerLink {
 
     private func received(_ bytes: [UInt8]) {
         step { $0.received(bytes, budget: &members[device].limiter, at: now) }
-        if waitingBytes > Self.largeFrame { delegate?.linkGrew(self) }
+        if waitingBytes > Self.largeFrame { peers?.pool.relieve() }
     }
 
     /// The connection could not be made, or has broken.
@@ -252,7 +228,7 @@ package final class PeerLink {
         return true
     }
 
-    private var latestHello: Hello? { delegate?.hello(to: device) }
+    private var latestHello: Hello? { peers?.network.hello(to: device) }
 
     /// The same at once, before the link is closed.
     func sayHelloNow() {
@@ -324,17 +300,17 @@ package final class PeerLink {
         case .send: break
         case .merge(let statements, let delay): merge(statements, after: delay)
         case .establish(let hello):
-            delegate?.linkEstablished(self, hello: hello)
+            peers?.established(self, hello)
             // What has become another thing since it was said.
             loop.later { [weak self] in self?.accountChanged() }
             tellWaiters(true)
-        case .raiseBoot(let seen): delegate?.linkSawBoot(seen)
-        case .renew(let hello): delegate?.link(self, received: hello)
-        case .takeEpochKey(let body): delegate?.link(self, receivedEpochKey: body)
+        case .raiseBoot(let seen): peers?.delegate?.raiseGeneration(above: seen)
+        case .renew(let hello): peers?.received(hello, over: self)
+        case .takeEpochKey(let body): peers?.sync.takeEpochKey(self, body)
         case .handle(let request):
             lastUse = loop.now
-            delegate?.link(self, received: request)
-        case .note(let notice): delegate?.link(self, received: notice)
+            peers?.received(request, over: self)
+        case .note(let notice): peers?.delegate?.handle(notice, from: device)
         case .complete(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
         case .close(let reason):
             wasCut = reason == .late
@@ -349,7 +325,7 @@ package final class PeerLink {
     private func merge(_ statements: [UInt8], after delay: Duration) {
         let merge = { [self] in
             waitingStatements = 0
-            delegate?.link(self, merge: statements) { [self] outcome in
+            peers?.sync.merge(self, statements) { [self] outcome in
                 // What is stored after the end of the daemon has nobody to tell.
                 guard !hasEnded else { return }
                 step { $0.merged(outcome, hello: latestHello, budget: &members[device].limiter, at: now) }
@@ -358,7 +334,7 @@ package final class PeerLink {
         guard delay > .zero else { return merge() }
         mergeTimer = loop.timer(after: delay, handler: merge)
         waitingStatements = statements.count
-        delegate?.linkGrew(self)
+        peers?.pool.relieve()
     }
 
     private func end(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
@@ -378,7 +354,7 @@ package final class PeerLink {
         for completion in completions.values { completion(.lost) }
         completions.removeAll()
         tellWaiters(false)
-        delegate?.linkEnded(self)
+        peers?.ended(self)
         let endHandlers = self.endHandlers
         self.endHandlers = []
         for endHandler in endHandlers { endHandler() }

@@ -50,23 +50,30 @@ package final class RosterSync {
     private let accountStore: AccountStore
     private let pool: LinkPool
     private let members: MemberTable
-    private unowned let network: PeerNetwork
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
     /// Devices that introduce themselves just now.
     private var introducing: Set<DeviceID> = []
 
     package init(
-        loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, members: MemberTable,
-        network: PeerNetwork
+        loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, members: MemberTable
     ) {
         self.loop = loop
         self.log = log
         self.accountStore = accountStore
         self.pool = pool
         self.members = members
-        self.network = network
     }
+
+    /// The statements that make this device a member to one that does not know it.
+    var introductionStatements: [UInt8] {
+        guard let roster = accountStore.state?.roster else { return [] }
+        let limit = FrameCaps.introduction.maxBody(code: FrameKind.statements.rawValue) ?? 0
+        return StatementList.encode(roster.introduction(of: accountStore.deviceID, limit: limit))
+    }
+
+    /// The statements that notify a removed device, and contain nothing else.
+    var removalStatements: [UInt8] { StatementList.encode(accountStore.state?.roster.removals ?? []) }
 
     // MARK: - Telling
 

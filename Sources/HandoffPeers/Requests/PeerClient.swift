@@ -1,9 +1,7 @@
 import HandoffAccount
-import HandoffControl
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
-import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import HandoffStreams
@@ -14,7 +12,7 @@ import Timing
 
 /// Asks the other devices, over connections: for payloads, tickets to streams, lists of activities. Lives on the daemon's loop.
 ///
-/// `PeerService` is the other side of it.
+/// `PeersDelegate.answer` is the other side of it.
 final class PeerClient {
     /// How long to wait for an answer on a warm connection before asking whether anyone is there.
     private static let timeoutForAnswer = Duration.milliseconds(300)
@@ -272,14 +270,14 @@ final class PeerClient {
 }
 
 /// A question to another device that can be given up.
-final class FetchHandle {
+package final class FetchHandle {
     /// Whether nobody waits for the answer any more.
     private(set) var isCancelled = false
     /// Armed while the request waits for its next try.
     var timer: LoopTimer?
 
     /// Gives the request up; its answer, if it still comes, is dropped.
-    func cancel() {
+    package func cancel() {
         isCancelled = true
         timer = nil
     }

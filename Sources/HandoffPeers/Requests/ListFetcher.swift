@@ -1,6 +1,5 @@
 import HandoffLog
 import HandoffModel
-import HandoffPeers
 import HandoffProtocol
 import LoopIO
 import Timing
