@@ -98,7 +98,7 @@ package final class Peers {
         client = PeerClient(
             loop: loop, accountStore: accountStore, pool: pool, members: members, network: network,
             streamDialer: streamDialer, wallClock: wallClock)
-        lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network)
+        lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network, members: members)
         sync = RosterSync(
             loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, members: members)
         joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network)

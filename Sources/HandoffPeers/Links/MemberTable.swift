@@ -16,8 +16,10 @@ package struct Member {
     package var trouble: String?
     /// It was heard under the account key in force.
     package fileprivate(set) var hasKey = false
-    /// How its roster and ours are made equal.
+    /// The exchange that makes its roster and ours equal.
     var exchange = RosterExchange()
+    /// The request for the list of its offers; nil while there is none.
+    var fetch: ListFetch?
 }
 
 /// The members of the account, one record for each. Lives on the daemon's loop.
