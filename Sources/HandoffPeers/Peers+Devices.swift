@@ -22,7 +22,7 @@ extension Peers {
     package var hasDuplicateIdentity: Bool { network.isCloned }
 
     /// The members that use a former version of the protocol.
-    package var outdated: Set<DeviceID> { network.outdated }
+    package var outdated: Set<DeviceID> { members.devices(where: \.isOutdated) }
 
     /// The configured addresses, with the device that answered there.
     package var configuredAddresses: [(address: StaticAddress, device: DeviceID?)] { staticPeers.addresses }

@@ -101,7 +101,7 @@ package final class Peers {
         lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network, members: members)
         sync = RosterSync(
             loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, members: members)
-        joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network)
+        joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network, members: members)
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         staticPeers = StaticPeers(
             loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)

@@ -2,7 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 package import HandoffDiscovery
 package import HandoffLog
-package import HandoffModel
+import HandoffModel
 package import HandoffProtocol
 package import HandoffState
 package import LoopIO
@@ -13,17 +13,6 @@ package import Timing
 /// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
 /// discovery and connections say, and performs what they ask for.
 package final class PeerNetwork {
-    /// Where a member was seen by the mark beside its beacon: it is in another epoch, or this device is, or is joining.
-    struct Sighting {
-        let instance: String
-        let way: LinkPool.Way
-        /// When the mark is too old to be believed: the member is not called because of it any more.
-        let expires: MonotonicInstant
-        /// Whether the latest record still has the mark. Without it the member may have room for others only, so it is still
-        /// worth a call, or waits for this device no more.
-        var isMarked = true
-    }
-
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
@@ -56,12 +45,8 @@ package final class PeerNetwork {
     var strangers: [String: DiscoveredService] = [:]
     /// The members that are not in reach, and the marks by which they are found.
     package internal(set) var missing: MissingMembers
-    /// Members that were seen by a mark, and not otherwise since.
-    var sightings: [DeviceID: Sighting] = [:]
     /// Runs while services wait to be looked at again.
     var lookTimer: LoopTimer?
-    /// Members whose beacons have the layout of a former version; each was logged.
-    package internal(set) var outdated: Set<DeviceID> = []
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     package private(set) var isCloned = false
     /// The networks in which devices were lost.
@@ -162,9 +147,7 @@ package final class PeerNetwork {
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
         updateCallers()
-        sightings = sightings.filter { snapshot.others.contains($0.key) }
         sentAdverts.retain(snapshot.others)
-        outdated.formIntersection(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
@@ -338,7 +321,7 @@ package final class PeerNetwork {
         // They were found in another network.
         table.forgetLost()
         for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
-        sightings = [:]
+        members.updateAll { $0.sighting = nil }
         unopened = [:]
         strangers = [:]
     }

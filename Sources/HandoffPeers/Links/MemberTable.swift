@@ -18,8 +18,32 @@ package struct Member {
     package fileprivate(set) var hasKey = false
     /// The exchange that makes its roster and ours equal.
     var exchange = RosterExchange()
+    /// Where it was detected by a mark, if it was not found otherwise since.
+    var sighting: Sighting?
+    /// Whether its beacons have the layout of a former version, which was logged.
+    var isOutdated = false
+    /// The call to it while this device joins by a file; nil before it is called in this round.
+    var joinCall: JoinCall?
     /// The request for the list of its offers; nil while there is none.
     var fetch: ListFetch?
+}
+
+/// A mark of a member beside a beacon: the member is in another epoch than this device, or this device is joining.
+struct Sighting {
+    let instance: String
+    let way: LinkPool.Way
+    /// When the mark expires. The member is not called because of it afterwards.
+    let expires: MonotonicInstant
+    /// Whether the latest record still has the mark. A record without it may have had no room for it, so the member is still called.
+    var isMarked = true
+}
+
+/// The call to a member while this device joins by a file.
+enum JoinCall {
+    /// The call waits for an answer, or for the account key.
+    case pending
+    /// The call has failed since the last pause.
+    case failed
 }
 
 /// The members of the account, one record for each. Lives on the daemon's loop.
@@ -82,5 +106,10 @@ package final class MemberTable {
     }
 
     /// The members that have the account key in force.
-    package var holders: Set<DeviceID> { Set(members.lazy.filter(\.value.hasKey).map(\.key)) }
+    package var holders: Set<DeviceID> { devices(where: \.hasKey) }
+
+    /// The members whose records satisfy a condition.
+    func devices(where isIncluded: (Member) -> Bool) -> Set<DeviceID> {
+        members.reduce(into: []) { if isIncluded($1.value) { $0.insert($1.key) } }
+    }
 }

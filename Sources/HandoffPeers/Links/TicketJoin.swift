@@ -19,20 +19,18 @@ package final class TicketJoin {
     private let log: Logger
     private let pool: LinkPool
     private unowned let network: PeerNetwork
-    /// Those that are being called, or have answered.
-    private var called: Set<DeviceID> = []
-    /// Those that were called and did not answer, since the last pause.
-    private var failed: Set<DeviceID> = []
+    private let members: MemberTable
     /// Rounds in which nobody has helped.
     private var rounds = 0
     private var timer: LoopTimer?
     private var retryTimer: LoopTimer?
 
-    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork) {
+    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork, members: MemberTable) {
         self.loop = loop
         self.log = log
         self.pool = pool
         self.network = network
+        self.members = members
     }
 
     /// A member shows that it waits for this device.
@@ -44,8 +42,7 @@ package final class TicketJoin {
     /// The account is another one now.
     package func accountChanged() {
         guard !pool.snapshot.isJoining else { return }
-        called = []
-        failed = []
+        members.updateAll { $0.joinCall = nil }
         rounds = 0
         timer = nil
         retryTimer = nil
@@ -56,7 +53,7 @@ package final class TicketJoin {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered, and has not handed over the account key yet"
         }
-        if network.sightings.values.contains(where: \.isMarked) {
+        if !members.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
             return "a member is in reach, and has not let this device in yet"
         }
         if network.strangers.isEmpty {
@@ -69,30 +66,32 @@ package final class TicketJoin {
             """
     }
 
+    /// The members whose calls are pending.
+    private var pending: Set<DeviceID> { members.devices { $0.joinCall == .pending } }
+
     private func callNext() {
         guard pool.snapshot.isJoining else { return }
-        let seen = network.sightings.keys.filter { network.presentSighting(of: $0) != nil }.sorted()
-        guard let next = seen.first(where: { !called.contains($0) && !failed.contains($0) }) else { return }
+        let seen = members.devices { $0.sighting != nil }.filter { network.presentSighting(of: $0) != nil }.sorted()
+        guard let next = seen.first(where: { members[$0].joinCall == nil }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
-        called.insert(next)
+        members[next].joinCall = .pending
         log.info("Calling a member that waits for this device", ["device": next.short])
         link.whenEnded { [weak self] in self?.ended(next) }
         arm(&timer, after: Self.headStart) { [unowned self] in
-            guard called.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
+            guard pending.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
             arm(&timer, after: Self.timeoutForKey) { [unowned self] in callNext() }
         }
     }
 
     private func ended(_ device: DeviceID) {
-        called.remove(device)
+        members[device].joinCall = pool.snapshot.isJoining ? .failed : nil
         guard pool.snapshot.isJoining else { return }
-        failed.insert(device)
-        if called.isEmpty { callNext() }
+        if pending.isEmpty { callNext() }
         guard retryTimer?.isArmed != true else { return }
         rounds += 1
         // Sooner than others: somebody waits for it.
         arm(&retryTimer, after: Backoff.roster.delay(after: rounds) / 2) { [unowned self] in
-            failed = []
+            members.updateAll { if $0.joinCall == .failed { $0.joinCall = nil } }
             callNext()
         }
     }
