@@ -61,7 +61,6 @@ package final class LinkPool {
     private let dialer: Dialer
     /// Weak because `Peers` owns this part.
     weak var peers: Peers?
-    private var links: [DeviceID: [PeerLink]] = [:]
     private var sweeper: LoopTimer?
     /// Calls to devices that are known only when they answer.
     private var dials: [UInt64: Dial] = [:]
@@ -90,7 +89,7 @@ package final class LinkPool {
     }
 
     /// All links, established or being made.
-    var all: [PeerLink] { links.values.flatMap { $0 } }
+    var all: [PeerLink] { members.links }
 
     /// Whether both sides of some connection to the device have accepted each other.
     package func isConnected(_ device: DeviceID) -> Bool {
@@ -99,7 +98,7 @@ package final class LinkPool {
 
     /// A connection on which both sides have accepted each other.
     func established(to device: DeviceID) -> PeerLink? {
-        links[device]?.first(where: \.isEstablished)
+        members[device].links.first(where: \.isEstablished)
     }
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
@@ -108,7 +107,7 @@ package final class LinkPool {
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
     package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
-        let present = links[device, default: []]
+        let present = members[device].links
         let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
         if let warm { return warm }
         let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
@@ -141,7 +140,7 @@ package final class LinkPool {
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description, isSilence: error.isSilence)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
-                for other in links[device, default: []] { other.checkAlive() }
+                for other in members[device].links { other.checkAlive() }
             case .success(let connection):
                 guard snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
@@ -154,7 +153,7 @@ package final class LinkPool {
 
     /// More may be known of where a device is: calls to it that have no answer yet try that, too.
     package func addressesMayDiffer(of device: DeviceID) {
-        for link in links[device, default: []] {
+        for link in members[device].links {
             guard let dial = link.dial, let former = link.way else { continue }
             // Under another label it may have another gate; what is said first to who does not know this device stays the same.
             let way = peers?.network.ways(to: device, isForRoster: link.isForRoster)
@@ -168,7 +167,7 @@ package final class LinkPool {
     package func replaceIfUnacknowledged(_ link: PeerLink) {
         let device = link.device
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
-            !links[device, default: []].contains(where: { $0 !== link && $0.isUsable })
+            !members[device].links.contains(where: { $0 !== link && $0.isUsable })
         else { return }
         peers?.callIsSlow(to: device)
         let ways = peers?.network.ways(to: device, isForRoster: link.isForRoster) ?? []
@@ -258,8 +257,7 @@ package final class LinkPool {
 
     /// Forgets a link that has ended.
     package func ended(_ link: PeerLink) {
-        links[link.device]?.removeAll { $0 === link }
-        if links[link.device]?.isEmpty ?? false { links[link.device] = nil }
+        members[link.device].links.removeAll { $0 === link }
     }
 
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
@@ -313,7 +311,7 @@ package final class LinkPool {
     /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
     /// longest ago.
     private func makeRoom(for device: DeviceID) -> Bool {
-        let present = links[device, default: []]
+        let present = members[device].links
         guard present.count >= Self.maxPerDevice else { return true }
         let idle = present.filter { $0.isEstablished && $0.isIdle }
         guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
@@ -328,7 +326,7 @@ package final class LinkPool {
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
             grease: grease.draw(), loop: loop, log: log, members: members, peers: peers)
-        links[device, default: []].append(link)
+        members[device].links.append(link)
         armSweeper()
         return link
     }
@@ -343,7 +341,7 @@ package final class LinkPool {
     private func sweep() {
         for link in all where link.isIdle && end(of: link) <= loop.now { link.close() }
         sweeper = nil
-        guard links.isEmpty else { return armSweeper() }
+        guard all.isEmpty else { return armSweeper() }
         // After a change of the roster there were some to each member: 20 KiB for each go back to the system, in a millisecond.
         FreeMemory.giveBack()
     }

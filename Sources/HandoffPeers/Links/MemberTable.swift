@@ -4,8 +4,14 @@ package import HandoffProtocol
 package import HandoffState
 package import Timing
 
-/// What is known of a member while the daemon runs; all of it is learnt anew after a start.
+/// The state of a member, or of a device that is being introduced, while the daemon runs. Nothing of it is stored.
 package struct Member {
+    /// Whether the device is a member. Nothing but its links and its introduction is kept of another one.
+    fileprivate(set) var isMember = false
+    /// Its links, established or being made.
+    var links: [PeerLink] = []
+    /// Whether statements are being merged that may make it a member.
+    var isIntroducing = false
     /// What it may still do here, over its datagrams and all its connections together.
     package var limiter = MemberRateLimiter()
     /// What it may still be asked.
@@ -48,9 +54,9 @@ enum JoinCall {
 
 /// The members of the account, one record for each. Lives on the daemon's loop.
 ///
-/// All who are no members share one rate limiter, and nothing else is kept of them: whoever holds an open ticket, or the account
-/// key, can make as many identities as he likes, and must neither fill the memory with them nor have each of them's
-/// statements read.
+/// All devices that are not members share one rate limiter. They have a record only while they have links or are being introduced:
+/// with an open ticket or the account key, any number of identities can be created, which must neither fill the memory nor have
+/// the statements of each read.
 package final class MemberTable {
     private var members: [DeviceID: Member] = [:]
     private var strangers = MemberRateLimiter()
@@ -60,25 +66,49 @@ package final class MemberTable {
     /// The table of an account without members.
     package init() {}
 
-    /// The record of a device; that of all strangers for one that is no member.
+    /// The record of a device. That of a device that is not a member has the shared limiter.
     package subscript(_ device: DeviceID) -> Member {
-        get { members[device] ?? Member(limiter: strangers) }
-        set {
-            if members[device] != nil { members[device] = newValue } else { strangers = newValue.limiter }
+        get {
+            guard let record = members[device], record.isMember else { return guest(members[device] ?? Member()) }
+            return record
         }
+        set {
+            if members[device]?.isMember == true {
+                members[device] = newValue
+            } else {
+                strangers = newValue.limiter
+                members[device] = reduced(newValue)
+            }
+        }
+    }
+
+    /// The record of a device that is not a member, with the limiter that all of them share.
+    private func guest(_ record: Member) -> Member {
+        Member(links: record.links, isIntroducing: record.isIntroducing, limiter: strangers)
+    }
+
+    /// The parts of a record that are kept of a device that is not a member; nil if there are none.
+    private func reduced(_ record: Member) -> Member? {
+        record.links.isEmpty && !record.isIntroducing
+            ? nil : Member(links: record.links, isIntroducing: record.isIntroducing)
     }
 
     /// Takes the members as they are now, and forgets the others; under another epoch nobody was heard yet.
     package func accountChanged(_ snapshot: AccountSnapshot) {
         let present = snapshot.isCurrent ? snapshot.heldRecord : nil
         let live = snapshot.live
-        members = members.filter { live.contains($0.key) }
-        for device in live where members[device] == nil { members[device] = Member() }
+        for (device, record) in members where !live.contains(device) { members[device] = reduced(record) }
+        for device in live where members[device]?.isMember != true {
+            members[device, default: Member()].isMember = true
+        }
         if present != epoch {
             epoch = present
             updateAll { $0.hasKey = false }
         }
     }
+
+    /// The links of all devices.
+    var links: [PeerLink] { members.values.flatMap(\.links) }
 
     /// Changes every record.
     func updateAll(_ change: (inout Member) -> Void) {

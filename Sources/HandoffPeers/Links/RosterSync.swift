@@ -52,8 +52,6 @@ package final class RosterSync {
     private let members: MemberTable
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
-    /// Devices that introduce themselves just now.
-    private var introducing: Set<DeviceID> = []
 
     package init(
         loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, members: MemberTable
@@ -85,7 +83,7 @@ package final class RosterSync {
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
         }
         if !news.isEmpty { members.updateAll { $0.exchange.tries = 0 } }
-        let guests = introducing.map { Fingerprint($0) }
+        let guests = members.devices(where: \.isIntroducing).map { Fingerprint($0) }
         let isOurs = news.contains { statement in
             statement.signer == accountStore.device.publicKey || statement.admitted.map(guests.contains) ?? false
         }
@@ -266,9 +264,9 @@ package final class RosterSync {
             }
         } else {
             guard let key = link.presentedKey else { return done(.notLive) }
-            introducing.insert(device)
+            members[device].isIntroducing = true
             accountStore.introduce(key, statements) { [self] isMember in
-                introducing.remove(device)
+                members[device].isIntroducing = false
                 log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
                 done(isMember ? .live : .notLive)
             }
