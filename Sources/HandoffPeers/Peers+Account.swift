@@ -19,7 +19,7 @@ extension Peers {
         let removed = routesToRemoved(from: former, to: present)
         let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
 
-        members.accountChanged(snapshot)
+        records.accountChanged(snapshot)
         network.take(snapshot)
         endOthers(snapshot.live)
         pool.accountChanged(snapshot)

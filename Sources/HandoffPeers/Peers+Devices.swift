@@ -10,10 +10,10 @@ extension Peers {
     package var table: PeerTable { network.table }
 
     /// The record of a member.
-    package subscript(_ device: DeviceID) -> Member { members[device] }
+    package subscript(_ device: DeviceID) -> PeerRecord { records[device] }
 
     /// The members that hold the account key in force, as far as they have proved it.
-    package var keyHolders: Set<DeviceID> { members.holders }
+    package var keyHolders: Set<DeviceID> { records.holders }
 
     /// The kind of machine that is announced.
     package var kind: DeviceKind { network.announcer.kind }
@@ -22,7 +22,7 @@ extension Peers {
     package var hasDuplicateIdentity: Bool { network.isCloned }
 
     /// The members that use a former version of the protocol.
-    package var outdated: Set<DeviceID> { members.devices(where: \.isOutdated) }
+    package var outdated: Set<DeviceID> { records.devices(where: \.isOutdated) }
 
     /// The configured addresses, with the device that answered there.
     package var configuredAddresses: [(address: StaticAddress, device: DeviceID?)] { staticPeers.addresses }

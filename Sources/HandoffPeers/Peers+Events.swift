@@ -17,8 +17,8 @@ extension Peers {
     func established(_ link: PeerLink, _ hello: Hello) {
         // The connections of a removed device were closed; if one was missed, it ends here.
         guard accountStore.snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }
-        members.heard(link.device, at: loop.now)
-        members[link.device].trouble = nil
+        records.heard(link.device, at: loop.now)
+        records[link.device].trouble = nil
         delegate?.messageReceived(from: link.device, isFirstUnderKey: false)
         network.linkEstablished(link, hello)
         delegate?.linksChanged()
@@ -50,7 +50,7 @@ extension Peers {
         // The other side closes idle links in order, which is no problem.
         let isTrouble = !(link.wasEndedByPeer && link.peerHello != nil)
         if accountStore.snapshot.live.contains(link.device) {
-            members[link.device].trouble = isTrouble ? link.trouble : nil
+            records[link.device].trouble = isTrouble ? link.trouble : nil
         }
         network.linkEnded(link)
         staticPeers.review()
@@ -73,8 +73,8 @@ extension Peers {
 
     /// A message of a member arrived that proves that it holds the account key in force.
     func receivedUnderKey(from device: DeviceID) {
-        members.heard(device, at: loop.now)
-        let isFirst = members.heardUnderKey(device, in: accountStore.snapshot)
+        records.heard(device, at: loop.now)
+        let isFirst = records.heardUnderKey(device, in: accountStore.snapshot)
         delegate?.messageReceived(from: device, isFirstUnderKey: isFirst)
         if isFirst { accountStore.finished(device) }
     }

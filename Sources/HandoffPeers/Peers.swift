@@ -44,7 +44,7 @@ package final class Peers {
     /// Weak because a pending request can outlive the delegate.
     package weak var delegate: (any PeersDelegate)?
 
-    let members = MemberTable()
+    let records = PeerRecords()
     let network: PeerNetwork
     let pool: LinkPool
     let client: PeerClient
@@ -85,23 +85,23 @@ package final class Peers {
         let streamDialer = Dialer(
             context: try TLSContext(identity: identity, role: .client, protocols: [streams]), on: loop)
         let snapshot = accountStore.snapshot
-        members.accountChanged(snapshot)
+        records.accountChanged(snapshot)
         network = PeerNetwork(
             loop: loop, log: log.named("peers"), socket: try DatagramSocket(port.udp, on: loop),
             speaker: Announcer.Speaker(
                 deviceID: accountStore.deviceID, key: stored.identity, kind: .other, port: port.port),
             boot: stored.boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
-            discovery: discovery, members: members, settings: settings, wallClock: wallClock)
+            discovery: discovery, records: records, settings: settings, wallClock: wallClock)
         pool = LinkPool(
-            loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot,
+            loop: loop, log: log.named("links"), dialer: dialer, records: records, snapshot: snapshot,
             grease: settings.grease)
         client = PeerClient(
-            loop: loop, accountStore: accountStore, pool: pool, members: members, network: network,
+            loop: loop, accountStore: accountStore, pool: pool, records: records, network: network,
             streamDialer: streamDialer, wallClock: wallClock)
-        lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network, members: members)
+        lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network, records: records)
         sync = RosterSync(
-            loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, members: members)
-        joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network, members: members)
+            loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, records: records)
+        joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network, records: records)
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         staticPeers = StaticPeers(
             loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)

@@ -68,7 +68,7 @@ extension PeerNetwork {
 
     /// The place at which a member was seen by a mark that is still fresh.
     func presentSighting(of id: DeviceID) -> Sighting? {
-        members[id].sighting.flatMap { now < $0.expires ? $0 : nil }
+        records[id].sighting.flatMap { now < $0.expires ? $0 : nil }
     }
 
     /// What a new or changed connection to a device begins with; nil for a device without a valid hello.

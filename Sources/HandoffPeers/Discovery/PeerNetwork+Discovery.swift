@@ -127,7 +127,7 @@ extension PeerNetwork {
         if announcement.deviceID == snapshot.own { return greetTwin(label: label, addresses: addresses) }
         let isKnown = table[announcement.deviceID] != nil
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
-        members[announcement.deviceID].isOutdated = false
+        records[announcement.deviceID].isOutdated = false
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
         missing.heard(announcement.deviceID)
@@ -146,8 +146,8 @@ extension PeerNetwork {
     private func noteOutdated(_ text: [[UInt8]], _ label: Label, _ keys: EpochKeys) {
         let author = BeaconSeal.formerAuthor(
             text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: snapshot.peerKey)
-        guard let author, !members[author].isOutdated else { return }
-        members[author].isOutdated = true
+        guard let author, !records[author].isOutdated else { return }
+        records[author].isOutdated = true
         log.notice(
             "A device uses another version of the protocol; update Handoff there", ["device": author.short])
     }
@@ -199,7 +199,7 @@ extension PeerNetwork {
         // device's record within the last minutes, can cause it.
         if look.isAwaited { beacons.changed(isAwaited: true) }
         guard let author = look.author else { return loseMark(of: service.instance) }
-        members[author.device].sighting = Sighting(
+        records[author.device].sighting = Sighting(
             instance: service.instance,
             way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
             expires: author.expires)
@@ -208,18 +208,18 @@ extension PeerNetwork {
 
     /// The members that were last detected by a mark in the record of this instance.
     private func devicesDetected(by instance: String) -> Set<DeviceID> {
-        members.devices { $0.sighting?.instance == instance }
+        records.devices { $0.sighting?.instance == instance }
     }
 
     private func loseMark(of instance: String) {
-        for device in devicesDetected(by: instance) { members[device].sighting?.isMarked = false }
+        for device in devicesDetected(by: instance) { records[device].sighting?.isMarked = false }
     }
 
     /// A member that has a new label shows both for a while, and the record that came last may be the one that goes first: then it is
     /// still seen by the other one.
     private func forgetSighting(_ instance: String) {
         for device in devicesDetected(by: instance) {
-            members[device].sighting = nil
+            records[device].sighting = nil
             for other in missing.instances(of: device) where other != instance {
                 if let service = strangers[other] { found(service) }
             }

@@ -36,7 +36,7 @@ package final class PeerNetwork {
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
     var sentAdverts = SentAdverts()
-    let members: MemberTable
+    let records: PeerRecords
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
     var unopened: [String: DiscoveredService] = [:]
@@ -97,13 +97,13 @@ package final class PeerNetwork {
     package init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
-        discovery: any Discovery, members: MemberTable, settings: Peers.Settings, wallClock: any WallClock
+        discovery: any Discovery, records: PeerRecords, settings: Peers.Settings, wallClock: any WallClock
     ) {
         self.loop = loop
         self.log = log
         self.wallClock = wallClock
         self.socket = socket
-        self.members = members
+        self.records = records
         advertising = settings.advertising
         self.snapshot = snapshot
         announcer = Announcer(speaker: speaker, boot: boot, grease: settings.grease)
@@ -321,7 +321,7 @@ package final class PeerNetwork {
         // They were found in another network.
         table.forgetLost()
         for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
-        members.updateAll { $0.sighting = nil }
+        records.updateAll { $0.sighting = nil }
         unopened = [:]
         strangers = [:]
     }

@@ -57,7 +57,7 @@ package final class LinkPool {
 
     let loop: EventLoop
     let log: Logger
-    let members: MemberTable
+    let records: PeerRecords
     private let dialer: Dialer
     /// Weak because `Peers` owns this part.
     weak var peers: Peers?
@@ -77,19 +77,19 @@ package final class LinkPool {
     private let grease: Grease.Rate
 
     package init(
-        loop: EventLoop, log: Logger, dialer: Dialer, members: MemberTable, snapshot: AccountSnapshot,
+        loop: EventLoop, log: Logger, dialer: Dialer, records: PeerRecords, snapshot: AccountSnapshot,
         grease: Grease.Rate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
-        self.members = members
+        self.records = records
         self.snapshot = snapshot
         self.grease = grease
     }
 
     /// All links, established or being made.
-    var all: [PeerLink] { members.links }
+    var all: [PeerLink] { records.links }
 
     /// Whether both sides of some connection to the device have accepted each other.
     package func isConnected(_ device: DeviceID) -> Bool {
@@ -98,7 +98,7 @@ package final class LinkPool {
 
     /// A connection on which both sides have accepted each other.
     func established(to device: DeviceID) -> PeerLink? {
-        members[device].links.first(where: \.isEstablished)
+        records[device].links.first(where: \.isEstablished)
     }
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
@@ -107,7 +107,7 @@ package final class LinkPool {
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
     package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
-        let present = members[device].links
+        let present = records[device].links
         let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
         if let warm { return warm }
         let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
@@ -140,7 +140,7 @@ package final class LinkPool {
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description, isSilence: error.isSilence)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
-                for other in members[device].links { other.checkAlive() }
+                for other in records[device].links { other.checkAlive() }
             case .success(let connection):
                 guard snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
@@ -153,7 +153,7 @@ package final class LinkPool {
 
     /// More may be known of where a device is: calls to it that have no answer yet try that, too.
     package func addressesMayDiffer(of device: DeviceID) {
-        for link in members[device].links {
+        for link in records[device].links {
             guard let dial = link.dial, let former = link.way else { continue }
             // Under another label it may have another gate; what is said first to who does not know this device stays the same.
             let way = peers?.network.ways(to: device, isForRoster: link.isForRoster)
@@ -167,7 +167,7 @@ package final class LinkPool {
     package func replaceIfUnacknowledged(_ link: PeerLink) {
         let device = link.device
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
-            !members[device].links.contains(where: { $0 !== link && $0.isUsable })
+            !records[device].links.contains(where: { $0 !== link && $0.isUsable })
         else { return }
         peers?.callIsSlow(to: device)
         let ways = peers?.network.ways(to: device, isForRoster: link.isForRoster) ?? []
@@ -246,7 +246,7 @@ package final class LinkPool {
         }
         let isWithinLimits =
             isLive
-            ? members[device].limiter.admitConnection(at: loop.now)
+            ? records[device].limiter.admitConnection(at: loop.now)
             : all.count(where: \.isIntroducing) < Self.maxIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
@@ -257,7 +257,7 @@ package final class LinkPool {
 
     /// Forgets a link that has ended.
     package func ended(_ link: PeerLink) {
-        members[link.device].links.removeAll { $0 === link }
+        records[link.device].links.removeAll { $0 === link }
     }
 
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
@@ -311,7 +311,7 @@ package final class LinkPool {
     /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
     /// longest ago.
     private func makeRoom(for device: DeviceID) -> Bool {
-        let present = members[device].links
+        let present = records[device].links
         guard present.count >= Self.maxPerDevice else { return true }
         let idle = present.filter { $0.isEstablished && $0.isIdle }
         guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
@@ -325,8 +325,8 @@ package final class LinkPool {
         guard let peers, let hello = peers.network.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            grease: grease.draw(), loop: loop, log: log, members: members, peers: peers)
-        members[device].links.append(link)
+            grease: grease.draw(), loop: loop, log: log, records: records, peers: peers)
+        records[device].links.append(link)
         armSweeper()
         return link
     }

@@ -42,7 +42,7 @@ package final class PeerLink {
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
-    private let members: MemberTable
+    private let records: PeerRecords
     /// Weak because data can still arrive after the component was released.
     private weak var peers: Peers?
     /// What was said last of this device; nil before.
@@ -69,7 +69,7 @@ package final class PeerLink {
 
     init(
         device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello, grease: Grease?,
-        loop: EventLoop, log: Logger, members: MemberTable, peers: Peers
+        loop: EventLoop, log: Logger, records: PeerRecords, peers: Peers
     ) {
         self.device = device
         isClient = role == .client
@@ -77,7 +77,7 @@ package final class PeerLink {
         self.isForRoster = isForRoster
         self.loop = loop
         self.log = log
-        self.members = members
+        self.records = records
         self.peers = peers
         begun = loop.now
         lastUse = begun
@@ -123,7 +123,7 @@ package final class PeerLink {
     }
 
     private func received(_ bytes: [UInt8]) {
-        step { $0.received(bytes, budget: &members[device].limiter, at: now) }
+        step { $0.received(bytes, budget: &records[device].limiter, at: now) }
         if waitingBytes > Self.largeFrame { peers?.pool.relieve() }
     }
 
@@ -328,7 +328,7 @@ package final class PeerLink {
             peers?.sync.merge(self, statements) { [self] outcome in
                 // What is stored after the end of the daemon has nobody to tell.
                 guard !hasEnded else { return }
-                step { $0.merged(outcome, hello: latestHello, budget: &members[device].limiter, at: now) }
+                step { $0.merged(outcome, hello: latestHello, budget: &records[device].limiter, at: now) }
             }
         }
         guard delay > .zero else { return merge() }

@@ -19,18 +19,18 @@ package final class TicketJoin {
     private let log: Logger
     private let pool: LinkPool
     private unowned let network: PeerNetwork
-    private let members: MemberTable
+    private let records: PeerRecords
     /// Rounds in which nobody has helped.
     private var rounds = 0
     private var timer: LoopTimer?
     private var retryTimer: LoopTimer?
 
-    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork, members: MemberTable) {
+    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork, records: PeerRecords) {
         self.loop = loop
         self.log = log
         self.pool = pool
         self.network = network
-        self.members = members
+        self.records = records
     }
 
     /// A member shows that it waits for this device.
@@ -42,7 +42,7 @@ package final class TicketJoin {
     /// The account is another one now.
     package func accountChanged() {
         guard !pool.snapshot.isJoining else { return }
-        members.updateAll { $0.joinCall = nil }
+        records.updateAll { $0.joinCall = nil }
         rounds = 0
         timer = nil
         retryTimer = nil
@@ -53,7 +53,7 @@ package final class TicketJoin {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered, and has not handed over the account key yet"
         }
-        if !members.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
+        if !records.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
             return "a member is in reach, and has not let this device in yet"
         }
         if network.strangers.isEmpty {
@@ -67,14 +67,14 @@ package final class TicketJoin {
     }
 
     /// The members whose calls are pending.
-    private var pending: Set<DeviceID> { members.devices { $0.joinCall == .pending } }
+    private var pending: Set<DeviceID> { records.devices { $0.joinCall == .pending } }
 
     private func callNext() {
         guard pool.snapshot.isJoining else { return }
-        let seen = members.devices { $0.sighting != nil }.filter { network.presentSighting(of: $0) != nil }.sorted()
-        guard let next = seen.first(where: { members[$0].joinCall == nil }) else { return }
+        let seen = records.devices { $0.sighting != nil }.filter { network.presentSighting(of: $0) != nil }.sorted()
+        guard let next = seen.first(where: { records[$0].joinCall == nil }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
-        members[next].joinCall = .pending
+        records[next].joinCall = .pending
         log.info("Calling a member that waits for this device", ["device": next.short])
         link.whenEnded { [weak self] in self?.ended(next) }
         arm(&timer, after: Self.headStart) { [unowned self] in
@@ -84,14 +84,14 @@ package final class TicketJoin {
     }
 
     private func ended(_ device: DeviceID) {
-        members[device].joinCall = pool.snapshot.isJoining ? .failed : nil
+        records[device].joinCall = pool.snapshot.isJoining ? .failed : nil
         guard pool.snapshot.isJoining else { return }
         if pending.isEmpty { callNext() }
         guard retryTimer?.isArmed != true else { return }
         rounds += 1
         // Sooner than others: somebody waits for it.
         arm(&retryTimer, after: Backoff.roster.delay(after: rounds) / 2) { [unowned self] in
-            members.updateAll { if $0.joinCall == .failed { $0.joinCall = nil } }
+            records.updateAll { if $0.joinCall == .failed { $0.joinCall = nil } }
             callNext()
         }
     }

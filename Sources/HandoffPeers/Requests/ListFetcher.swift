@@ -24,45 +24,45 @@ final class ListFetcher {
     private let log: Logger
     private let client: PeerClient
     private unowned let network: PeerNetwork
-    private let members: MemberTable
+    private let records: PeerRecords
 
-    init(loop: EventLoop, log: Logger, client: PeerClient, network: PeerNetwork, members: MemberTable) {
+    init(loop: EventLoop, log: Logger, client: PeerClient, network: PeerNetwork, records: PeerRecords) {
         self.loop = loop
         self.log = log
         self.client = client
         self.network = network
-        self.members = members
+        self.records = records
     }
 
     /// Fetches the list of a device, now or when the present question is answered.
     func fetch(of device: DeviceID) {
-        guard members[device].fetch == nil else {
-            members[device].fetch?.isDueAgain = true
+        guard records[device].fetch == nil else {
+            records[device].fetch?.isDueAgain = true
             return
         }
         ask(device, failures: 0)
     }
 
     private func ask(_ device: DeviceID, failures: Int) {
-        members[device].fetch = ListFetch(failures: failures)
+        records[device].fetch = ListFetch(failures: failures)
         client.askForList(of: device) { [self] list in
             if let list {
-                members[device].fetch?.failures = 0
+                records[device].fetch?.failures = 0
                 // An answer that is older than the latest announcement makes it due again.
                 network.receivedList(list, from: device)
             } else {
-                members[device].fetch?.failures += 1
+                records[device].fetch?.failures += 1
             }
             rest(after: device)
         }
     }
 
     private func rest(after device: DeviceID) {
-        let failures = members[device].fetch?.failures ?? 0
+        let failures = records[device].fetch?.failures ?? 0
         let wait = failures > 0 ? Backoff.list.delay(after: failures) : Self.spacing
-        members[device].fetch?.timer = loop.timer(after: wait) { [unowned self] in
-            guard let fetch = members[device].fetch else { return }
-            members[device].fetch = nil
+        records[device].fetch?.timer = loop.timer(after: wait) { [unowned self] in
+            guard let fetch = records[device].fetch else { return }
+            records[device].fetch = nil
             // Nobody was asked while the account key was on its way here, or the connection has ended: it may say nothing more.
             let isMissing = fetch.failures > 0 && network.table[device]?.isComplete == false
             if fetch.isDueAgain || isMissing { ask(device, failures: fetch.failures) }

@@ -5,22 +5,22 @@ package import HandoffState
 package import Timing
 
 /// The state of a member, or of a device that is being introduced, while the daemon runs. Nothing of it is stored.
-package struct Member {
+package struct PeerRecord {
     /// Whether the device is a member. Nothing but its links and its introduction is kept of another one.
     fileprivate(set) var isMember = false
     /// Its links, established or being made.
     var links: [PeerLink] = []
     /// Whether statements are being merged that may make it a member.
     var isIntroducing = false
-    /// What it may still do here, over its datagrams and all its connections together.
+    /// The limits of its datagrams and of all its connections together.
     package var limiter = MemberRateLimiter()
-    /// What it may still be asked.
+    /// The limits of the requests to it.
     package var requests = RequestRateLimiter()
-    /// When it was heard last.
+    /// When a message of it was last received.
     package fileprivate(set) var heard: MonotonicInstant?
-    /// What went wrong with the last connection to it; nil when nothing did.
+    /// Why the last connection to it has failed; nil if it has not.
     package var trouble: String?
-    /// It was heard under the account key in force.
+    /// Whether it has proved that it holds the account key in force.
     package fileprivate(set) var hasKey = false
     /// The exchange that makes its roster and ours equal.
     var exchange = RosterExchange()
@@ -52,54 +52,54 @@ enum JoinCall {
     case failed
 }
 
-/// The members of the account, one record for each. Lives on the daemon's loop.
+/// One record for each member of the account. Lives on the daemon's loop.
 ///
 /// All devices that are not members share one rate limiter. They have a record only while they have links or are being introduced:
 /// with an open ticket or the account key, any number of identities can be created, which must neither fill the memory nor have
 /// the statements of each read.
-package final class MemberTable {
-    private var members: [DeviceID: Member] = [:]
+package final class PeerRecords {
+    private var records: [DeviceID: PeerRecord] = [:]
     private var strangers = MemberRateLimiter()
     /// The epoch in force here; nil while this device lacks its key.
     private var epoch: Fingerprint?
 
-    /// The table of an account without members.
+    /// Records of an account without members.
     package init() {}
 
     /// The record of a device. That of a device that is not a member has the shared limiter.
-    package subscript(_ device: DeviceID) -> Member {
+    package subscript(_ device: DeviceID) -> PeerRecord {
         get {
-            guard let record = members[device], record.isMember else { return guest(members[device] ?? Member()) }
+            guard let record = records[device], record.isMember else { return guest(records[device] ?? PeerRecord()) }
             return record
         }
         set {
-            if members[device]?.isMember == true {
-                members[device] = newValue
+            if records[device]?.isMember == true {
+                records[device] = newValue
             } else {
                 strangers = newValue.limiter
-                members[device] = reduced(newValue)
+                records[device] = reduced(newValue)
             }
         }
     }
 
     /// The record of a device that is not a member, with the limiter that all of them share.
-    private func guest(_ record: Member) -> Member {
-        Member(links: record.links, isIntroducing: record.isIntroducing, limiter: strangers)
+    private func guest(_ record: PeerRecord) -> PeerRecord {
+        PeerRecord(links: record.links, isIntroducing: record.isIntroducing, limiter: strangers)
     }
 
     /// The parts of a record that are kept of a device that is not a member; nil if there are none.
-    private func reduced(_ record: Member) -> Member? {
+    private func reduced(_ record: PeerRecord) -> PeerRecord? {
         record.links.isEmpty && !record.isIntroducing
-            ? nil : Member(links: record.links, isIntroducing: record.isIntroducing)
+            ? nil : PeerRecord(links: record.links, isIntroducing: record.isIntroducing)
     }
 
-    /// Takes the members as they are now, and forgets the others; under another epoch nobody was heard yet.
+    /// Applies a change of the account: drops the records of former members. Under another epoch, no member has proved its key yet.
     package func accountChanged(_ snapshot: AccountSnapshot) {
         let present = snapshot.isCurrent ? snapshot.heldRecord : nil
         let live = snapshot.live
-        for (device, record) in members where !live.contains(device) { members[device] = reduced(record) }
-        for device in live where members[device]?.isMember != true {
-            members[device, default: Member()].isMember = true
+        for (device, record) in records where !live.contains(device) { records[device] = reduced(record) }
+        for device in live where records[device]?.isMember != true {
+            records[device, default: PeerRecord()].isMember = true
         }
         if present != epoch {
             epoch = present
@@ -108,11 +108,11 @@ package final class MemberTable {
     }
 
     /// The links of all devices.
-    var links: [PeerLink] { members.values.flatMap(\.links) }
+    var links: [PeerLink] { records.values.flatMap(\.links) }
 
     /// Changes every record.
-    func updateAll(_ change: (inout Member) -> Void) {
-        for device in members.keys { change(&self[device]) }
+    func updateAll(_ change: (inout PeerRecord) -> Void) {
+        for device in records.keys { change(&self[device]) }
     }
 
     /// Whether one more signed advert of a device is taken; counts it.
@@ -120,14 +120,14 @@ package final class MemberTable {
         self[device].limiter.admitAdvert(at: now) == .admit
     }
 
-    /// Notes that a device was heard.
+    /// Notes that a message of a device was received.
     package func heard(_ device: DeviceID, at now: MonotonicInstant) {
         self[device].heard = now
     }
 
-    /// Notes that a member was heard under the account key in force.
+    /// Notes that a member has proved that it holds the account key in force.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether this is its first proof.
     package func heardUnderKey(_ device: DeviceID, in snapshot: AccountSnapshot) -> Bool {
         guard epoch != nil, snapshot.heldRecord == epoch, snapshot.peerKey(device) != nil else { return false }
         guard !self[device].hasKey else { return false }
@@ -139,7 +139,7 @@ package final class MemberTable {
     package var holders: Set<DeviceID> { devices(where: \.hasKey) }
 
     /// The members whose records satisfy a condition.
-    func devices(where isIncluded: (Member) -> Bool) -> Set<DeviceID> {
-        members.reduce(into: []) { if isIncluded($1.value) { $0.insert($1.key) } }
+    func devices(where isIncluded: (PeerRecord) -> Bool) -> Set<DeviceID> {
+        records.reduce(into: []) { if isIncluded($1.value) { $0.insert($1.key) } }
     }
 }
