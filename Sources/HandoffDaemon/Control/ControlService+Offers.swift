@@ -22,9 +22,9 @@ extension ControlService {
     }
 
     private func allOffers(of devices: Set<DeviceID>? = nil) -> [RemoteOffer] {
-        let (now, table) = (core.loop.now, core.peers.table)
-        let peers = devices.map { $0.sorted().compactMap { table[$0] } } ?? table.all
-        return peers.flatMap { peer in
+        let (now, table) = (core.loop.now, peers.table)
+        let online = devices.map { $0.sorted().compactMap { table[$0] } } ?? table.all
+        return online.flatMap { peer in
             peer.offers.map { offer in
                 let age = offer.age(at: now).components.seconds
                 let activity = offer.activity
@@ -48,7 +48,7 @@ extension ControlService {
         var openers: [OfferKind: ControlOpens] = [:]
         return offers(of: devices).map { offer in
             let (device, activity) = (offer.device, offer.activity)
-            let origin = origins[device] ?? core.peers.origin(of: device)
+            let origin = origins[device] ?? peers.origin(of: device)
             origins[device] = origin
             let kind = OfferKind(activity)
             let opens = openers[kind] ?? opens(decide(kind, running))
