@@ -142,6 +142,28 @@ import Timing
         try network.settle([couch, train])
     }
 
+    @Test func `a device that another member has admitted introduces itself`() throws {
+        for device in [desk, train] { device.stop() }
+        let guest = try network.device("guest")
+        var joined: Result<AccountID, any Error>?
+        couch.accountStore.admit(guest.accountStore.device.publicKey, name: "guest") { result in
+            guard case .success(let state) = result, let held = state.held else { return }
+            guest.accountStore.join(roster: state.roster, accountKey: held.accountKey) { joined = $0 }
+        }
+        try network.run("the guest has joined") { joined != nil }
+        try network.settle([couch, guest])
+        // From here on only the guest can have the statements that admit it.
+        couch.stop()
+        try desk.start()
+        #expect(desk.accountStore.snapshot.peerKey(guest.id) == nil)
+
+        try network.run("the desk knows the guest") { desk.accountStore.snapshot.peerKey(guest.id) != nil }
+        try network.settle([desk, guest])
+        let note = try offer("for the guest")
+        desk.offer([note])
+        try network.run("the offer") { guest.offers(of: desk) == [note.id] }
+    }
+
     @Test func `a leaving member waits until the others have confirmed it`() throws {
         var notified: Set<DeviceID>?
         var result: Result<Void, any Error>?

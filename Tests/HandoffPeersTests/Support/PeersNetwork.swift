@@ -39,6 +39,16 @@ final class PeersNetwork {
         return devices
     }
 
+    /// Starts a device that is in no account.
+    func device(_ name: String) throws -> TestPeers {
+        let folder = try ScratchFolder()
+        let id = DeviceID(try StateFolder.open(folder.path, now: unixSeconds).identity.publicKey)
+        let device = TestPeers(name, id, folder, self)
+        devices.append(device)
+        try device.start()
+        return device
+    }
+
     /// Stores an account in the state folders of its members.
     private func createAccount(_ names: [String], in folders: [ScratchFolder]) throws -> [DeviceID] {
         let stored = try folders.map { try StateFolder.open($0.path, now: unixSeconds) }

@@ -137,6 +137,8 @@ final class TestPeers {
         parts.peers.leave()
         parts.peers.stop()
         parts.discovery.stop {}
+        // The worker may still be writing the account.
+        parts.accountStore.delegate = nil
         runningParts = nil
     }
 
