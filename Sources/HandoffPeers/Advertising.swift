@@ -1,4 +1,4 @@
-/// Which of the local offers are announced, and by which means.
+/// The means by which local offers are announced, and their content.
 package struct Advertising: Sendable {
     /// The means by which offers are announced.
     package enum Reach: Sendable {
@@ -12,7 +12,7 @@ package struct Advertising: Sendable {
 
     /// The means by which offers are announced.
     package var reach: Reach
-    /// Whether announced offers have their titles.
+    /// True if announced offers have their titles.
     package var showsTitles: Bool
 
     /// Announces by `reach`, with titles or without.

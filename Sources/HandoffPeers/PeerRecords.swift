@@ -1,6 +1,6 @@
 import HandoffAccount
 package import HandoffModel
-package import HandoffProtocol
+import HandoffProtocol
 package import HandoffState
 package import Timing
 
@@ -13,9 +13,9 @@ package struct PeerRecord {
     /// Whether statements are being merged that may make it a member.
     var isIntroducing = false
     /// The limits of its datagrams and of all its connections together.
-    package var limiter = MemberRateLimiter()
+    var limiter = MemberRateLimiter()
     /// The limits of the requests to it.
-    package var requests = RequestRateLimiter()
+    var requests = RequestRateLimiter()
     /// When a message of it was last received.
     package fileprivate(set) var heard: MonotonicInstant?
     /// Why the last connection to it has failed; nil if it has not.

@@ -18,7 +18,7 @@ extension Peers {
     /// The kind of machine that is announced.
     package var kind: DeviceKind { network.announcer.kind }
 
-    /// Whether another machine runs with the identity of this device. Then nothing is announced.
+    /// True if another machine runs with the identity of this device. Then nothing is announced.
     package var hasDuplicateIdentity: Bool { network.isCloned }
 
     /// The members that use a former version of the protocol.
@@ -27,10 +27,10 @@ extension Peers {
     /// The configured addresses, with the device that answered there.
     package var configuredAddresses: [(address: StaticAddress, device: DeviceID?)] { staticPeers.addresses }
 
-    /// What prevents this device from joining the account of its file, for people.
+    /// The reason why this device has not joined the account of its file yet, for people.
     package var missingToJoin: String { joining.missing }
 
-    /// Whether an established link to the device exists.
+    /// True if an established link to the device exists.
     package func isConnected(_ device: DeviceID) -> Bool { pool.isConnected(device) }
 
     /// The device as the origin or the receiver of an activity.

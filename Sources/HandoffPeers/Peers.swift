@@ -17,9 +17,9 @@ package import Timing
 package final class Peers {
     /// The values from the configuration that this component uses.
     package struct Settings {
-        /// Which of the local offers are announced.
+        /// The means by which local offers are announced.
         package var advertising: Advertising
-        /// How long offers of other devices are valid without renewal.
+        /// The time for which offers of other devices are valid without renewal.
         package var lifetime: Duration
         /// The rate of reserved values.
         package var grease: Grease.Rate

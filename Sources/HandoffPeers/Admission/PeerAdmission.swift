@@ -9,8 +9,7 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// Decides which connections of other devices are let in: those that pass the gate by a token, and then prove their key. Lives on the
-/// daemon's loop.
+/// Accepts the connections of other devices that pass the gate by a token and then prove their key. Lives on the daemon's loop.
 final class PeerAdmission: GateListenerDelegate {
     /// Hashes that callers may cost in a second, a tenth of a processor's time; at once as many as take a millisecond.
     private static let maxHashes = (perSecond: UInt64(100_000), atOnce: UInt64(1000))
@@ -27,7 +26,7 @@ final class PeerAdmission: GateListenerDelegate {
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
 
-    /// Takes connections from now on.
+    /// Accepts connections from now on.
     ///
     /// - Parameter descriptor: a listening TCP socket.
     init(_ descriptor: consuming Descriptor, context: TLSContext, peers: Peers) throws {
@@ -36,7 +35,7 @@ final class PeerAdmission: GateListenerDelegate {
         gate = try GateListener(descriptor, context: context, on: peers.loop, delegate: self)
     }
 
-    /// Takes nobody any more, and ends what waits for proof.
+    /// Accepts no more connections, and closes those that wait for the proof of their key.
     func stop() {
         gate?.close()
         gate = nil

@@ -1,10 +1,10 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
+import HandoffModel
+import HandoffProtocol
 import HandoffState
-package import LoopIO
+import LoopIO
 
 /// What connections tell of the other devices.
 extension PeerNetwork {
@@ -12,7 +12,7 @@ extension PeerNetwork {
     /// repeat. A member that does not know this device yet opens only to an introduction.
     ///
     /// - Parameter isForRoster: a member in another epoch is looked for first where it was seen by a mark.
-    package func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
+    func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
         let ways = allWays(to: id)
         guard !isForRoster, missing.hasHeard(id), let seen = presentSighting(of: id) else { return ways }
         return ways.filter { $0.label != seen.way.label } + ways.filter { $0.label == seen.way.label }
@@ -81,7 +81,7 @@ extension PeerNetwork {
     }
 
     /// Both sides of a connection have accepted each other.
-    package func linkEstablished(_ link: PeerLink, _ hello: Hello) {
+    func linkEstablished(_ link: PeerLink, _ hello: Hello) {
         let isKnown = table[link.device] != nil
         takeHello(hello, over: link)
         table.connectionOpened(link.device)
@@ -90,7 +90,7 @@ extension PeerNetwork {
     }
 
     /// What a device says of itself over a connection.
-    package func takeHello(_ hello: Hello, over link: PeerLink) {
+    func takeHello(_ hello: Hello, over link: PeerLink) {
         // Where it called from is its own host, but the port is another one than it listens on.
         let address = link.isClient ? link.address : link.address?.withPort(hello.port)
         let changes = table.receivedHello(
@@ -114,7 +114,7 @@ extension PeerNetwork {
 
     /// Sends the latest advert to a device at an address that it has proved. Its acknowledgement shows that the device runs, though
     /// a call to it has no answer.
-    package func requestAcknowledgement(of id: DeviceID) {
+    func requestAcknowledgement(of id: DeviceID) {
         guard let peer = table[id], let label = peer.label,
             let address = peer.candidates.ranked.first(where: { $0.proved != nil })?.address
         else { return }
@@ -122,13 +122,13 @@ extension PeerNetwork {
     }
 
     /// Nobody answered a call to an address of a device.
-    package func unanswered(_ id: DeviceID, at address: SocketAddress) {
+    func unanswered(_ id: DeviceID, at address: SocketAddress) {
         guard let address = PeerAddress(address) else { return }
         table.addressFailed(address, of: id)
     }
 
     /// A connection has ended; only those that were established were counted.
-    package func linkEnded(_ link: PeerLink) {
+    func linkEnded(_ link: PeerLink) {
         guard link.peerHello != nil else {
             guard link.isClient, link.trouble != nil else { return }
             return perform(machine.callFailed(to: link.device, peers: table, at: now))
@@ -139,7 +139,7 @@ extension PeerNetwork {
     }
 
     /// The whole list of a device's activities.
-    package func receivedList(_ list: ActivityList, from device: DeviceID) {
+    func receivedList(_ list: ActivityList, from device: DeviceID) {
         handle(table.receivedList(list, from: device, at: now))
     }
 
@@ -149,7 +149,7 @@ extension PeerNetwork {
     }
 
     /// The machine has told what it is.
-    package func setKind(_ kind: DeviceKind) {
+    func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
         say(renewed: .offers)
         beacons.changed()

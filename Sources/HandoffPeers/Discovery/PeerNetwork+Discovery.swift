@@ -1,6 +1,6 @@
 import HandoffAccount
 import HandoffCrypto
-package import HandoffDiscovery
+import HandoffDiscovery
 import HandoffLog
 import HandoffModel
 import HandoffProtocol
@@ -10,7 +10,7 @@ import Timing
 
 extension PeerNetwork {
     /// Takes what discovery says; mDNS is only a hint, and nothing in it is believed that its device did not sign.
-    package func discovered(_ event: DiscoveryEvent) {
+    func discovered(_ event: DiscoveryEvent) {
         switch event {
         case .state, .allForNow: break
         case .service(let service): found(service)
@@ -80,7 +80,7 @@ extension PeerNetwork {
     }
 
     /// Tells instances of members from others: by the key that is held, or because the member is known.
-    package var membership: @Sendable (String) -> Bool {
+    var membership: @Sendable (String) -> Bool {
         let known = Set(table.all.compactMap { $0.label?.instanceName })
         return { [snapshot] in snapshot.recognises(instance: $0) || known.contains($0) }
     }

@@ -1,7 +1,7 @@
 import HandoffAccount
 import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
+import HandoffModel
+import HandoffProtocol
 import HandoffState
 
 /// Which device is told of which activities, as the configuration, the policy and the switches let it.
@@ -22,7 +22,7 @@ extension PeerNetwork {
     }
 
     /// What one device is told of them.
-    package func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
+    func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
         unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
     }
 
@@ -30,7 +30,7 @@ extension PeerNetwork {
     var listsInBeacon: Bool { advertising.reach == .all && unadvertised.isEmpty }
 
     /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
-    package func switchesChanged() {
+    func switchesChanged() {
         say(renewed: .offers)
         beacons.changed()
     }

@@ -1,18 +1,18 @@
 import HandoffAccount
 import HandoffCrypto
-package import HandoffDiscovery
-package import HandoffLog
+import HandoffDiscovery
+import HandoffLog
 import HandoffModel
-package import HandoffProtocol
-package import HandoffState
-package import LoopIO
-package import Timing
+import HandoffProtocol
+import HandoffState
+import LoopIO
+import Timing
 
 /// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
 ///
 /// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
 /// discovery and connections say, and performs what they ask for.
-package final class PeerNetwork {
+final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
@@ -22,18 +22,18 @@ package final class PeerNetwork {
     var advertising: Advertising
     var snapshot: AccountSnapshot
     /// The members that are in reach, and what they offer.
-    package internal(set) var table: PeerTable
+    var table: PeerTable
     var machine: AdvertMachine
     /// The labels under which this device can be called.
-    package var labels: OwnLabels
+    var labels: OwnLabels
     /// The parties that may call under them.
-    package internal(set) var callers = CallerTable()
+    var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter
     /// The label of the record by which this device is found while it has no account key yet; nothing is accepted under it.
     private var joiningLabel: Label?
     /// What this device says of itself.
-    package internal(set) var announcer: Announcer
+    var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
     var sentAdverts = SentAdverts()
     let records: PeerRecords
@@ -44,11 +44,11 @@ package final class PeerNetwork {
     /// joining.
     var strangers: [String: DiscoveredService] = [:]
     /// The members that are not in reach, and the marks by which they are found.
-    package internal(set) var missing: MissingMembers
+    var missing: MissingMembers
     /// Runs while services wait to be looked at again.
     var lookTimer: LoopTimer?
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
-    package private(set) var isCloned = false
+    private(set) var isCloned = false
     /// The networks in which devices were lost.
     var searchNetworks = SearchNetworks()
     /// When a record of this very device was last answered.
@@ -59,9 +59,9 @@ package final class PeerNetwork {
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
     /// Why this device is not there for the others, as they were told; nil while it is.
-    package private(set) var farewell: Farewell?
+    private(set) var farewell: Farewell?
     /// Nothing is said in any network, and what was known of the others is of no use.
-    package private(set) var isSilent = false
+    private(set) var isSilent = false
     /// Called once when all devices know that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
     /// Announcements are sealed with another epoch's keys than the last ones.
@@ -94,7 +94,7 @@ package final class PeerNetwork {
     /// How soon a beacon follows that has marks for others than the one before, while there are too many.
     private static let markRotation = Duration.seconds(30)
 
-    package init(
+    init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, records: PeerRecords, settings: Peers.Settings, wallClock: any WallClock
@@ -122,14 +122,14 @@ package final class PeerNetwork {
     }
 
     /// Begins to receive, and to speak if there is an account.
-    package func start() {
+    func start() {
         socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
         beacons.network = self
         renewLabel()
     }
 
     /// The moment of the loop's clock, for the machines.
-    package var now: MonotonicInstant { loop.now }
+    var now: MonotonicInstant { loop.now }
 
     /// The moment by both clocks, for the proofs of records.
     var moment: MissingMembers.Moment {
@@ -140,7 +140,7 @@ package final class PeerNetwork {
     var publishedLabel: Label? { labels.label ?? joiningLabel }
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
-    package func take(_ snapshot: AccountSnapshot) {
+    func take(_ snapshot: AccountSnapshot) {
         if snapshot.heldRecord != self.snapshot.heldRecord { hasNewEpoch = true }
         if snapshot.accountID != self.snapshot.accountID { labels.clear() }
         renewMarks(for: snapshot.openTickets)
@@ -152,7 +152,7 @@ package final class PeerNetwork {
     }
 
     /// Says what the account that was taken last changes in what this device says.
-    package func accountChanged() {
+    func accountChanged() {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
@@ -184,7 +184,7 @@ package final class PeerNetwork {
     }
 
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
-    package func renewLabel() {
+    func renewLabel() {
         // A new one comes with waking.
         guard farewell != .sleep, !isSilent else { return }
         spreadTimer = nil
@@ -251,7 +251,7 @@ package final class PeerNetwork {
     /// Says what there is to say, if the others do not know it yet.
     ///
     /// - Parameter renewed: says it again even so, as news of this kind.
-    package func say(renewed: Announcer.Novelty? = nil) {
+    func say(renewed: Announcer.Novelty? = nil) {
         guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
         let news = Announcer.News(
             label: label, rosterDigest: snapshot.rosterDigest, farewell: farewell, activities: announcedOffers())
@@ -274,7 +274,7 @@ package final class PeerNetwork {
     }
 
     /// Tells everyone that this device leaves; what it offered is void at once.
-    package func sayGoodbye() {
+    func sayGoodbye() {
         guard farewell != .goodbye else { return }
         farewell = .goodbye
         onAllKnow = nil
@@ -286,7 +286,7 @@ package final class PeerNetwork {
     ///
     /// - Parameter completion: called once, and not inside this call, when all that are there have confirmed it; never when one of
     ///   them does not, or this device wakes before.
-    package func fallAsleep(completion: @escaping () -> Void) {
+    func fallAsleep(completion: @escaping () -> Void) {
         guard farewell == nil else { return }
         farewell = .sleep
         onAllKnow = completion
@@ -298,7 +298,7 @@ package final class PeerNetwork {
     }
 
     /// The machine is awake: tells everyone at once that this device is there, under a new label.
-    package func wakeUp() {
+    func wakeUp() {
         guard farewell == .sleep else { return }
         farewell = nil
         onAllKnow = nil
@@ -306,14 +306,14 @@ package final class PeerNetwork {
     }
 
     /// Says less often what is said again and again, or as often as else.
-    package func setSavesPower(_ savesPower: Bool) {
+    func setSavesPower(_ savesPower: Bool) {
         machine.savesPower = savesPower
         beacons.savesPower = savesPower
         rearm()
     }
 
     /// Falls silent in all networks, or speaks again, under a new label.
-    package func setSilent(_ isSilent: Bool) {
+    func setSilent(_ isSilent: Bool) {
         guard isSilent != self.isSilent else { return }
         self.isSilent = isSilent
         guard isSilent else { return renewLabel() }
@@ -342,7 +342,7 @@ package final class PeerNetwork {
     }
 
     /// Goes on under a greater start number, which has been stored.
-    package func restart(boot: UInt64) {
+    func restart(boot: UInt64) {
         announcer.restart(boot: boot)
         calls.boot = boot
         say()
@@ -387,7 +387,7 @@ package final class PeerNetwork {
     }
 
     /// Believes what the other devices offer for this long without renewal.
-    package func setLifetime(_ lifetime: Duration) {
+    func setLifetime(_ lifetime: Duration) {
         table.lifetime = lifetime
         rearm()
     }

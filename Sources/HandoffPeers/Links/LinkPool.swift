@@ -1,30 +1,30 @@
 import HandoffAccount
-package import HandoffCrypto
+import HandoffCrypto
 import HandoffJSON
-package import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
-package import HandoffState
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffState
 import HandoffTLS
-package import HandoffTransport
-package import LoopIO
+import HandoffTransport
+import LoopIO
 import Timing
 
 /// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
 /// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
-package final class LinkPool {
+final class LinkPool {
     /// Where a device may be found, under which label, and what opens its gate.
-    package struct Way {
+    struct Way {
         let label: Label
         let addresses: [SocketAddress]
         let gate: SecretBytes
         let hint: Gate.Hint
         /// Whether the device may not know this one, which then sends its statements first.
-        package let isIntroduction: Bool
+        let isIntroduction: Bool
         let calls: CallCounter
 
         /// What to call there: the device and no other, if the account admits it.
-        package func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
+        func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
             DialTarget(
                 candidates: addresses,
                 token: {
@@ -68,7 +68,7 @@ package final class LinkPool {
     /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
     private var isStopped = false
     /// Nobody is called, and nobody let in: this device is silent in the network where it is. Setting it ends all connections.
-    package var isSilent = false {
+    var isSilent = false {
         didSet { if isSilent { for link in all { link.close() } } }
     }
     /// The account as it is now.
@@ -76,7 +76,7 @@ package final class LinkPool {
     /// The rate of connections with reserved values.
     private let grease: Grease.Rate
 
-    package init(
+    init(
         loop: EventLoop, log: Logger, dialer: Dialer, records: PeerRecords, snapshot: AccountSnapshot,
         grease: Grease.Rate
     ) {
@@ -92,7 +92,7 @@ package final class LinkPool {
     var all: [PeerLink] { records.links }
 
     /// Whether both sides of some connection to the device have accepted each other.
-    package func isConnected(_ device: DeviceID) -> Bool {
+    func isConnected(_ device: DeviceID) -> Bool {
         established(to: device) != nil
     }
 
@@ -105,7 +105,7 @@ package final class LinkPool {
     ///
     /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
-    package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
+    func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
         let present = records[device].links
         let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
@@ -152,7 +152,7 @@ package final class LinkPool {
     }
 
     /// More may be known of where a device is: calls to it that have no answer yet try that, too.
-    package func addressesMayDiffer(of device: DeviceID) {
+    func addressesMayDiffer(of device: DeviceID) {
         for link in records[device].links {
             guard let dial = link.dial, let former = link.way else { continue }
             // Under another label it may have another gate; what is said first to who does not know this device stays the same.
@@ -164,7 +164,7 @@ package final class LinkPool {
 
     /// Calls a device again beside a connection on which it acknowledges nothing: it may be elsewhere by now, and a call finds out
     /// sooner than silence does. The new connection takes the place of the old one once it is there.
-    package func replaceIfUnacknowledged(_ link: PeerLink) {
+    func replaceIfUnacknowledged(_ link: PeerLink) {
         let device = link.device
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
             !records[device].links.contains(where: { $0 !== link && $0.isUsable })
@@ -211,7 +211,7 @@ package final class LinkPool {
 
     /// Tells a device that it is no member any more, where it was a moment ago: so its user learns of it. Nothing else is said, and
     /// nothing is taken from it.
-    package func tellRemoved(_ device: DeviceID, _ way: Way) {
+    func tellRemoved(_ device: DeviceID, _ way: Way) {
         guard !isStopped, !isSilent else { return }
         calls += 1
         let id = calls
@@ -237,7 +237,7 @@ package final class LinkPool {
     }
 
     /// Takes a connection whose client has passed the gate and proved its key.
-    package func accept(_ connection: PeerConnection, from key: PublicKey) {
+    func accept(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
         let isLive = snapshot.admits(key)
         // What is live may have changed since the handshake began.
@@ -256,12 +256,12 @@ package final class LinkPool {
     }
 
     /// Forgets a link that has ended.
-    package func ended(_ link: PeerLink) {
+    func ended(_ link: PeerLink) {
         records[link.device].links.removeAll { $0 === link }
     }
 
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
-    package func accountChanged(_ snapshot: AccountSnapshot) {
+    func accountChanged(_ snapshot: AccountSnapshot) {
         self.snapshot = snapshot
         for link in all {
             // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
@@ -278,12 +278,12 @@ package final class LinkPool {
     }
 
     /// Our addresses have changed: connections of those that are gone end now, and not when they are needed.
-    package func networkChanged() {
+    func networkChanged() {
         for link in all { link.checkAlive() }
     }
 
     /// Closes the connections that hold the most when all of them together hold too much.
-    package func relieve() {
+    func relieve() {
         var waiting = all.reduce(0) { $0 + $1.waitingBytes }
         while waiting > Self.maxWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
             waiting -= largest.waitingBytes
@@ -292,7 +292,7 @@ package final class LinkPool {
     }
 
     /// Closes everything, for ever.
-    package func stop() {
+    func stop() {
         isStopped = true
         dials.removeAll()
         closeAll()
@@ -300,7 +300,7 @@ package final class LinkPool {
     }
 
     /// Closes all connections, since this device ends or its machine goes to sleep; others may be made.
-    package func closeAll() {
+    func closeAll() {
         // Where datagrams do not arrive, this says why.
         for link in all {
             link.sayHelloNow()

@@ -1,11 +1,11 @@
 import HandoffCrypto
-package import HandoffJSON
+import HandoffJSON
 import HandoffLog
 package import HandoffModel
 package import HandoffProtocol
 import HandoffTransport
 import LoopIO
-package import Timing
+import Timing
 
 /// One connection to or from a device, from the call to the end: `PeerSessionMachine` decides, this drives it.
 /// Lives on the daemon's loop.
@@ -23,13 +23,13 @@ package final class PeerLink {
     /// The address at the other end: the one that answered when this side called, else one of the caller's own choice.
     private(set) var address: SocketAddress?
     /// Why the connection could not be made or was lost, for people.
-    package private(set) var trouble: String?
+    private(set) var trouble: String?
     /// Whether nobody answered the call that was to make it, as when the device is off or asleep.
-    package private(set) var hadNoAnswer = false
+    private(set) var hadNoAnswer = false
     /// Whether it broke, or the other side fell silent; false after an end in order.
     private(set) var wasCut = false
     /// Whether the other side ended it in order.
-    package private(set) var wasEndedByPeer = false
+    private(set) var wasEndedByPeer = false
     /// The call that is to make it, while this side calls.
     var dial: Dial?
     /// By what that call goes.
@@ -37,7 +37,7 @@ package final class PeerLink {
     /// Runs until that call takes long.
     var patience: LoopTimer?
     /// When the link was made: of a client when its call began.
-    package let begun: MonotonicInstant
+    let begun: MonotonicInstant
     /// When the link was last of use.
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
@@ -88,7 +88,7 @@ package final class PeerLink {
     var isUsable: Bool { !hasEnded && !look { $0.isIntroducing } }
 
     /// Whether both sides have accepted each other.
-    package var isEstablished: Bool { !hasEnded && look { $0.isEstablished } }
+    var isEstablished: Bool { !hasEnded && look { $0.isEstablished } }
 
     /// Whether its device has yet to show that it is live.
     var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
@@ -100,7 +100,7 @@ package final class PeerLink {
     var isIdle: Bool { machine.isIdle }
 
     /// What the other side said of itself.
-    package var peerHello: Hello? { machine.peerHello }
+    var peerHello: Hello? { machine.peerHello }
 
     /// The connection is made and the device proved; a client speaks first.
     ///
@@ -138,7 +138,7 @@ package final class PeerLink {
     }
 
     /// Ends the link: it is idle, or its device is no longer live.
-    package func close(_ reason: SessionEnd = .done) {
+    func close(_ reason: SessionEnd = .done) {
         guard !hasEnded else { return }
         step { $0.close(reason) }
         // A link that is still being made has no connection that would report its end.
@@ -146,7 +146,7 @@ package final class PeerLink {
     }
 
     /// Calls back when both sides have accepted each other, or with false when that will not be.
-    package func whenEstablished(_ completion: @escaping (Bool) -> Void) {
+    func whenEstablished(_ completion: @escaping (Bool) -> Void) {
         if hasEnded || isEstablished { completion(isEstablished) } else { waiters.append(completion) }
     }
 
@@ -156,7 +156,7 @@ package final class PeerLink {
     }
 
     /// Asks the other side; the completion is called exactly once.
-    package func request(
+    func request(
         _ method: String, _ parameters: JSONObject, timeout: Duration?, completion: @escaping (RequestOutcome) -> Void
     ) {
         guard !hasEnded else { return completion(.lost) }
@@ -168,7 +168,7 @@ package final class PeerLink {
 
     /// Finds out whether the other side still answers, and ends the link if not: a device that lost its address or its
     /// power says nothing.
-    package func checkAlive() {
+    func checkAlive() {
         guard isEstablished, !isChecking else { return }
         isChecking = true
         request(PeerMethod.activities, [:], timeout: Self.timeoutForAnswer) { [self] outcome in
@@ -178,7 +178,7 @@ package final class PeerLink {
     }
 
     /// The same a second from now, if the other machine has not acknowledged all that was sent until then.
-    package func checkAliveSoon() {
+    func checkAliveSoon() {
         guard checkTimer?.isArmed != true else { return }
         checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in
             if isUnacknowledged { checkAlive() }
@@ -201,7 +201,7 @@ package final class PeerLink {
     }
 
     /// Tells the other side something; false when it cannot be told over this link.
-    package func notify(_ method: String, _ parameters: JSONObject) -> Bool {
+    func notify(_ method: String, _ parameters: JSONObject) -> Bool {
         sends(machine.notify(method, parameters))
     }
 
@@ -219,7 +219,7 @@ package final class PeerLink {
     /// lacks. Not too often, and the last state always.
     ///
     /// - Returns: false when it cannot be said over this link.
-    package func sayHello() -> Bool {
+    func sayHello() -> Bool {
         guard isEstablished else { return false }
         guard helloTimer?.isArmed != true else { return true }
         let wait = lastSaid.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero

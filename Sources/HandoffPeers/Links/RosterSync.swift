@@ -1,10 +1,10 @@
-package import HandoffAccount
+import HandoffAccount
 import HandoffCrypto
-package import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
-package import HandoffState
-package import LoopIO
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffState
+import LoopIO
 import Timing
 
 /// What passes between this device and another one that may differ.
@@ -29,7 +29,7 @@ struct RosterExchange {
 ///
 /// One rule: who has changed the roster tells all others; and while the other side says that its roster or its epoch is another
 /// one, it is sent ours, again after 4, 8, 16 … seconds.
-package final class RosterSync {
+final class RosterSync {
     /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
     private static let secondTurn = Duration.seconds(1)
     /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
@@ -53,7 +53,7 @@ package final class RosterSync {
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
 
-    package init(
+    init(
         loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, records: PeerRecords
     ) {
         self.loop = loop
@@ -77,7 +77,7 @@ package final class RosterSync {
 
     /// Our roster or epoch has changed. What this device has done itself it tells all others at once, and whom it has let in; what
     /// it has learnt from a member, that one tells.
-    package func accountChanged(news: [Statement], hasNewEpoch: Bool) {
+    func accountChanged(news: [Statement], hasNewEpoch: Bool) {
         defer {
             // Who is connected may wait for the key.
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
@@ -98,7 +98,7 @@ package final class RosterSync {
     }
 
     /// What a device is thought to lack; nil for nothing. It counts as sent.
-    package func takeNews(for device: DeviceID) -> [UInt8]? {
+    func takeNews(for device: DeviceID) -> [UInt8]? {
         let untold = records[device].exchange.untold
         guard !untold.isEmpty else { return nil }
         records[device].exchange.untold = []
@@ -137,7 +137,7 @@ package final class RosterSync {
     /// A device says over a connection what its roster and its epoch are.
     ///
     /// - Parameter isFirst: whether it is the first that it says there.
-    package func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
+    func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
         let device = link.device
         let snapshot = pool.snapshot
         let hasRoster = hello.rosterDigest == snapshot.rosterDigest
@@ -156,14 +156,14 @@ package final class RosterSync {
     }
 
     /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
-    package func consider(_ peer: Peer) {
+    func consider(_ peer: Peer) {
         guard differs(peer) else { return settle(peer.deviceID) }
         records[peer.deviceID].exchange.isOpen = true
         schedule(peer.deviceID, after: turn(peer.deviceID))
     }
 
     /// A member has shown itself by a mark: it or this device is in another epoch.
-    package func sighted(_ device: DeviceID) {
+    func sighted(_ device: DeviceID) {
         records[device].exchange.isOpen = true
         // Most come with a change of the epoch that is on its way here, too.
         schedule(device, after: Self.secondTurn + turn(device))
@@ -242,7 +242,7 @@ package final class RosterSync {
     }
 
     /// Merges statements from a link, and says whether its device is live now.
-    package func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
+    func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
         let statements: [Statement]
         do {
             guard mergingBytes + body.count <= Self.maxMerging else { throw SessionEnd.flooding }
@@ -274,7 +274,7 @@ package final class RosterSync {
     }
 
     /// Takes the key of an epoch, if it is the one that the roster commits to.
-    package func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
+    func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
         guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
         accountStore.accept(key) { _ in }
     }

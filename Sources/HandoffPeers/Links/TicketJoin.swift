@@ -1,7 +1,7 @@
-package import HandoffLog
-package import HandoffModel
+import HandoffLog
+import HandoffModel
 import HandoffState
-package import LoopIO
+import LoopIO
 import Timing
 
 /// Brings this device into the account whose file it has imported: calls the members that it sees, one after the other, until
@@ -9,7 +9,7 @@ import Timing
 ///
 /// Members are seen by the marks that they make for the ticket (``MissingMembers``), or called at configured addresses
 /// (``StaticPeers``).
-package final class TicketJoin {
+final class TicketJoin {
     /// How long one member is waited for alone.
     private static let headStart = Duration.milliseconds(300)
     /// How long one that has answered has to hand over the account key, before another one is called as well.
@@ -25,7 +25,7 @@ package final class TicketJoin {
     private var timer: LoopTimer?
     private var retryTimer: LoopTimer?
 
-    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork, records: PeerRecords) {
+    init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork, records: PeerRecords) {
         self.loop = loop
         self.log = log
         self.pool = pool
@@ -34,13 +34,13 @@ package final class TicketJoin {
     }
 
     /// A member shows that it waits for this device.
-    package func sighted(_ device: DeviceID) {
+    func sighted(_ device: DeviceID) {
         guard pool.snapshot.isJoining, timer?.isArmed != true else { return }
         callNext()
     }
 
     /// The account is another one now.
-    package func accountChanged() {
+    func accountChanged() {
         guard !pool.snapshot.isJoining else { return }
         records.updateAll { $0.joinCall = nil }
         rounds = 0
@@ -49,7 +49,7 @@ package final class TicketJoin {
     }
 
     /// What is missing until this device has joined, for people.
-    package var missing: String {
+    var missing: String {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered, and has not handed over the account key yet"
         }

@@ -14,10 +14,10 @@ struct ListFetch {
     var timer: LoopTimer?
 }
 
-/// Fetches the whole lists of what devices offer: of each device one at a time, and not again at once, whatever it
-/// announces or answers. Lives on the daemon's loop.
+/// Requests the complete lists of the offers of other devices. There is one request to a device at a time, and a pause after each,
+/// regardless of its announcements and replies. Lives on the daemon's loop.
 final class ListFetcher {
-    /// The shortest time from an answer to the next question.
+    /// The minimum time from a reply to the next request.
     static let spacing = Duration.milliseconds(250)
 
     private let loop: EventLoop
@@ -34,7 +34,7 @@ final class ListFetcher {
         self.records = records
     }
 
-    /// Fetches the list of a device, now or when the present question is answered.
+    /// Requests the list of a device, now or after the reply to the present request.
     func fetch(of device: DeviceID) {
         guard records[device].fetch == nil else {
             records[device].fetch?.isDueAgain = true
@@ -48,7 +48,7 @@ final class ListFetcher {
         client.askForList(of: device) { [self] list in
             if let list {
                 records[device].fetch?.failures = 0
-                // An answer that is older than the latest announcement makes it due again.
+                // A list that is older than the latest announcement is requested again.
                 network.receivedList(list, from: device)
             } else {
                 records[device].fetch?.failures += 1
@@ -63,7 +63,7 @@ final class ListFetcher {
         records[device].fetch?.timer = loop.timer(after: wait) { [unowned self] in
             guard let fetch = records[device].fetch else { return }
             records[device].fetch = nil
-            // Nobody was asked while the account key was on its way here, or the connection has ended: it may say nothing more.
+            // Nothing was sent while the account key was missing here, or the connection has ended. The device may announce nothing more.
             let isMissing = fetch.failures > 0 && network.table[device]?.isComplete == false
             if fetch.isDueAgain || isMissing { ask(device, failures: fetch.failures) }
         }
