@@ -144,7 +144,7 @@ let package = Package(
                 "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
                 "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffDocuments", "HandoffHandlers",
                 "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
-                "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
+                "HandoffState", "HandoffStreams", "HandoffTransport", "LoopIO", "Timing",
             ], swiftSettings: marked),
         .target(
             name: "HandoffDesktopClient",
@@ -175,9 +175,9 @@ let package = Package(
         .target(
             name: "HandoffPeers",
             dependencies: [
-                "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffCrypto", "HandoffDiscovery",
-                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffProtocol", "HandoffState", "HandoffTLS",
-                "HandoffTransport", "LoopIO", "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel",
+                "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO",
+                "Timing",
             ], swiftSettings: strict),
         .target(
             name: "HandoffState",
@@ -281,8 +281,9 @@ let package = Package(
         .testTarget(
             name: "HandoffPeersTests",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPeers", "HandoffProtocol", "HandoffState",
-                "LoopIO", "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel",
+                "HandoffPeers", "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTestSupport",
+                "HandoffTransport", "LoopIO", "Timing",
             ],
             swiftSettings: common),
         .testTarget(
@@ -369,7 +370,10 @@ let package = Package(
             sources: ["reader-5.swift"], swiftSettings: common),
         .target(
             name: "HandoffTestSupport",
-            dependencies: ["HandoffControl", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer", "LoopIO"],
+            dependencies: [
+                "HandoffControl", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer",
+                "LoopIO", "Timing",
+            ],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(
             name: "HandoffTestingTests", dependencies: ["HandoffKit", "HandoffTesting"], swiftSettings: common),

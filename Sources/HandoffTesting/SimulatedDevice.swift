@@ -37,8 +37,8 @@ final class SimulatedDevice {
         id = DeviceID.random
     }
 
-    func origin(of session: SimulatedSession? = nil) -> ControlOrigin {
-        ControlOrigin(
+    func origin(of session: SimulatedSession? = nil) -> Origin {
+        Origin(
             device: id, deviceName: name, deviceKind: .desktop, app: session?.request.app,
             appVersion: session?.request.version)
     }

@@ -33,7 +33,7 @@ import Testing
 
     private static func activity() throws -> ContinuedActivity {
         var origin = Sample.origin
-        origin = ControlOrigin(
+        origin = Origin(
             device: origin.device, deviceName: all, deviceKind: origin.deviceKind, app: all, appVersion: all)
         let content = ActivityContent(
             // A JSON key cannot contain NUL, and a team has at most 255 bytes.

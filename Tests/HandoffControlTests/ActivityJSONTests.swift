@@ -25,8 +25,8 @@ struct ActivityJSONTests {
         let type = try #require(ActivityType("com.example.a"))
         let id = ActivityID(checked: [UInt8](repeating: 7, count: ActivityID.byteCount))
         let device = DeviceID(checked: [UInt8](repeating: 9, count: DeviceID.byteCount))
-        let bare = ControlOrigin(device: device, deviceName: "desk", deviceKind: .desktop)
-        let full = ControlOrigin(device: device, deviceName: "desk", deviceKind: .desktop, app: "a", appVersion: "1")
+        let bare = Origin(device: device, deviceName: "desk", deviceKind: .desktop)
+        let full = Origin(device: device, deviceName: "desk", deviceKind: .desktop, app: "a", appVersion: "1")
         for origin in [bare, full] {
             var content = ActivityContent(type: type)
             if origin == full {

@@ -13,8 +13,8 @@ enum Sample {
     static func stream() throws -> StreamID { try #require(StreamID(hex: String(repeating: "4e", count: 16))) }
     static func type() throws -> ActivityType { try #require(ActivityType("com.example.edit")) }
 
-    static func origin() throws -> ControlOrigin {
-        ControlOrigin(device: try device(), deviceName: "Mac", deviceKind: .laptop, app: "com.example", appVersion: "1")
+    static func origin() throws -> Origin {
+        Origin(device: try device(), deviceName: "Mac", deviceKind: .laptop, app: "com.example", appVersion: "1")
     }
 
     static func continued() throws -> ContinuedActivity {
@@ -162,7 +162,7 @@ struct ControlValueTests {
             (json) throws(VarlinkError) in _ = try ControlActivity(json: json)
         }
         expectEveryField(of: try Sample.origin().json, optional: ["app", "appVersion"]) {
-            (json) throws(VarlinkError) in _ = try ControlOrigin(json: json)
+            (json) throws(VarlinkError) in _ = try Origin(json: json)
         }
     }
 

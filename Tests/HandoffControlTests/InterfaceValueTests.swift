@@ -36,7 +36,7 @@ struct InterfaceValueTests {
             ("Device", ControlDevice.self), ("PairingDevice", PairingDevice.self),
             ("PairingWindow", PairingWindowDescription.self), ("Peer", ControlPeer.self), ("Opens", ControlOpens.self),
             ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", ControlActivity.self),
-            ("Ticket", ControlTicket.self), ("Origin", ControlOrigin.self),
+            ("Ticket", ControlTicket.self), ("Origin", Origin.self),
             ("Hold", ControlRestriction.self), ("Network", ControlNetwork.self),
             ("ListNetworks)", ControlNetworks.self),
             ("MemberHealth", ControlDiagnosis.Member.self), ("Notifications", ControlNotifications.self),
@@ -58,7 +58,7 @@ struct InterfaceValueTests {
     @Test(
         arguments: [
             ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
-            ("Origin", ControlOrigin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
+            ("Origin", Origin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
             ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self),
             ("PassFile(", PassFileRequest.self), ("ReportReceived(", ReportReceivedRequest.self),
             ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),

@@ -19,7 +19,7 @@ package enum Sample {
     package static let stream = StreamID(checked: Array(repeating: 0x5E, count: 16))
     package static let continuation = ContinuationID(checked: Array(repeating: 0xC0, count: 16))
 
-    package static let origin = ControlOrigin(
+    package static let origin = Origin(
         device: device(0x1A), deviceName: "laptop", deviceKind: .laptop, app: "editor", appVersion: "2.1")
 
     /// An offer of `device`.

@@ -43,7 +43,7 @@ final class PublishedStreams {
     /// A stream being served.
     private struct Serving {
         let activity: ActivityID
-        let device: ControlOrigin
+        let device: Origin
         /// The connection, until the stream is open.
         var client: ControlClient?
         var transfer: SenderTransfer?
@@ -83,7 +83,7 @@ final class PublishedStreams {
 
     /// Accepts a stream that a device requests, and sends the content. Refuses a request for
     /// another resource.
-    func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: ControlOrigin) {
+    func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: Origin) {
         var serving = Serving(activity: activity, device: device)
         do throws(ClientError) {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)

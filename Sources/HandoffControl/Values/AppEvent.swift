@@ -68,19 +68,19 @@ package enum AppEvent: ControlMessage {
     /// The saved state has been sent to another device.
     case saved(ActivityID)
     /// An activity of this type is being transferred. `continue` or `didFail` follows.
-    case willContinue(ContinuationID, ActivityType, ControlOrigin)
+    case willContinue(ContinuationID, ActivityType, Origin)
     /// The activity has arrived; answer with `AnswerContinue`.
     case `continue`(ContinuationID, ContinuedActivity)
     /// The announced activity could not be transferred.
     case didFail(ContinuationID, ActivityType, HandoffFailure)
     /// Another device continues the activity.
-    case continued(ActivityID, by: ControlOrigin)
+    case continued(ActivityID, by: Origin)
     /// The user of the device that the activity was sent to declined it.
-    case declined(ActivityID, by: ControlOrigin)
+    case declined(ActivityID, by: Origin)
     /// The device that continued the activity requests a stream. Accept it with `OpenStream` within
     /// 30 seconds. With a resource the stream is for that only, and an app that does not know it
     /// ignores the stream.
-    case stream(ActivityID, StreamID, from: ControlOrigin, resource: StreamResource? = nil)
+    case stream(ActivityID, StreamID, from: Origin, resource: StreamResource? = nil)
     /// The activity expired or was replaced.
     case withdrawn(ActivityID)
 

@@ -89,10 +89,10 @@ package struct ContinuedActivity: ControlValue {
     /// True if continuation streams may be requested.
     package var streams: Bool
     /// The device and the app that it is from.
-    package var origin: ControlOrigin
+    package var origin: Origin
 
     /// Converts a payload from another device for the app that continues it.
-    package init(id: ActivityID, content: ActivityContent, origin: ControlOrigin) {
+    package init(id: ActivityID, content: ActivityContent, origin: Origin) {
         self.id = id
         type = content.type
         title = content.title
@@ -120,29 +120,7 @@ package struct ContinuedActivity: ControlValue {
     }
 }
 
-/// `Origin`: the device and the app that an activity is from.
-package struct ControlOrigin: ControlValue {
-    /// The device.
-    package var device: DeviceID
-    /// Its name.
-    package var deviceName: String
-    /// The kind of device.
-    package var deviceKind: DeviceKind
-    /// The id that the app claims there.
-    package var app: String?
-    /// The app's version there.
-    package var appVersion: String?
-
-    package init(
-        device: DeviceID, deviceName: String, deviceKind: DeviceKind, app: String? = nil, appVersion: String? = nil
-    ) {
-        self.device = device
-        self.deviceName = deviceName
-        self.deviceKind = deviceKind
-        self.app = app
-        self.appVersion = appVersion
-    }
-
+extension Origin: ControlValue {
     /// The fields as `JSONObject(encoding:absent:)` encodes them; see ``ContinuedActivity/json``.
     package var json: JSONObject {
         JSONObject(distinct: [

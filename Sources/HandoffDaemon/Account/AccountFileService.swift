@@ -25,9 +25,8 @@ final class AccountFileService {
     let accountStore: AccountStore
     /// What this device is called when it joins.
     let name: String
-    /// Knows what is missing until this device has joined. Weak: a client that waits may outlive the core, and joining must not go on
-    /// without it.
-    private(set) weak var joining: TicketJoin?
+    /// Weak because a waiting client can outlive the core, and joining must not continue without it.
+    private(set) weak var peers: Peers?
     private var streams = 0
     /// An import whose client waits until a member has let this device in.
     private struct Wait {
@@ -40,15 +39,14 @@ final class AccountFileService {
     private var imports = 0
 
     init(
-        loop: EventLoop, worker: Worker, log: Logger, accountStore: AccountStore, name: String,
-        joining: TicketJoin
+        loop: EventLoop, worker: Worker, log: Logger, accountStore: AccountStore, name: String, peers: Peers
     ) {
         self.loop = loop
         self.worker = worker
         self.log = log
         self.accountStore = accountStore
         self.name = name
-        self.joining = joining
+        self.peers = peers
     }
 
     /// Throws when no further stream may be opened now.

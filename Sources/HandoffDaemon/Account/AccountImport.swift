@@ -98,7 +98,7 @@ final class AccountImport: UpgradedStreamDelegate {
     private func awaitMember(_ account: AccountID) {
         desk.awaitJoined(account) { [self] isJoined in
             var reply: JSONObject = ["account": .string(account.hex), "joined": .bool(isJoined)]
-            if !isJoined { reply["missing"] = .string(desk.joining?.missing ?? "the daemon ends") }
+            if !isJoined { reply["missing"] = .string(desk.peers?.missingToJoin ?? "the daemon ends") }
             answer(.success(reply))
         }
     }

@@ -171,13 +171,13 @@ final class AppService {
     }
 
     /// Tells the owner of an offer that a device continued it.
-    func wasContinued(_ offer: ActivityID, by origin: ControlOrigin) {
+    func wasContinued(_ offer: ActivityID, by origin: Origin) {
         guard let activity = store.offered(offer) else { return }
         registry.session(activity.session)?.send(.continued(activity.id, by: origin))
     }
 
     /// Notifies the owner of an activity that the user of the device that it was sent to does not want it.
-    func wasDeclined(_ activity: PublishedActivity, by origin: ControlOrigin) {
+    func wasDeclined(_ activity: PublishedActivity, by origin: Origin) {
         registry.session(activity.session)?.send(.declined(activity.id, by: origin))
     }
 
@@ -185,7 +185,7 @@ final class AppService {
     /// - Returns: false when nobody is left to be told.
     func announce(
         _ stream: StreamID, _ resource: StreamResource?, of activity: ActivityID, to session: SessionID,
-        from origin: ControlOrigin
+        from origin: Origin
     ) -> Bool {
         guard store.activity(activity)?.session == session, let owner = registry.session(session) else { return false }
         owner.send(.stream(activity, stream, from: origin, resource: resource))

@@ -7,6 +7,7 @@ import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
 import LoopIO
 
@@ -16,7 +17,7 @@ final class ContinuationBroker {
     struct Request {
         let offer: OfferedActivity
         let device: DeviceID
-        let origin: ControlOrigin
+        let origin: Origin
         let recipient: Recipient
         /// How long the whole may take; nil for the usual time, and that of an app's start with it.
         let timeout: Duration?
@@ -70,7 +71,7 @@ final class ContinuationBroker {
 
     private let loop: EventLoop
     private let log: Logger
-    private let client: PeerClient
+    private let peers: Peers
     private let apps: AppService
     private let installed: DesktopApps
     private let streams: StreamService
@@ -81,12 +82,12 @@ final class ContinuationBroker {
     private var nextID: ContinuationID?
 
     init(
-        loop: EventLoop, log: Logger, client: PeerClient, apps: AppService, installed: DesktopApps,
+        loop: EventLoop, log: Logger, peers: Peers, apps: AppService, installed: DesktopApps,
         streams: StreamService, notifications: NotificationService, history: History
     ) {
         self.loop = loop
         self.log = log
-        self.client = client
+        self.peers = peers
         self.apps = apps
         self.installed = installed
         self.streams = streams
@@ -223,7 +224,7 @@ final class ContinuationBroker {
         case .tellOrigin:
             running[id]?.wasTaken = true
             notifications.continued(request.offer.id, from: request.device)
-            client.notifyOrigin(request.device, PeerMethod.wasContinued, request.offer.id)
+            peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.offer.id)
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
@@ -251,7 +252,7 @@ final class ContinuationBroker {
     private func fetch(_ id: ContinuationID, _ request: Request) {
         let timeout = request.timeout ?? Self.usualTimeout
         let range = running[id].flatMap(versions)
-        let handle = client.fetch(request.offer.id, from: request.device, versions: range, timeout: timeout) {
+        let handle = peers.fetch(request.offer.id, from: request.device, versions: range, timeout: timeout) {
             [self] result in
             switch result {
             case .success(let payload):

@@ -1,5 +1,6 @@
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
 import LoopIO
 

@@ -16,27 +16,28 @@ import Timing
 extension AccountService {
     /// The devices of the account; without one, or once removed from it, this device alone.
     func devices() -> [ControlDevice] {
-        guard let state = core.accountStore.state, state.view.isLive(core.accountStore.deviceID) else {
+        guard let state = accountStore.state, state.view.isLive(accountStore.deviceID) else {
             return [
                 ControlDevice(
-                    id: core.accountStore.deviceID, name: core.name, label: core.name, kind: core.kind, isSelf: true,
+                    id: accountStore.deviceID, name: core.name, label: core.name, kind: peers.kind,
+                    isSelf: true,
                     online: true)
             ]
         }
         // Each is made anew when it is asked for.
-        let snapshot = core.snapshot
-        let unfinished = core.accountStore.unfinished
+        let snapshot = accountStore.snapshot
+        let unfinished = accountStore.unfinished
         return state.view.live.sorted().map { id in
-            let isSelf = id == core.accountStore.deviceID
-            let peer = core.network.table[id]
+            let isSelf = id == accountStore.deviceID
+            let peer = peers.table[id]
             return ControlDevice(
                 id: id, name: snapshot.name(of: id), label: snapshot.label(of: id),
-                kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
-                online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
+                kind: isSelf ? peers.kind : peer?.kind ?? .other, isSelf: isSelf,
+                online: isSelf || peer != nil, current: isSelf ? state.isCurrent : peers[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
-                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
-                asleepSince: core.client.asleepSince(id).map { Double($0) })
+                    ? nil : peers[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
+                asleepSince: peers.asleepSince(id).map { Double($0) })
         }
     }
 
@@ -44,18 +45,18 @@ extension AccountService {
 
     /// The member that a user means.
     func member(_ text: String) throws -> DeviceID {
-        _ = try core.accountStore.member(core.accountStore.state)
-        switch core.snapshot.names.choose(text) {
+        _ = try accountStore.member(accountStore.state)
+        switch accountStore.snapshot.names.choose(text) {
         case .one(let device): return device
         case .nothing: throw CallError.noSuchDevice(text)
-        case .ambiguous(let devices): throw CallError.ambiguous(text, devices, core.snapshot.names)
+        case .ambiguous(let devices): throw CallError.ambiguous(text, devices, accountStore.snapshot.names)
         }
     }
 
     /// Gives a member another name.
     func renameDevice(_ text: String, to name: String, completion: @escaping (Result<Void, any Error>) -> Void) {
         do {
-            core.accountStore.rename(try member(text), to: name, completion: completion)
+            accountStore.rename(try member(text), to: name, completion: completion)
         } catch {
             completion(.failure(error))
         }
@@ -64,17 +65,17 @@ extension AccountService {
     /// Removes a member; `call` is told who knows of it, until all do.
     func removeDevice(_ text: String, dropping: [String], call: ControlCall) throws {
         let device = try member(text)
-        let admitted = core.accountStore.state?.view.admitted(by: device) ?? []
+        let admitted = accountStore.state?.view.admitted(by: device) ?? []
         let dropped = try dropping.map { text in
             let dropped = try member(text)
             guard admitted.contains(dropped) else { throw CallError.notAdmitted(dropped, by: device) }
             return dropped
         }
-        guard device != core.accountStore.deviceID else { return leaveByRemoval(call) }
-        core.accountStore.remove(device, dropping: Set(dropped)) { [core] result in
+        guard device != accountStore.deviceID else { return leaveByRemoval(call) }
+        accountStore.remove(device, dropping: Set(dropped)) { [core] result in
             switch result {
             case .success(let state):
-                let confirmed = core.members.holders.union([core.accountStore.deviceID])
+                let confirmed = core.peers.keyHolders.union([core.accountStore.deviceID])
                 core.removals.begin(call, removed: device, confirmed: confirmed, members: state.view.live)
             case .failure(let error): call.fail(error)
             }
@@ -82,8 +83,8 @@ extension AccountService {
     }
 
     private func leaveByRemoval(_ call: ControlCall) {
-        let device = core.accountStore.deviceID
-        let others = core.snapshot.live.subtracting([device])
+        let device = accountStore.deviceID
+        let others = accountStore.snapshot.live.subtracting([device])
         leaveAccount { result in
             switch result {
             case .success(let told):
@@ -106,20 +107,19 @@ extension AccountService {
     ///
     /// - Parameter completion: gets the members that know of it, before the daemon begins anew.
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
-        guard let state = core.accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
-        guard state.view.isLive(core.accountStore.deviceID) else {
+        guard let state = accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
+        guard state.view.isLive(accountStore.deviceID) else {
             return resetIdentity(told: [], completion: completion)
         }
-        core.accountStore.leave { [core] state, done in
-            core.leaveNotifier = LeaveNotifier(
-                core.snapshot.live.subtracting([core.accountStore.deviceID]), statements: state.roster.encoded(),
-                on: core.loop,
-                link: { $1(core.pool.link(to: $0)) }, completion: done)
-        } completion: { [self, core] result in
-            let told = core.leaveNotifier?.told ?? []
-            core.leaveNotifier = nil
+        var notified: Set<DeviceID> = []
+        accountStore.leave { [core] state, done in
+            core.peers.notifyLeaving(state) {
+                notified = $0
+                done()
+            }
+        } completion: { [self] result in
             switch result {
-            case .success: resetIdentity(told: told, completion: completion)
+            case .success: resetIdentity(told: notified, completion: completion)
             case .failure(let error): completion(.failure(error))
             }
         }
@@ -149,7 +149,7 @@ extension AccountService {
 
     /// The account, for the control interface.
     func account() -> ControlAccount {
-        let state = core.accountStore.state
+        let state = accountStore.state
         return ControlAccount(
             account: state?.accountID, epoch: state?.epoch.map(UInt64.init), devices: state?.view.live.count ?? 0,
             tickets: core.tickets())

@@ -4,18 +4,23 @@ import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
+import HandoffPeers
 import HandoffState
 
 /// The part of the control interface that concerns the account and its devices. Lives on the daemon's loop.
 final class AccountService {
     unowned let core: DaemonCore
+    let accountStore: AccountStore
+    let peers: Peers
 
     init(core: DaemonCore) {
         self.core = core
+        accountStore = core.accountStore
+        peers = core.peers
     }
 
     func create(_ call: ControlCall) {
-        core.accountStore.create(name: core.name) { result in
+        accountStore.create(name: core.name) { result in
             switch result {
             case .success(let id): call.reply(["account": .string(id.hex)])
             case .failure(let error): call.fail(CallError(error))
@@ -33,7 +38,7 @@ final class AccountService {
 
     func export(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
-        _ = try core.accountStore.member(core.accountStore.state)
+        _ = try accountStore.member(accountStore.state)
         try core.accountFiles.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
         core.accountFiles.export(over: stream)
@@ -51,7 +56,7 @@ final class AccountService {
         let fitting = core.tickets().map(\.id).filter { OfferSelection.begins($0, with: prefix) }
         guard let ticket = fitting.first.flatMap({ Fingerprint(hex: $0) }) else { throw CallError.noSuchTicket(prefix) }
         guard fitting.count == 1 else { throw CallError.ambiguous(prefix, fitting, of: "tickets") }
-        core.accountStore.revoke(ticket) { result in
+        accountStore.revoke(ticket) { result in
             switch result {
             case .success: call.reply([:])
             // Another member was faster.
@@ -62,7 +67,7 @@ final class AccountService {
     }
 
     func rotateKey(_ call: ControlCall) {
-        core.accountStore.rotate { result in
+        accountStore.rotate { result in
             switch result {
             case .success(let epoch): call.reply(["epoch": .integer(Int64(clamping: epoch))])
             case .failure(let error): call.fail(error)

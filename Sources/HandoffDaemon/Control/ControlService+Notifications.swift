@@ -5,6 +5,7 @@ import HandoffDesktopClient
 import HandoffHandlers
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
 import HandoffState
 
@@ -31,7 +32,7 @@ extension ControlService: NotificationServiceDelegate {
 
     /// The user does not want an item that was sent to this device.
     func decline(_ offer: NotificationOffer) {
-        core.client.notifyOrigin(offer.device, PeerMethod.wasDeclined, offer.activity)
+        peers.notifyOrigin(offer.device, PeerMethod.wasDeclined, offer.activity)
     }
 
     /// The user wants to see a file that has come.

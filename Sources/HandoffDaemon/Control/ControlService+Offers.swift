@@ -4,6 +4,7 @@ import HandoffHandlers
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
+import LoopIO
 import Timing
 
 /// What the other devices offer, and what would open it here.
@@ -21,9 +22,9 @@ extension ControlService {
     }
 
     private func allOffers(of devices: Set<DeviceID>? = nil) -> [RemoteOffer] {
-        let now = core.network.now
-        let peers = devices.map { $0.sorted().compactMap { core.network.table[$0] } } ?? core.network.table.all
-        return peers.flatMap { peer in
+        let (now, table) = (core.loop.now, peers.table)
+        let online = devices.map { $0.sorted().compactMap { table[$0] } } ?? table.all
+        return online.flatMap { peer in
             peer.offers.map { offer in
                 let age = offer.age(at: now).components.seconds
                 let activity = offer.activity
@@ -42,12 +43,12 @@ extension ControlService {
     /// - Parameter devices: of these alone; nil: of all.
     func shownOffers(of devices: Set<DeviceID>? = nil) -> [ControlActivity] {
         let running = core.apps.registry.running
-        var origins: [DeviceID: ControlOrigin] = [:]
+        var origins: [DeviceID: Origin] = [:]
         // Of many offers most are of a few kinds, and to decide means to look at all apps.
         var openers: [OfferKind: ControlOpens] = [:]
         return offers(of: devices).map { offer in
             let (device, activity) = (offer.device, offer.activity)
-            let origin = origins[device] ?? core.network.origin(of: device)
+            let origin = origins[device] ?? peers.origin(of: device)
             origins[device] = origin
             let kind = OfferKind(activity)
             let opens = openers[kind] ?? opens(decide(kind, running))

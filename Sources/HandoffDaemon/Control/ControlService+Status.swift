@@ -14,13 +14,13 @@ import Timing
 extension ControlService {
     /// What `GetStatus` answers.
     func status() -> ControlStatus {
-        let state = core.accountStore.state
+        let state = accountStore.state
         return ControlStatus(
-            daemon: Version.daemon, device: core.accountStore.deviceID, name: displayName, kind: core.kind,
+            daemon: Version.daemon, device: accountStore.deviceID, name: displayName, kind: peers.kind,
             account: state?.accountID,
-            standing: state?.standing(of: core.accountStore.deviceID),
+            standing: state?.standing(of: accountStore.deviceID),
             epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
-            discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
+            discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: shownPeers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
             switches: core.switches.shown, warnings: warnings(),
             unansweredSince: unansweredSince.map { Double($0) }, savesPower: core.savesPower)
@@ -28,36 +28,36 @@ extension ControlService {
 
     /// Since when no other device has answered, while this one takes itself for a member and has others to hear.
     private var unansweredSince: UInt64? {
-        guard let state = core.accountStore.state, state.standing(of: core.accountStore.deviceID) == .member,
-            !core.snapshot.others.isEmpty
+        guard let state = accountStore.state, state.standing(of: accountStore.deviceID) == .member,
+            !accountStore.snapshot.others.isEmpty
         else { return nil }
         return core.contact.unansweredSince
     }
 
     private var displayName: String {
         // The roster keeps no name of a device that was removed.
-        guard let state = core.accountStore.state, !state.view.isRemoved(core.accountStore.deviceID) else {
+        guard let state = accountStore.state, !state.view.isRemoved(accountStore.deviceID) else {
             return core.name
         }
-        return core.snapshot.name(of: core.accountStore.deviceID)
+        return accountStore.snapshot.name(of: accountStore.deviceID)
     }
 
-    private func peers() -> [ControlPeer] {
-        let known = core.network.table.all.map { peer in
+    private func shownPeers() -> [ControlPeer] {
+        let known = peers.table.all.map { peer in
             let best = peer.candidates.ranked.first
             return ControlPeer(
-                device: peer.deviceID, name: core.snapshot.name(of: peer.deviceID),
+                device: peer.deviceID, name: accountStore.snapshot.name(of: peer.deviceID),
                 address: best.flatMap { SocketAddress($0.address) }?.description,
                 via: peer.isAnnounced ? .mdns : best?.sources.contains(.fixed) ?? false ? .static : .advert,
-                connected: core.pool.isConnected(peer.deviceID), activities: peer.offers.count)
+                connected: peers.isConnected(peer.deviceID), activities: peer.offers.count)
         }
-        let unreached = core.staticPeers.addresses.filter { _, device in
-            device.flatMap { core.network.table[$0] } == nil
+        let unreached = peers.configuredAddresses.filter { _, device in
+            device.flatMap { peers.table[$0] } == nil
         }
         return known
             + unreached.map { address, device in
                 ControlPeer(
-                    device: device, name: device.map { core.snapshot.name(of: $0) }, address: address.text,
+                    device: device, name: device.map { accountStore.snapshot.name(of: $0) }, address: address.text,
                     via: .static,
                     connected: false, activities: 0)
             }
@@ -65,24 +65,24 @@ extension ControlService {
 
     private func warnings() -> [String] {
         var warnings: [String] = []
-        if core.network.isCloned {
+        if peers.hasDuplicateIdentity {
             warnings.append("another machine runs with this device's identity: reset one of the two state folders")
         }
-        if let state = core.accountStore.state {
-            if state.hasLeft(core.accountStore.deviceID) {
+        if let state = accountStore.state {
+            if state.hasLeft(accountStore.deviceID) {
                 warnings.append("this device has left its account, and could not forget it: leave the account again")
-            } else if core.snapshot.isJoining {
-                warnings.append("this device has not joined its account yet: \(core.joining.missing)")
-            } else if let words = state.standing(of: core.accountStore.deviceID).problem {
+            } else if accountStore.snapshot.isJoining {
+                warnings.append("this device has not joined its account yet: \(peers.missingToJoin)")
+            } else if let words = state.standing(of: accountStore.deviceID).problem {
                 warnings.append(words)
             }
-            if state.view.isLive(core.accountStore.deviceID), !core.snapshot.isJoining, !state.isCurrent {
+            if state.view.isLive(accountStore.deviceID), !accountStore.snapshot.isJoining, !state.isCurrent {
                 warnings.append("the account key in force has not reached this device yet")
             }
         }
         warnings += unfinishedWarnings()
-        warnings += core.network.outdated.sorted().map { id in
-            let name = VisibleText.escape(core.snapshot.name(of: id))
+        warnings += peers.outdated.sorted().map { id in
+            let name = VisibleText.escape(accountStore.snapshot.name(of: id))
             return "\(name) (\(id.short)) uses another version of the protocol: update Handoff there"
         }
         switch core.discoveryStates.state(of: core.discovery.kind) {
@@ -95,8 +95,8 @@ extension ControlService {
 
     /// Lines for `status` about devices that were let in and may not know it.
     private func unfinishedWarnings() -> [String] {
-        core.accountStore.unfinished.sorted().map { id in
-            let name = VisibleText.escape(core.snapshot.name(of: id))
+        accountStore.unfinished.sorted().map { id in
+            let name = VisibleText.escape(accountStore.snapshot.name(of: id))
             return "\(name) (\(id.short)) was let in and has not finished joining: let it join again, or remove it"
         }
     }
@@ -132,12 +132,12 @@ extension ControlService {
 
     private func members() -> [ControlDiagnosis.Member] {
         let clock = core.wallClock.unixSeconds
-        return core.snapshot.live.subtracting([core.accountStore.deviceID]).sorted().map { device in
-            let start = core.network.table.seenBoot(of: device) ?? 0
+        return accountStore.snapshot.live.subtracting([accountStore.deviceID]).sorted().map { device in
+            let start = peers.table.seenBoot(of: device) ?? 0
             let (ahead, underflow) = start.subtractingReportingOverflow(clock)
-            let member = core.members[device]
+            let member = peers[device]
             return ControlDiagnosis.Member(
-                device: device, name: core.snapshot.name(of: device), online: core.network.table[device] != nil,
+                device: device, name: accountStore.snapshot.name(of: device), online: peers.table[device] != nil,
                 heard: member.heard.map { Double((core.loop.now - $0).components.seconds) }, trouble: member.trouble,
                 clockAhead: !underflow && ahead > Self.clockTolerance ? Double(ahead) : nil)
         }

@@ -19,6 +19,8 @@ final class ControlService {
 
     private let log: Logger
     unowned let core: DaemonCore
+    let accountStore: AccountStore
+    let peers: Peers
     private let account: AccountService
     private let pairing: PairingService
     private let networks: NetworkService
@@ -34,6 +36,8 @@ final class ControlService {
         networks = NetworkService(core: core)
         self.history = history
         self.core = core
+        accountStore = core.accountStore
+        peers = core.peers
     }
 
     /// How everything is now that `FollowChanges` tells of.
@@ -105,7 +109,7 @@ final class ControlService {
     /// Stores a change of the configured addresses, then acts on it.
     private func changePeers(
         _ call: ControlCall, _ change: (PeersFile, StaticAddress) -> PeersFile,
-        _ apply: @escaping (StaticPeers, StaticAddress) -> Void, isNew: Bool = false
+        _ apply: @escaping (Peers, StaticAddress) -> Void, isNew: Bool = false
     ) throws {
         let text = try Fields(call.parameters).text("address")
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
@@ -121,7 +125,7 @@ final class ControlService {
             switch result {
             case .success:
                 core.peersFile = changed
-                apply(core.staticPeers, address)
+                apply(core.peers, address)
                 call.reply([:])
             case .failure(let error): call.fail(error)
             }
@@ -159,11 +163,11 @@ final class ControlService {
     private func setSwitches(_ call: ControlCall) throws {
         let request = try SetSwitchesRequest(json: call.parameters)
         let device = try request.device.map { try account.member($0) }
-        guard device != core.accountStore.deviceID else {
+        guard device != accountStore.deviceID else {
             throw CallError.noSuchDevice(
                 request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
         }
-        core.switches.set(request, device: device, live: core.snapshot.live) { result in
+        core.switches.set(request, device: device, live: accountStore.snapshot.live) { result in
             switch result {
             case .success(let switches): call.reply(switches.json)
             case .failure(let error): call.fail(error)
@@ -213,10 +217,10 @@ final class ControlService {
     func begin(_ asked: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
         let prefix = asked.activity
         let take = asked.take ?? false
-        guard core.accountStore.state != nil else {
+        guard accountStore.state != nil else {
             throw CallError(AccountStore.Refusal.noAccount)
         }
-        let names = core.snapshot.names
+        let names = accountStore.snapshot.names
         let source = asked.from.map(names.choose)
         if case .ambiguous(let devices)? = source { throw CallError.ambiguous(asked.from ?? "", devices, names) }
         func isMeant(_ offer: RemoteOffer) -> Bool {
@@ -249,21 +253,21 @@ final class ControlService {
             let recipient = take ? .caller : try recipient(of: offer.activity).get()
             core.broker.begin(
                 ContinuationBroker.Request(
-                    offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
+                    offer: offer.activity, device: offer.device, origin: peers.origin(of: offer.device),
                     recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
 
     /// Who offers nothing since it is asleep, behind a colon; nothing where nobody is, or many are.
     private var asleepWords: String {
-        let asleep = core.snapshot.others.sorted().compactMap { core.client.asleep($0)?.message }
+        let asleep = accountStore.snapshot.others.sorted().compactMap { peers.asleep($0)?.message }
         return (1...3).contains(asleep.count) ? ": \(asleep.joined(separator: ", "))" : ""
     }
 
     /// That the device from which something was to be continued is asleep; nil where that is not the reason.
     private func asleep(_ from: String?) -> HandoffFailure? {
         guard let from, let device = try? account.member(from) else { return nil }
-        return core.client.asleep(device)
+        return peers.asleep(device)
     }
 
     /// Any number of seconds that a client may send, as a duration within sensible bounds.

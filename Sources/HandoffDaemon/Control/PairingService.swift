@@ -16,6 +16,7 @@ import LoopIO
 final class PairingService: InviterDelegate, JoinerDelegate {
     private let log: Logger
     private unowned let core: DaemonCore
+    private let accountStore: AccountStore
     /// The open window, and the call that is told of it.
     private var window: (inviter: Inviter, call: ControlCall)?
     /// The attempt to join, and the call that is told of it.
@@ -24,6 +25,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     init(log: Logger, core: DaemonCore) {
         self.log = log
         self.core = core
+        accountStore = core.accountStore
     }
 
     /// Opens a window.
@@ -75,7 +77,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func join(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
-        try core.accountStore.requireNoAccount(core.accountStore.state)
+        try accountStore.requireNoAccount(accountStore.state)
         if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
         guard attempt == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
@@ -102,7 +104,6 @@ final class PairingService: InviterDelegate, JoinerDelegate {
 
     /// The account is another one, or this device has left it.
     func accountChanged() {
-        let accountStore = core.accountStore
         if accountStore.state?.view.isLive(accountStore.deviceID) ?? false {
             attempt?.joiner.cancel(.alreadyInAccount)
         } else {
@@ -129,7 +130,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
 
     /// The key of a new epoch may still be on its way: `Inviter` waits for it once somebody is let in.
     private func requireKey() throws {
-        guard try core.accountStore.member(core.accountStore.state).held != nil else { throw AccountError.noCurrentKey }
+        guard try accountStore.member(accountStore.state).held != nil else { throw AccountError.noCurrentKey }
     }
 
     /// A window that is not open yet.
@@ -139,7 +140,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         do {
             return try Inviter(
                 isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses,
-                pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
+                pairingDiscovery: core.pairingDiscovery, accountStore: accountStore,
                 attempts: core.pairingAttempts, loop: core.loop, log: log)
         } catch {
             throw PairingFailure.cannotOpen("\(error)").callError
@@ -151,7 +152,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         do {
             return try Joiner(
                 request, name: core.name, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery,
-                accountStore: core.accountStore,
+                accountStore: accountStore,
                 wallClock: core.wallClock,
                 loop: core.loop, log: log)
         } catch let failure as PairingFailure {

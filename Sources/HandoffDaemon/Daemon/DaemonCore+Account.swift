@@ -12,41 +12,20 @@ import Timing
 
 /// What this device is in its account.
 extension DaemonCore {
-    /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
+    /// Applies a change of the account that is stored now: first to the other devices, then to the services.
     package func accountChanged(from former: AccountState?, to present: AccountState) {
         let snapshot = self.snapshot
-        let removed = waysToRemoved(from: former, to: present)
-        let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
         tellStanding(from: former, to: present)
-        // First all that concerns those who are members no more: nothing may be sent to them on the way.
-        members.accountChanged(snapshot)
-        network.take(snapshot)
-        broker.accountChanged(live: snapshot.live)
-        streams.accountChanged(live: snapshot.live)
-        pool.accountChanged(snapshot)
-        network.accountChanged()
-        discovery.setMembership(network.membership)
-        for (device, way) in removed { pool.tellRemoved(device, way) }
-        sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
-        joining.accountChanged()
+        peers.accountChanged(from: former, to: present) { members in
+            broker.accountChanged(live: members)
+            streams.accountChanged(live: members)
+        }
         accountFiles.accountChanged(snapshot)
         contact.accountChanged(present.accountID)
-        staticPeers.accountChanged(live: snapshot.live)
         removals.accountChanged(members: snapshot.live)
         pairing.accountChanged()
         nameSelf()
         control.offersChanged()
-    }
-
-    /// Where those are whom this device has just removed: they are told, as far as they can be reached now.
-    private func waysToRemoved(
-        from former: AccountState?, to present: AccountState
-    ) -> [(device: DeviceID, way: LinkPool.Way)] {
-        guard let former, present.view.isLive(accountStore.deviceID) else { return [] }
-        return former.view.live.subtracting(present.view.live).compactMap { device in
-            guard present.isRemoved(device, by: accountStore.deviceID), !pool.isConnected(device) else { return nil }
-            return network.ways(to: device).first { !$0.isIntroduction }.map { (device, $0) }
-        }
     }
 
     /// A device without a name says what it is called: who named it when they were paired may be a member no more, and

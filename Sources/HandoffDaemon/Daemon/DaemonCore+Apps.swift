@@ -12,8 +12,8 @@ import LoopIO
 
 /// What is on offer here, and by which apps, as far as it is switched on.
 extension DaemonCore {
-    /// What this device offers, most recent first, as far as it may.
-    var ownOffers: [OfferedActivity] {
+    /// The local offers, most recent first, as far as they may be announced.
+    var localOffers: [OfferedActivity] {
         guard switches.allows(.advertise) else { return [] }
         return apps.offers().filter { switches.policy.forbids($0.type) == nil }
     }
@@ -26,7 +26,7 @@ extension DaemonCore {
     /// Something is allowed, or forbidden, that was not before.
     func switchesChanged() {
         disableApps()
-        network.switchesChanged()
+        peers.advertisingChanged()
         control.offersChanged()
     }
 
@@ -35,7 +35,7 @@ extension DaemonCore {
     func takeAppSwitches(_ switches: AppSwitches) {
         appSwitches = switches
         disableApps()
-        network.say()
+        peers.offersChanged()
         control.offersChanged()
     }
 

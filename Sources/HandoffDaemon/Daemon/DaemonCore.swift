@@ -13,8 +13,6 @@ import HandoffPairingService
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
-import HandoffTLS
-import HandoffTransport
 import LoopIO
 import Timing
 
@@ -41,27 +39,17 @@ final class DaemonCore {
     let desktopAccess: DesktopAccess
     /// The way to the user's desktop; nil where there is none.
     let desktop: DesktopLink?
-    /// What is known of the members.
-    let members = MemberTable()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
     let pairingAttempts: PairingAttemptLimiterBox
-    let socket: DatagramSocket
-    private let staticDiscovery: StaticDiscovery
-    private let dialer: Dialer
-    /// Makes the connections of streams.
-    let streamDialer: Dialer
-    /// Who may connect; nil once the daemon stops.
-    private var admission: PeerAdmission?
-    /// What this device is, once the machine has told.
-    private(set) var kind = DeviceKind.other
+    let accountStore: AccountStore
+    /// The other devices.
+    let peers: Peers
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
     /// The apps that the user has switched off, as they are stored.
     var appSwitches: AppSwitches
     /// Who waits to hear that the others know of a removal.
     let removals = RemovalReports()
-    /// Running while this device leaves its account.
-    var leaveNotifier: LeaveNotifier?
     /// The number of this start.
     private(set) var boot: UInt64
     /// Told when this device has left its account: what the next core begins with.
@@ -92,31 +80,19 @@ final class DaemonCore {
         appSwitches = stored.apps
         desktopAccess = apps
         self.desktop = desktop
-        staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
-        let identity = try TLSIdentity(key: stored.identity)
-        dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
-        let streamProtocol = TLSContext.streamProtocol
-        streamDialer = Dialer(
-            context: try TLSContext(identity: identity, role: .client, protocols: [streamProtocol]), on: loop)
-        let protocols = [TLSContext.applicationProtocol, streamProtocol]
-        let serverContext = try TLSContext(identity: identity, role: .server, protocols: protocols)
-        socket = try DatagramSocket(port.udp, on: loop)
-        admission = try PeerAdmission(port.tcp, context: serverContext, core: self)
+        accountStore = AccountStore(
+            device: stored.identity, configuredName: configuration.name, state: stored.account, loop: loop,
+            worker: worker, log: log.named("account"), storage: stored.folder, wallClock: wallClock)
+        peers = try Peers(
+            loop: loop, log: log, worker: worker, name: name, stored: stored, accountStore: accountStore, port: port,
+            discovery: discovery,
+            settings: Peers.Settings(
+                advertising: Advertising(configuration), lifetime: configuration.receiverLifetime,
+                grease: configuration.grease), wallClock: wallClock)
+        peers.delegate = self
     }
 
     // MARK: - Parts
-
-    private(set) lazy var accountStore: AccountStore = AccountStore(
-        device: stored.identity, configuredName: configuration.name, state: stored.account, loop: loop, worker: worker,
-        log: log.named("account"), storage: stored.folder, wallClock: wallClock)
-
-    private(set) lazy var network: PeerNetwork = PeerNetwork(
-        loop: loop, log: log.named("peers"), socket: socket,
-        speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
-        boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
-        discovery: discovery, members: members, policy: configuration.advertise,
-        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
-        grease: configuration.grease, wallClock: wallClock, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
         log: log.named("switches"), switches: stored.switches, policy: policy,
@@ -146,7 +122,7 @@ final class DaemonCore {
 
     /// Whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
-        loop: loop, log: log.named("sleep"), network: network, pool: pool, contact: contact)
+        loop: loop, log: log.named("sleep"), peers: peers, contact: contact)
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
@@ -170,41 +146,17 @@ final class DaemonCore {
         loop: loop, worker: (try? Worker(name: "history")) ?? worker, log: log.named("history"),
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
-    private(set) lazy var pool: LinkPool = LinkPool(
-        loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot,
-        grease: configuration.grease, delegate: self)
-
-    /// What is asked of the other devices.
-    private(set) lazy var client: PeerClient = PeerClient(
-        loop: loop, accountStore: accountStore, pool: pool, members: members, network: network,
-        streamDialer: streamDialer, wallClock: wallClock)
-
     /// What the other devices are answered.
     private(set) lazy var service: PeerService = PeerService(
-        log: log, name: name, accountStore: accountStore, network: network, switches: switches, apps: apps,
-        streams: streams,
-        history: history)
-
-    private(set) lazy var lists: ListFetcher = ListFetcher(
-        loop: loop, log: log.named("links"), client: client, network: network)
-
-    private(set) lazy var sync: RosterSync = RosterSync(
-        loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, members: members,
-        network: network)
-
-    /// How this device comes into the account of a file.
-    private(set) lazy var joining: TicketJoin = TicketJoin(
-        loop: loop, log: log.named("joining"), pool: pool, network: network)
-
-    private(set) lazy var staticPeers: StaticPeers = StaticPeers(
-        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)
+        log: log, name: name, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
+        streams: streams, history: history)
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),
         payloadLimit: configuration.payloadLimit, wallClock: wallClock, delegate: self)
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
-        loop: loop, log: log.named("continue"), client: client, apps: apps, installed: installed, streams: streams,
+        loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
         notifications: notifications, history: history)
 
     /// The apps that are installed here, and their start.
@@ -213,13 +165,11 @@ final class DaemonCore {
 
     private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), client: client,
-        accountStore: accountStore,
-        network: network, apps: apps, history: history)
+        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), peers: peers,
+        accountStore: accountStore, apps: apps, history: history)
 
     private(set) lazy var accountFiles: AccountFileService = AccountFileService(
-        loop: loop, worker: worker, log: log.named("account"), accountStore: accountStore, name: name,
-        joining: joining)
+        loop: loop, worker: worker, log: log.named("account"), accountStore: accountStore, name: name, peers: peers)
 
     private(set) lazy var pairing: PairingService = PairingService(log: log.named("pairing"), core: self)
 
@@ -234,7 +184,6 @@ final class DaemonCore {
 
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
-        members.accountChanged(snapshot)
         _ = contact
         accountStore.delegate = self
         disableApps()
@@ -243,7 +192,7 @@ final class DaemonCore {
         notifications.start()
         sessions.start(followSessions)
         networks.start()
-        network.start()
+        peers.start()
         sleep.start(desktop)
         power = desktop.map { desktop in
             DesktopPower(desktop) { [weak self] in self?.setSavesPower($0.isSaving) }
@@ -258,29 +207,22 @@ final class DaemonCore {
     ///
     /// - Parameter deliver: brings an event from discovery's thread to `discovered` on the loop.
     func startDiscovery(_ deliver: @escaping @Sendable (DiscoveryEvent) -> Void) {
-        discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
-        discovery.start(deliver)
-        staticDiscovery.start(deliver)
-        for address in configuration.peers + peersFile.addresses { staticPeers.add(address) }
+        peers.startDiscovery(configuration.peers + peersFile.addresses, deliver)
     }
 
     /// Takes what discovery found.
     func discovered(_ event: DiscoveryEvent) {
         if case .state(let kind, let state) = event { discoveryStates.note(kind, state, log: log) }
         control.reviewChanges()
-        network.discovered(event)
-        if case .networkChanged = event {
-            contact.listensAnew()
-            pool.networkChanged()
-            staticPeers.networkChanged()
-        }
+        if case .networkChanged = event { contact.listensAnew() }
+        peers.discovered(event)
     }
 
     /// The machine saves power, or does no more: what the user does not wait for wakes it less often.
     private func setSavesPower(_ savesPower: Bool) {
         guard savesPower != self.savesPower else { return }
         self.savesPower = savesPower
-        network.setSavesPower(savesPower)
+        peers.setSavesPower(savesPower)
         apps.setSavesPower(savesPower)
         control.reviewChanges()
         log.info("What can wait wakes the machine \(savesPower ? "less often" : "as often as usual")")
@@ -291,9 +233,7 @@ final class DaemonCore {
         let limit = networks.trust.limit
         switches.take(networkHold: networks.trust.hold)
         pairingDiscovery.interfaces = limit
-        discovery.limit(to: limit)
-        network.setSilent(limit?.isEmpty == true)
-        pool.isSilent = network.isSilent
+        peers.limit(to: limit)
     }
 
     /// Takes a configuration and a policy that were read again.
@@ -306,16 +246,15 @@ final class DaemonCore {
             let names = waiting.map(\.rawValue).joined(separator: ", ")
             log.notice("Some settings are taken up at the next start only", ["settings": names])
         }
-        for address in configuration.peers { staticPeers.add(address) }
+        for address in configuration.peers { peers.add(address) }
         for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
-            staticPeers.remove(address)
+            peers.remove(address)
         }
         self.policy = policy
         networks.take(configuration.networks)
         sessions.take(configuration.sessionDelays)
         switches.take(policy, isConfiguredOff: configuration.advertise == .off)
-        network.show(policy: configuration.advertise, titles: configuration.titles)
-        network.setLifetime(configuration.receiverLifetime)
+        peers.setAdvertising(Advertising(configuration), lifetime: configuration.receiverLifetime)
         apps.take(AppService.ActivityTimes(configuration))
         apps.payloadLimit = configuration.payloadLimit
         notifications.setOn(configuration.notifications)
@@ -329,26 +268,23 @@ final class DaemonCore {
         sleep.stop()
         power = nil
         networks.stop()
-        network.sayGoodbye()
+        peers.leave()
         installed.stop()
-        admission?.stop()
-        admission = nil
         streams.stop()
-        pool.stop()
-        staticDiscovery.stop {}
+        peers.stop()
         notifications.stop { [self] in
             pairing.stop { [discovery] in discovery.stop(withdrawn) }
         }
     }
 
     /// Goes on under a greater start number, since some device has seen a greater one: a restored backup, or a clock.
-    func raiseBoot(above seen: UInt64) {
+    func raiseGeneration(above seen: UInt64) {
         guard let raised = GenerationFile.raised(current: boot, seen: seen) else { return }
         boot = raised
         worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .success: network.restart(boot: raised)
+            case .success: peers.restart(generation: raised)
             case .failure(let error): log.error("Cannot store the start number", ["error": "\(error)"])
             }
         }
@@ -358,9 +294,21 @@ final class DaemonCore {
     private func askMachine() {
         desktop?.call(.getMachine) { [weak self] result in
             guard let self, let chassis = try? Fields(result.get()).text("chassis") else { return }
-            kind = DeviceKind(chassis: chassis)
-            network.setKind(kind)
+            peers.setKind(DeviceKind(chassis: chassis))
         }
+    }
+}
+
+extension Advertising {
+    /// The configured values.
+    fileprivate init(_ configuration: Configuration) {
+        let reach: Reach =
+            switch configuration.advertise {
+            case .all: .all
+            case .beaconOnly: .datagrams
+            case .off: .none
+            }
+        self.init(reach: reach, showsTitles: configuration.titles)
     }
 }
 

@@ -11,46 +11,37 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// Answers what the other devices ask, over connections: for payloads, tickets to streams, lists of activities. Lives on the
+/// Answers the requests of the other devices for payloads and tickets to streams, and handles their notices. Lives on the
 /// daemon's loop.
-///
-/// `PeerClient` is the other side of it.
 final class PeerService {
     private let log: Logger
     /// What this device is called in failures.
     private let name: String
     private let accountStore: AccountStore
-    private let network: PeerNetwork
+    private let peers: Peers
     private let switches: SwitchController
     private let apps: AppService
     private let streams: StreamService
     private let history: History
 
     init(
-        log: Logger, name: String, accountStore: AccountStore, network: PeerNetwork, switches: SwitchController,
-        apps: AppService,
-        streams: StreamService, history: History
+        log: Logger, name: String, accountStore: AccountStore, peers: Peers, switches: SwitchController,
+        apps: AppService, streams: StreamService, history: History
     ) {
         self.log = log
         self.name = name
         self.accountStore = accountStore
-        self.network = network
+        self.peers = peers
         self.switches = switches
         self.apps = apps
         self.streams = streams
         self.history = history
     }
 
-    /// Answers a request.
-    func handle(_ request: PeerRequest, over link: PeerLink) {
-        if let refusal = refusal(of: link.device) { return link.respond(to: request.id, with: .failure(refusal)) }
+    /// Answers a request of a member.
+    func answer(_ request: PeerRequest, over link: PeerLink) {
         switch request.method {
         case PeerMethod.continueActivity: handOver(request, over: link)
-        case PeerMethod.activities:
-            let list = ActivityList(
-                position: network.announcer.position,
-                activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maxCount)))
-            link.respond(to: request.id, with: .result(list.json))
         case PeerMethod.openStream: giveTicket(request, over: link)
         default:
             link.respond(
@@ -79,7 +70,7 @@ final class PeerService {
         }
         apps.payloads.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
-            if let refusal = refusal(of: device) { return link.respond(to: request.id, with: .failure(refusal)) }
+            if let refusal = peers.refusal(of: device) { return link.respond(to: request.id, with: .failure(refusal)) }
             switch result {
             case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
             case .success(let payload):
@@ -154,21 +145,21 @@ final class PeerService {
         }
     }
 
-    /// Acts on a notice.
-    func take(_ notice: PeerNotice, from device: DeviceID) {
+    /// Handles a notice.
+    func handle(_ notice: PeerNotice, from device: DeviceID) {
         guard let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }) else { return }
         switch notice.method {
         case PeerMethod.wasContinued:
             guard apps.payloads.hasFetched(id, device) else { return }
             log.notice("Was continued", ["by": device.short])
             note(apps.payloads.activity(fetchedAs: id, by: device), "continued", device)
-            apps.wasContinued(id, by: network.origin(of: device))
+            apps.wasContinued(id, by: peers.origin(of: device))
         case PeerMethod.wasDeclined:
             // Only the device that an activity was sent to has a user who can decline it.
             guard let activity = apps.store.offered(id), activity.recipient == device else { return }
             log.notice("Was declined", ["by": device.short])
             note(activity, "declined", device)
-            apps.wasDeclined(activity, by: network.origin(of: device))
+            apps.wasDeclined(activity, by: peers.origin(of: device))
         default: break
         }
     }
@@ -180,15 +171,6 @@ final class PeerService {
                 deviceName: accountStore.snapshot.label(of: device),
                 app: activity.flatMap { apps.registry.session($0.session)?.app },
                 outcome: outcome))
-    }
-
-    /// Why a device is given nothing, whatever it asks for; nil for a member of the account whose key in force is held here.
-    private func refusal(of device: DeviceID) -> HandoffFailure? {
-        guard accountStore.snapshot.isCurrent else { return .accountKeyMissing(device: name) }
-        guard accountStore.snapshot.peerKey(device) != nil else {
-            return .rejected(device: name, cause: "the device that asks is no member of its account")
-        }
-        return nil
     }
 
     /// Whether an activity may be given to a device that asks for it.

@@ -9,19 +9,17 @@ import Timing
 final class SleepWatch {
     private let loop: EventLoop
     private let log: Logger
-    private let network: PeerNetwork
-    private let pool: LinkPool
+    private let peers: Peers
     /// Counts anew for how long no other device has answered, once the machine is awake.
     private let contact: ContactWatch
     private var machine = SleepMachine()
     private var following: DesktopSleep?
     private var timer: LoopTimer?
 
-    init(loop: EventLoop, log: Logger, network: PeerNetwork, pool: LinkPool, contact: ContactWatch) {
+    init(loop: EventLoop, log: Logger, peers: Peers, contact: ContactWatch) {
         self.loop = loop
         self.log = log
-        self.network = network
-        self.pool = pool
+        self.peers = peers
         self.contact = contact
     }
 
@@ -53,15 +51,13 @@ final class SleepWatch {
             timer = nil
             log.info("The machine is awake")
             contact.listensAnew()
-            network.wakeUp()
-            pool.networkChanged()
+            peers.wakeUp()
         }
     }
 
     private func tell(until deadline: MonotonicInstant) {
         log.info("The machine goes to sleep")
-        network.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }
-        pool.closeAll()
+        peers.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }
         timer = loop.timer(after: deadline - loop.now, accuracy: .milliseconds(10)) { [weak self] in
             self.map { $0.perform($0.machine.deadlinePassed(now: deadline)) }
         }

@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffControlServer
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
 import HandoffStreams
 import HandoffTransport
@@ -73,7 +74,7 @@ final class StreamOpening {
     }
 
     private func ask() {
-        ticket = service.client.askForStream(of: activity, resource, from: device) { [weak self] result in
+        ticket = service.peers.requestStreamTicket(for: activity, resource, from: device) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(let ticket): connect(ticket)
@@ -84,7 +85,7 @@ final class StreamOpening {
     }
 
     private func connect(_ ticket: [UInt8]) {
-        dial = service.client.dialStream(to: device) { [weak self] result in
+        dial = service.peers.openStream(to: device) { [weak self] result in
             guard let self else { return }
             dial = nil
             switch result {

@@ -25,9 +25,8 @@ final class StreamService {
 
     let loop: EventLoop
     let log: Logger
-    let client: PeerClient
+    let peers: Peers
     private let accountStore: AccountStore
-    private let network: PeerNetwork
     private let apps: AppService
     private let history: History
     private let loops = StreamLoops()
@@ -42,15 +41,14 @@ final class StreamService {
     private var isStopped = false
 
     init(
-        loop: EventLoop, log: Logger, sleepLock: SleepLock, client: PeerClient, accountStore: AccountStore,
-        network: PeerNetwork, apps: AppService, history: History
+        loop: EventLoop, log: Logger, sleepLock: SleepLock, peers: Peers, accountStore: AccountStore,
+        apps: AppService, history: History
     ) {
         self.loop = loop
         self.log = log
         self.sleepLock = sleepLock
-        self.client = client
+        self.peers = peers
         self.accountStore = accountStore
-        self.network = network
         self.apps = apps
         self.history = history
     }
@@ -256,7 +254,7 @@ final class StreamService {
         stream.handle.accept()
         log.info("Stream was opened", ["by": stream.device.short])
         let isAnnounced = apps.announce(
-            id, grant.resource, of: grant.activity, to: grant.session, from: network.origin(of: grant.device))
+            id, grant.resource, of: grant.activity, to: grant.session, from: peers.origin(of: grant.device))
         if !isAnnounced { stream.handle.reset(.refused) }
     }
 

@@ -5,7 +5,7 @@ import HandoffModel
 struct Continuation: Sendable {
     let id: ContinuationID
     /// The device and the app that published the activity.
-    let origin: ControlOrigin
+    let origin: Origin
     let streams: Bool
     let path: String
 }

@@ -1,21 +1,21 @@
 import HandoffAccount
-package import HandoffCrypto
-package import HandoffModel
-package import HandoffProtocol
+import HandoffCrypto
+import HandoffModel
+import HandoffProtocol
 
 /// What this device says of itself to the others, in one sequence for adverts and beacons. Plain values.
 ///
 /// Every change of what either says raises the number; each is signed once for all who are told the same. Who was sent something is
 /// told more under the same number.
-package struct Announcer {
+struct Announcer {
     /// Who speaks, and from where.
-    package struct Speaker {
+    struct Speaker {
         let deviceID: DeviceID
         let key: SigningKey
         var kind: DeviceKind
         let port: UInt16
 
-        package init(deviceID: DeviceID, key: SigningKey, kind: DeviceKind, port: UInt16) {
+        init(deviceID: DeviceID, key: SigningKey, kind: DeviceKind, port: UInt16) {
             self.deviceID = deviceID
             self.key = key
             self.kind = kind
@@ -48,7 +48,7 @@ package struct Announcer {
     }
 
     /// What was new in what was said.
-    package enum Novelty {
+    enum Novelty {
         /// The activities, who is told of them, or that this device leaves.
         case offers
         /// Anything else, such as the label.
@@ -58,9 +58,9 @@ package struct Announcer {
     private var speaker: Speaker
     private let grease: Grease.Rate
     /// Generation and sequence number of the last announcement.
-    package private(set) var position: Position
+    private(set) var position: Position
     /// Number of the change since which the activities are the same.
-    package private(set) var listSeq: UInt32 = 0
+    private(set) var listSeq: UInt32 = 0
     private(set) var news: News?
     private(set) var advert: SignedAdvert?
 
@@ -162,7 +162,13 @@ package struct Announcer {
         advert = nil
     }
 
-    /// The machine has told what it is: to be said anew.
+    /// The kind of this machine, as it is announced.
+    var kind: DeviceKind { speaker.kind }
+
+    /// The port that is announced.
+    var port: UInt16 { speaker.port }
+
+    /// Sets the kind of this machine, which is then to be announced again.
     mutating func setKind(_ kind: DeviceKind) {
         speaker.kind = kind
     }

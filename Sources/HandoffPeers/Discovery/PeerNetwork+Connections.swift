@@ -1,10 +1,10 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
+import HandoffModel
+import HandoffProtocol
 import HandoffState
-package import LoopIO
+import LoopIO
 
 /// What connections tell of the other devices.
 extension PeerNetwork {
@@ -12,7 +12,7 @@ extension PeerNetwork {
     /// repeat. A member that does not know this device yet opens only to an introduction.
     ///
     /// - Parameter isForRoster: a member in another epoch is looked for first where it was seen by a mark.
-    package func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
+    func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
         let ways = allWays(to: id)
         guard !isForRoster, missing.hasHeard(id), let seen = presentSighting(of: id) else { return ways }
         return ways.filter { $0.label != seen.way.label } + ways.filter { $0.label == seen.way.label }
@@ -68,11 +68,20 @@ extension PeerNetwork {
 
     /// The place at which a member was seen by a mark that is still fresh.
     func presentSighting(of id: DeviceID) -> Sighting? {
-        sightings[id].flatMap { now < $0.expires ? $0 : nil }
+        records[id].sighting.flatMap { now < $0.expires ? $0 : nil }
+    }
+
+    /// What a new or changed connection to a device begins with; nil for a device without a valid hello.
+    func hello(to device: DeviceID) -> Hello? {
+        Hello(
+            software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
+            boot: announcer.position.boot, seq: announcer.position.seq, listSeq: announcer.listSeq,
+            seenBoot: table.seenBoot(of: device), rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName,
+            farewell: farewell)
     }
 
     /// Both sides of a connection have accepted each other.
-    package func linkEstablished(_ link: PeerLink, _ hello: Hello) {
+    func linkEstablished(_ link: PeerLink, _ hello: Hello) {
         let isKnown = table[link.device] != nil
         takeHello(hello, over: link)
         table.connectionOpened(link.device)
@@ -81,7 +90,7 @@ extension PeerNetwork {
     }
 
     /// What a device says of itself over a connection.
-    package func takeHello(_ hello: Hello, over link: PeerLink) {
+    func takeHello(_ hello: Hello, over link: PeerLink) {
         // Where it called from is its own host, but the port is another one than it listens on.
         let address = link.isClient ? link.address : link.address?.withPort(hello.port)
         let changes = table.receivedHello(
@@ -89,7 +98,7 @@ extension PeerNetwork {
             isFixed: link.isFixed, at: now)
         let hasKey = hello.epoch != nil && hello.epoch == snapshot.epochName
         if hasKey || hello.label.map(snapshot.isHeld) == true { missing.heard(link.device) }
-        if hasKey { delegate?.heard(link.device) }
+        if hasKey { peers?.receivedUnderKey(from: link.device) }
         handle(changes)
         if let label = hello.label { learned(label) }
     }
@@ -100,12 +109,12 @@ extension PeerNetwork {
     func resolved(_ id: DeviceID, to addresses: [SocketAddress], from former: [SocketAddress]) {
         table.resolved(
             id, to: addresses.compactMap(PeerAddress.init), from: former.compactMap(PeerAddress.init), at: now)
-        delegate?.addressesMayDiffer(of: id)
+        peers?.pool.addressesMayDiffer(of: id)
     }
 
     /// Sends the latest advert to a device at an address that it has proved. Its acknowledgement shows that the device runs, though
     /// a call to it has no answer.
-    package func requestAcknowledgement(of id: DeviceID) {
+    func requestAcknowledgement(of id: DeviceID) {
         guard let peer = table[id], let label = peer.label,
             let address = peer.candidates.ranked.first(where: { $0.proved != nil })?.address
         else { return }
@@ -113,13 +122,13 @@ extension PeerNetwork {
     }
 
     /// Nobody answered a call to an address of a device.
-    package func unanswered(_ id: DeviceID, at address: SocketAddress) {
+    func unanswered(_ id: DeviceID, at address: SocketAddress) {
         guard let address = PeerAddress(address) else { return }
         table.addressFailed(address, of: id)
     }
 
     /// A connection has ended; only those that were established were counted.
-    package func linkEnded(_ link: PeerLink) {
+    func linkEnded(_ link: PeerLink) {
         guard link.peerHello != nil else {
             guard link.isClient, link.trouble != nil else { return }
             return perform(machine.callFailed(to: link.device, peers: table, at: now))
@@ -130,17 +139,17 @@ extension PeerNetwork {
     }
 
     /// The whole list of a device's activities.
-    package func receivedList(_ list: ActivityList, from device: DeviceID) {
+    func receivedList(_ list: ActivityList, from device: DeviceID) {
         handle(table.receivedList(list, from: device, at: now))
     }
 
     /// An announcement was sealed with the key that is held: its device has that key.
     func noteKeyHolder(_ device: DeviceID) {
-        if snapshot.isCurrent { delegate?.heard(device) }
+        if snapshot.isCurrent { peers?.receivedUnderKey(from: device) }
     }
 
     /// The machine has told what it is.
-    package func setKind(_ kind: DeviceKind) {
+    func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
         say(renewed: .offers)
         beacons.changed()
@@ -150,7 +159,7 @@ extension PeerNetwork {
     func deliverByConnection(to id: DeviceID) {
         guard !isCloned, !isSilent else { return }
         let position = announcer.position
-        delegate?.deliver(to: id) { [self] isReached in
+        peers?.client.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
             table.delivered(position, to: id)
             machine.delivered(to: id, peers: table)

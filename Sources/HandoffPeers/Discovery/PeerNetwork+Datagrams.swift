@@ -65,7 +65,7 @@ extension PeerNetwork {
     }
 
     private func received(_ announcement: Announcement, label: Label, _ arrival: AdvertArrival) {
-        guard members.admitAdvert(of: announcement.deviceID, at: now) else { return }
+        guard records.admitAdvert(of: announcement.deviceID, at: now) else { return }
         guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
@@ -80,7 +80,7 @@ extension PeerNetwork {
         perform(actions)
         handle(reception.changes)
         learned(label)
-        delegate?.addressesMayDiffer(of: announcement.deviceID)
+        peers?.pool.addressesMayDiffer(of: announcement.deviceID)
     }
 
     /// Seals the latest advert for a label, and sends it.

@@ -1,6 +1,6 @@
 import HandoffAccount
 import HandoffCrypto
-package import HandoffDiscovery
+import HandoffDiscovery
 import HandoffLog
 import HandoffModel
 import HandoffProtocol
@@ -10,7 +10,7 @@ import Timing
 
 extension PeerNetwork {
     /// Takes what discovery says; mDNS is only a hint, and nothing in it is believed that its device did not sign.
-    package func discovered(_ event: DiscoveryEvent) {
+    func discovered(_ event: DiscoveryEvent) {
         switch event {
         case .state, .allForNow: break
         case .service(let service): found(service)
@@ -80,14 +80,14 @@ extension PeerNetwork {
     }
 
     /// Tells instances of members from others: by the key that is held, or because the member is known.
-    package var membership: @Sendable (String) -> Bool {
+    var membership: @Sendable (String) -> Bool {
         let known = Set(table.all.compactMap { $0.label?.instanceName })
         return { [snapshot] in snapshot.recognises(instance: $0) || known.contains($0) }
     }
 
     private func found(_ service: DiscoveredService) {
         guard let label = Label(instanceName: service.instance) else {
-            delegate?.foundStatic(service)
+            peers?.staticPeers.found(service)
             return
         }
         // Marks are the same in both directions: one in a former record of this device would look like one of the other device.
@@ -127,7 +127,7 @@ extension PeerNetwork {
         if announcement.deviceID == snapshot.own { return greetTwin(label: label, addresses: addresses) }
         let isKnown = table[announcement.deviceID] != nil
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
-        outdated.remove(announcement.deviceID)
+        records[announcement.deviceID].isOutdated = false
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
         missing.heard(announcement.deviceID)
@@ -138,15 +138,16 @@ extension PeerNetwork {
         if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
-        if !hadAddresses { delegate?.rosterMayDiffer(peer) }
-        delegate?.addressesMayDiffer(of: peer.deviceID)
+        if !hadAddresses { peers?.sync.consider(peer) }
+        peers?.pool.addressesMayDiffer(of: peer.deviceID)
     }
 
     /// Logs once that a member follows a former version of the protocol, with which this device cannot talk.
     private func noteOutdated(_ text: [[UInt8]], _ label: Label, _ keys: EpochKeys) {
         let author = BeaconSeal.formerAuthor(
             text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: snapshot.peerKey)
-        guard let author, outdated.insert(author).inserted else { return }
+        guard let author, !records[author].isOutdated else { return }
+        records[author].isOutdated = true
         log.notice(
             "A device uses another version of the protocol; update Handoff there", ["device": author.short])
     }
@@ -198,22 +199,27 @@ extension PeerNetwork {
         // device's record within the last minutes, can cause it.
         if look.isAwaited { beacons.changed(isAwaited: true) }
         guard let author = look.author else { return loseMark(of: service.instance) }
-        sightings[author.device] = Sighting(
+        records[author.device].sighting = Sighting(
             instance: service.instance,
             way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
             expires: author.expires)
-        delegate?.sighted(author.device)
+        peers?.sighted(author.device)
+    }
+
+    /// The members that were last detected by a mark in the record of this instance.
+    private func devicesDetected(by instance: String) -> Set<DeviceID> {
+        records.devices { $0.sighting?.instance == instance }
     }
 
     private func loseMark(of instance: String) {
-        for (device, sighting) in sightings where sighting.instance == instance { sightings[device]?.isMarked = false }
+        for device in devicesDetected(by: instance) { records[device].sighting?.isMarked = false }
     }
 
     /// A member that has a new label shows both for a while, and the record that came last may be the one that goes first: then it is
     /// still seen by the other one.
     private func forgetSighting(_ instance: String) {
-        for (device, sighting) in sightings where sighting.instance == instance {
-            sightings[device] = nil
+        for device in devicesDetected(by: instance) {
+            records[device].sighting = nil
             for other in missing.instances(of: device) where other != instance {
                 if let service = strangers[other] { found(service) }
             }

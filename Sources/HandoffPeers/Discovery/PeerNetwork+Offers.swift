@@ -1,18 +1,16 @@
 import HandoffAccount
-package import HandoffConfiguration
 import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
+import HandoffModel
+import HandoffProtocol
 import HandoffState
 
 /// Which device is told of which activities, as the configuration, the policy and the switches let it.
 extension PeerNetwork {
-    private var unadvertised: Set<DeviceID> { delegate?.unadvertised ?? [] }
+    private var unadvertised: Set<DeviceID> { peers?.unadvertised ?? [] }
 
-    /// Shows more or less of what this device offers.
-    package func show(policy: AdvertisePolicy, titles: Bool) {
-        self.policy = policy
-        showsTitles = titles
+    /// Announces more or less of the local offers.
+    func show(_ advertising: Advertising) {
+        self.advertising = advertising
         say(renewed: .offers)
         beacons.changed()
     }
@@ -20,19 +18,19 @@ extension PeerNetwork {
     /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
     /// to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
-        farewell != nil || !snapshot.isCurrent || policy == .off ? [] : shownOffers()
+        farewell != nil || !snapshot.isCurrent || advertising.reach == .none ? [] : shownOffers()
     }
 
     /// What one device is told of them.
-    package func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
+    func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
         unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
     }
 
     /// Whether the beacon, which all members read, lists activities.
-    var listsInBeacon: Bool { policy == .all && unadvertised.isEmpty }
+    var listsInBeacon: Bool { advertising.reach == .all && unadvertised.isEmpty }
 
     /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
-    package func switchesChanged() {
+    func switchesChanged() {
         say(renewed: .offers)
         beacons.changed()
     }
@@ -49,8 +47,8 @@ extension PeerNetwork {
     }
 
     private func shownOffers() -> [OfferedActivity] {
-        let offers = delegate?.ownOffers ?? []
-        guard !showsTitles else { return offers }
+        let offers = peers?.delegate?.localOffers ?? []
+        guard !advertising.showsTitles else { return offers }
         return offers.map {
             OfferedActivity(
                 id: $0.id, type: $0.type, title: nil, team: $0.team, supportsStreams: $0.supportsStreams,

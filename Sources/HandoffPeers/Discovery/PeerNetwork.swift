@@ -1,56 +1,42 @@
 import HandoffAccount
-package import HandoffConfiguration
-package import HandoffControl
 import HandoffCrypto
-package import HandoffDiscovery
-package import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
-package import HandoffState
-package import LoopIO
-package import Timing
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffState
+import LoopIO
+import Timing
 
 /// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
 ///
 /// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
 /// discovery and connections say, and performs what they ask for.
-package final class PeerNetwork {
-    /// Where a member was seen by the mark beside its beacon: it is in another epoch, or this device is, or is joining.
-    struct Sighting {
-        let instance: String
-        let way: LinkPool.Way
-        /// When the mark is too old to be believed: the member is not called because of it any more.
-        let expires: MonotonicInstant
-        /// Whether the latest record still has the mark. Without it the member may have room for others only, so it is still
-        /// worth a call, or waits for this device no more.
-        var isMarked = true
-    }
-
+final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
     private let wallClock: any WallClock
-    /// Weak: a question that waits may outlive the daemon.
-    weak var delegate: (any PeerNetworkDelegate)?
-    var policy: AdvertisePolicy
-    var showsTitles: Bool
+    /// Weak because `Peers` owns this part.
+    weak var peers: Peers?
+    var advertising: Advertising
     var snapshot: AccountSnapshot
     /// The members that are in reach, and what they offer.
-    package internal(set) var table: PeerTable
+    var table: PeerTable
     var machine: AdvertMachine
     /// The labels under which this device can be called.
-    package var labels: OwnLabels
+    var labels: OwnLabels
     /// The parties that may call under them.
-    package internal(set) var callers = CallerTable()
+    var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter
     /// The label of the record by which this device is found while it has no account key yet; nothing is accepted under it.
     private var joiningLabel: Label?
     /// What this device says of itself.
-    package internal(set) var announcer: Announcer
+    var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
     var sentAdverts = SentAdverts()
-    let members: MemberTable
+    let records: PeerRecords
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
     var unopened: [String: DiscoveredService] = [:]
@@ -58,15 +44,11 @@ package final class PeerNetwork {
     /// joining.
     var strangers: [String: DiscoveredService] = [:]
     /// The members that are not in reach, and the marks by which they are found.
-    package internal(set) var missing: MissingMembers
-    /// Members that were seen by a mark, and not otherwise since.
-    var sightings: [DeviceID: Sighting] = [:]
+    var missing: MissingMembers
     /// Runs while services wait to be looked at again.
     var lookTimer: LoopTimer?
-    /// Members whose beacons have the layout of a former version; each was logged.
-    package internal(set) var outdated: Set<DeviceID> = []
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
-    package private(set) var isCloned = false
+    private(set) var isCloned = false
     /// The networks in which devices were lost.
     var searchNetworks = SearchNetworks()
     /// When a record of this very device was last answered.
@@ -77,9 +59,9 @@ package final class PeerNetwork {
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
     /// Why this device is not there for the others, as they were told; nil while it is.
-    package private(set) var farewell: Farewell?
+    private(set) var farewell: Farewell?
     /// Nothing is said in any network, and what was known of the others is of no use.
-    package private(set) var isSilent = false
+    private(set) var isSilent = false
     /// Called once when all devices know that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
     /// Announcements are sealed with another epoch's keys than the last ones.
@@ -112,46 +94,42 @@ package final class PeerNetwork {
     /// How soon a beacon follows that has marks for others than the one before, while there are too many.
     private static let markRotation = Duration.seconds(30)
 
-    package init(
+    init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
-        discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration, grease: Grease.Rate, wallClock: any WallClock,
-        delegate: any PeerNetworkDelegate
+        discovery: any Discovery, records: PeerRecords, settings: Peers.Settings, wallClock: any WallClock
     ) {
         self.loop = loop
         self.log = log
         self.wallClock = wallClock
         self.socket = socket
-        self.delegate = delegate
-        self.members = members
-        self.policy = policy
-        self.showsTitles = showsTitles
+        self.records = records
+        advertising = settings.advertising
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot, grease: grease)
+        announcer = Announcer(speaker: speaker, boot: boot, grease: settings.grease)
         calls = CallCounter(boot: boot)
         labels = OwnLabels(staticCalls)
-        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
+        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: settings.lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
         machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
 
-    /// Where an activity came from, or who continued it.
-    package func origin(of device: DeviceID) -> ControlOrigin {
-        ControlOrigin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
+    /// The device as the origin or the receiver of an activity.
+    func origin(of device: DeviceID) -> Origin {
+        Origin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
     }
 
     /// Begins to receive, and to speak if there is an account.
-    package func start() {
+    func start() {
         socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
         beacons.network = self
         renewLabel()
     }
 
     /// The moment of the loop's clock, for the machines.
-    package var now: MonotonicInstant { loop.now }
+    var now: MonotonicInstant { loop.now }
 
     /// The moment by both clocks, for the proofs of records.
     var moment: MissingMembers.Moment {
@@ -162,21 +140,19 @@ package final class PeerNetwork {
     var publishedLabel: Label? { labels.label ?? joiningLabel }
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
-    package func take(_ snapshot: AccountSnapshot) {
+    func take(_ snapshot: AccountSnapshot) {
         if snapshot.heldRecord != self.snapshot.heldRecord { hasNewEpoch = true }
         if snapshot.accountID != self.snapshot.accountID { labels.clear() }
         renewMarks(for: snapshot.openTickets)
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
         updateCallers()
-        sightings = sightings.filter { snapshot.others.contains($0.key) }
         sentAdverts.retain(snapshot.others)
-        outdated.formIntersection(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
     /// Says what the account that was taken last changes in what this device says.
-    package func accountChanged() {
+    func accountChanged() {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
@@ -208,7 +184,7 @@ package final class PeerNetwork {
     }
 
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
-    package func renewLabel() {
+    func renewLabel() {
         // A new one comes with waking.
         guard farewell != .sleep, !isSilent else { return }
         spreadTimer = nil
@@ -275,7 +251,7 @@ package final class PeerNetwork {
     /// Says what there is to say, if the others do not know it yet.
     ///
     /// - Parameter renewed: says it again even so, as news of this kind.
-    package func say(renewed: Announcer.Novelty? = nil) {
+    func say(renewed: Announcer.Novelty? = nil) {
         guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
         let news = Announcer.News(
             label: label, rosterDigest: snapshot.rosterDigest, farewell: farewell, activities: announcedOffers())
@@ -298,7 +274,7 @@ package final class PeerNetwork {
     }
 
     /// Tells everyone that this device leaves; what it offered is void at once.
-    package func sayGoodbye() {
+    func sayGoodbye() {
         guard farewell != .goodbye else { return }
         farewell = .goodbye
         onAllKnow = nil
@@ -310,7 +286,7 @@ package final class PeerNetwork {
     ///
     /// - Parameter completion: called once, and not inside this call, when all that are there have confirmed it; never when one of
     ///   them does not, or this device wakes before.
-    package func fallAsleep(completion: @escaping () -> Void) {
+    func fallAsleep(completion: @escaping () -> Void) {
         guard farewell == nil else { return }
         farewell = .sleep
         onAllKnow = completion
@@ -322,7 +298,7 @@ package final class PeerNetwork {
     }
 
     /// The machine is awake: tells everyone at once that this device is there, under a new label.
-    package func wakeUp() {
+    func wakeUp() {
         guard farewell == .sleep else { return }
         farewell = nil
         onAllKnow = nil
@@ -330,14 +306,14 @@ package final class PeerNetwork {
     }
 
     /// Says less often what is said again and again, or as often as else.
-    package func setSavesPower(_ savesPower: Bool) {
+    func setSavesPower(_ savesPower: Bool) {
         machine.savesPower = savesPower
         beacons.savesPower = savesPower
         rearm()
     }
 
     /// Falls silent in all networks, or speaks again, under a new label.
-    package func setSilent(_ isSilent: Bool) {
+    func setSilent(_ isSilent: Bool) {
         guard isSilent != self.isSilent else { return }
         self.isSilent = isSilent
         guard isSilent else { return renewLabel() }
@@ -345,7 +321,7 @@ package final class PeerNetwork {
         // They were found in another network.
         table.forgetLost()
         for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
-        sightings = [:]
+        records.updateAll { $0.sighting = nil }
         unopened = [:]
         strangers = [:]
     }
@@ -366,7 +342,7 @@ package final class PeerNetwork {
     }
 
     /// Goes on under a greater start number, which has been stored.
-    package func restart(boot: UInt64) {
+    func restart(boot: UInt64) {
         announcer.restart(boot: boot)
         calls.boot = boot
         say()
@@ -396,9 +372,9 @@ package final class PeerNetwork {
             case .appeared(let id), .changed(let id):
                 changed.insert(id)
                 perform(machine.discovered(id, peers: table, at: now))
-                if let peer = table[id] { delegate?.rosterMayDiffer(peer) }
+                if let peer = table[id] { peers?.sync.consider(peer) }
             case .offersChanged(let id): changed.insert(id)
-            case .moreToFetch(let id): delegate?.fetchList(of: id)
+            case .moreToFetch(let id): peers?.lists.fetch(of: id)
             case .gone(let id, let reason):
                 changed.insert(id)
                 machine.forget(id)
@@ -406,12 +382,12 @@ package final class PeerNetwork {
                 log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
             }
         }
-        if !changed.isEmpty { delegate?.peersChanged(changed) }
+        if !changed.isEmpty { peers?.devicesChanged(changed) }
         rearm()
     }
 
     /// Believes what the other devices offer for this long without renewal.
-    package func setLifetime(_ lifetime: Duration) {
+    func setLifetime(_ lifetime: Duration) {
         table.lifetime = lifetime
         rearm()
     }

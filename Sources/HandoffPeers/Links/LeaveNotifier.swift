@@ -1,16 +1,16 @@
-package import HandoffModel
-package import LoopIO
+import HandoffModel
+import LoopIO
 
 /// Tells the members that this device has left, while it still can. Lives on the daemon's loop.
 ///
 /// A member that takes the statements in closes the connection, since this device is no longer live for it: that is how it
 /// confirms.
-package final class LeaveNotifier {
+final class LeaveNotifier {
     /// How long all of it may take.
     static let timeout = Duration.seconds(2)
 
     /// Members that know of it.
-    package private(set) var told: Set<DeviceID> = []
+    private(set) var told: Set<DeviceID> = []
     private var waiting: Set<DeviceID>
     private var timer: LoopTimer?
     private var completion: (() -> Void)?
@@ -18,7 +18,7 @@ package final class LeaveNotifier {
     /// Begins to tell `members`; `completion` is called once, in two seconds at the latest.
     ///
     /// - Parameter link: a connection to a member, open or being made; nil when nobody knows where it is.
-    package init(
+    init(
         _ members: Set<DeviceID>, statements: [UInt8], on loop: EventLoop,
         link: (DeviceID, @escaping (PeerLink?) -> Void) -> Void, completion: @escaping () -> Void
     ) {

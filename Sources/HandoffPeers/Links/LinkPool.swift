@@ -1,47 +1,30 @@
 import HandoffAccount
-package import HandoffCrypto
+import HandoffCrypto
 import HandoffJSON
-package import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
-package import HandoffState
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffState
 import HandoffTLS
-package import HandoffTransport
-package import LoopIO
+import HandoffTransport
+import LoopIO
 import Timing
-
-/// What the pool asks about devices and the account. On the daemon's loop.
-package protocol LinkPoolDelegate: PeerLinkDelegate {
-    /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
-    /// not there.
-    func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way]
-    /// A call to a device takes long: where it is may be found out anew, by its name.
-    func callIsSlow(to device: DeviceID)
-    /// Nobody answered at an address of a device: it has to prove itself again.
-    func nobodyAnswered(_ device: DeviceID, at address: SocketAddress)
-    /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
-    func news(for device: DeviceID) -> [UInt8]?
-    /// What makes this device a member to one that does not know it.
-    var introductionStatements: [UInt8] { get }
-    /// What tells a device that it is no member any more, and nothing else.
-    var removalStatements: [UInt8] { get }
-}
 
 /// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
 /// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
-package final class LinkPool {
+final class LinkPool {
     /// Where a device may be found, under which label, and what opens its gate.
-    package struct Way {
+    struct Way {
         let label: Label
         let addresses: [SocketAddress]
         let gate: SecretBytes
         let hint: Gate.Hint
         /// Whether the device may not know this one, which then sends its statements first.
-        package let isIntroduction: Bool
+        let isIntroduction: Bool
         let calls: CallCounter
 
         /// What to call there: the device and no other, if the account admits it.
-        package func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
+        func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
             DialTarget(
                 candidates: addresses,
                 token: {
@@ -74,11 +57,10 @@ package final class LinkPool {
 
     let loop: EventLoop
     let log: Logger
-    let members: MemberTable
+    let records: PeerRecords
     private let dialer: Dialer
-    /// Weak: a question that waits may outlive the daemon.
-    private weak var delegate: (any LinkPoolDelegate)?
-    private var links: [DeviceID: [PeerLink]] = [:]
+    /// Weak because `Peers` owns this part.
+    weak var peers: Peers?
     private var sweeper: LoopTimer?
     /// Calls to devices that are known only when they answer.
     private var dials: [UInt64: Dial] = [:]
@@ -86,7 +68,7 @@ package final class LinkPool {
     /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
     private var isStopped = false
     /// Nobody is called, and nobody let in: this device is silent in the network where it is. Setting it ends all connections.
-    package var isSilent = false {
+    var isSilent = false {
         didSet { if isSilent { for link in all { link.close() } } }
     }
     /// The account as it is now.
@@ -94,42 +76,41 @@ package final class LinkPool {
     /// The rate of connections with reserved values.
     private let grease: Grease.Rate
 
-    package init(
-        loop: EventLoop, log: Logger, dialer: Dialer, members: MemberTable, snapshot: AccountSnapshot,
-        grease: Grease.Rate, delegate: any LinkPoolDelegate
+    init(
+        loop: EventLoop, log: Logger, dialer: Dialer, records: PeerRecords, snapshot: AccountSnapshot,
+        grease: Grease.Rate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
-        self.members = members
+        self.records = records
         self.snapshot = snapshot
         self.grease = grease
-        self.delegate = delegate
     }
 
     /// All links, established or being made.
-    var all: [PeerLink] { links.values.flatMap { $0 } }
+    var all: [PeerLink] { records.links }
 
     /// Whether both sides of some connection to the device have accepted each other.
-    package func isConnected(_ device: DeviceID) -> Bool {
+    func isConnected(_ device: DeviceID) -> Bool {
         established(to: device) != nil
     }
 
     /// A connection on which both sides have accepted each other.
     func established(to device: DeviceID) -> PeerLink? {
-        links[device]?.first(where: \.isEstablished)
+        records[device].links.first(where: \.isEstablished)
     }
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
     ///
     /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
-    package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
+    func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
-        let present = links[device, default: []]
+        let present = records[device].links
         let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
         if let warm { return warm }
-        let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
+        let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
         guard !ways.isEmpty else {
             log.debug("There is no way to a device", ["device": device.short])
             return nil
@@ -147,19 +128,19 @@ package final class LinkPool {
         guard let way = ways.first else { return }
         let device = link.device
         link.way = way
-        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.delegate?.callIsSlow(to: device) }
+        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.peers?.callIsSlow(to: device) }
         link.dial = dial(device, way) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
             case .failure(let error):
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 let silent = error.failures.filter(\.hadNoAnswer).map(\.address)
-                for address in silent { delegate?.nobodyAnswered(device, at: address) }
+                for address in silent { peers?.network.unanswered(device, at: address) }
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description, isSilence: error.isSilence)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
-                for other in links[device, default: []] { other.checkAlive() }
+                for other in records[device].links { other.checkAlive() }
             case .success(let connection):
                 guard snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
@@ -171,11 +152,11 @@ package final class LinkPool {
     }
 
     /// More may be known of where a device is: calls to it that have no answer yet try that, too.
-    package func addressesMayDiffer(of device: DeviceID) {
-        for link in links[device, default: []] {
+    func addressesMayDiffer(of device: DeviceID) {
+        for link in records[device].links {
             guard let dial = link.dial, let former = link.way else { continue }
             // Under another label it may have another gate; what is said first to who does not know this device stays the same.
-            let way = delegate?.ways(to: device, isForRoster: link.isForRoster)
+            let way = peers?.network.ways(to: device, isForRoster: link.isForRoster)
                 .first { $0.isIntroduction == former.isIntroduction }
             if let way { dial.add(way.target(device, snapshot)) }
         }
@@ -183,13 +164,13 @@ package final class LinkPool {
 
     /// Calls a device again beside a connection on which it acknowledges nothing: it may be elsewhere by now, and a call finds out
     /// sooner than silence does. The new connection takes the place of the old one once it is there.
-    package func replaceIfUnacknowledged(_ link: PeerLink) {
+    func replaceIfUnacknowledged(_ link: PeerLink) {
         let device = link.device
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
-            !links[device, default: []].contains(where: { $0 !== link && $0.isUsable })
+            !records[device].links.contains(where: { $0 !== link && $0.isUsable })
         else { return }
-        delegate?.callIsSlow(to: device)
-        let ways = delegate?.ways(to: device, isForRoster: link.isForRoster) ?? []
+        peers?.callIsSlow(to: device)
+        let ways = peers?.network.ways(to: device, isForRoster: link.isForRoster) ?? []
         guard !ways.isEmpty, let new = makeLink(device, role: .client, isForRoster: link.isForRoster) else { return }
         new.whenEstablished { [weak link] isEstablished in
             if isEstablished { link?.close(.late) }
@@ -230,7 +211,7 @@ package final class LinkPool {
 
     /// Tells a device that it is no member any more, where it was a moment ago: so its user learns of it. Nothing else is said, and
     /// nothing is taken from it.
-    package func tellRemoved(_ device: DeviceID, _ way: Way) {
+    func tellRemoved(_ device: DeviceID, _ way: Way) {
         guard !isStopped, !isSilent else { return }
         calls += 1
         let id = calls
@@ -240,13 +221,13 @@ package final class LinkPool {
             guard let self else { return }
             dials[id] = nil
             guard case .success(let connection) = result else { return }
-            connection.send([Frame(.statements, delegate?.removalStatements ?? [])])
+            connection.send([Frame(.statements, peers?.sync.removalStatements ?? [])])
             connection.close("it is removed")
         }
     }
 
     private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
-        way.isIntroduction ? delegate?.introductionStatements : delegate?.news(for: device)
+        way.isIntroduction ? peers?.sync.introductionStatements : peers?.sync.takeNews(for: device)
     }
 
     private func dial(
@@ -256,7 +237,7 @@ package final class LinkPool {
     }
 
     /// Takes a connection whose client has passed the gate and proved its key.
-    package func accept(_ connection: PeerConnection, from key: PublicKey) {
+    func accept(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
         let isLive = snapshot.admits(key)
         // What is live may have changed since the handshake began.
@@ -265,7 +246,7 @@ package final class LinkPool {
         }
         let isWithinLimits =
             isLive
-            ? members[device].limiter.admitConnection(at: loop.now)
+            ? records[device].limiter.admitConnection(at: loop.now)
             : all.count(where: \.isIntroducing) < Self.maxIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
@@ -275,13 +256,12 @@ package final class LinkPool {
     }
 
     /// Forgets a link that has ended.
-    package func ended(_ link: PeerLink) {
-        links[link.device]?.removeAll { $0 === link }
-        if links[link.device]?.isEmpty ?? false { links[link.device] = nil }
+    func ended(_ link: PeerLink) {
+        records[link.device].links.removeAll { $0 === link }
     }
 
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
-    package func accountChanged(_ snapshot: AccountSnapshot) {
+    func accountChanged(_ snapshot: AccountSnapshot) {
         self.snapshot = snapshot
         for link in all {
             // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
@@ -289,7 +269,7 @@ package final class LinkPool {
             let mayStay = link.isIntroducing ? snapshot.mayIntroduce(link.device) : snapshot.peerKey(link.device) != nil
             if !mayStay {
                 // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
-                if link.isEstablished { link.sendStatements(delegate?.removalStatements ?? []) }
+                if link.isEstablished { link.sendStatements(peers?.sync.removalStatements ?? []) }
                 link.close(.notLive)
             } else {
                 link.accountChanged()
@@ -298,12 +278,12 @@ package final class LinkPool {
     }
 
     /// Our addresses have changed: connections of those that are gone end now, and not when they are needed.
-    package func networkChanged() {
+    func networkChanged() {
         for link in all { link.checkAlive() }
     }
 
     /// Closes the connections that hold the most when all of them together hold too much.
-    package func relieve() {
+    func relieve() {
         var waiting = all.reduce(0) { $0 + $1.waitingBytes }
         while waiting > Self.maxWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
             waiting -= largest.waitingBytes
@@ -312,7 +292,7 @@ package final class LinkPool {
     }
 
     /// Closes everything, for ever.
-    package func stop() {
+    func stop() {
         isStopped = true
         dials.removeAll()
         closeAll()
@@ -320,7 +300,7 @@ package final class LinkPool {
     }
 
     /// Closes all connections, since this device ends or its machine goes to sleep; others may be made.
-    package func closeAll() {
+    func closeAll() {
         // Where datagrams do not arrive, this says why.
         for link in all {
             link.sayHelloNow()
@@ -331,7 +311,7 @@ package final class LinkPool {
     /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
     /// longest ago.
     private func makeRoom(for device: DeviceID) -> Bool {
-        let present = links[device, default: []]
+        let present = records[device].links
         guard present.count >= Self.maxPerDevice else { return true }
         let idle = present.filter { $0.isEstablished && $0.isIdle }
         guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
@@ -342,11 +322,11 @@ package final class LinkPool {
     private func makeLink(
         _ device: DeviceID, role: SessionRole, isFixed: Bool = false, isForRoster: Bool = false
     ) -> PeerLink? {
-        guard let delegate, let hello = delegate.hello(to: device) else { return nil }
+        guard let peers, let hello = peers.network.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            grease: grease.draw(), loop: loop, log: log, members: members, delegate: delegate)
-        links[device, default: []].append(link)
+            grease: grease.draw(), loop: loop, log: log, records: records, peers: peers)
+        records[device].links.append(link)
         armSweeper()
         return link
     }
@@ -361,7 +341,7 @@ package final class LinkPool {
     private func sweep() {
         for link in all where link.isIdle && end(of: link) <= loop.now { link.close() }
         sweeper = nil
-        guard links.isEmpty else { return armSweeper() }
+        guard all.isEmpty else { return armSweeper() }
         // After a change of the roster there were some to each member: 20 KiB for each go back to the system, in a millisecond.
         FreeMemory.release()
     }

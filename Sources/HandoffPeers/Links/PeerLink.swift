@@ -1,35 +1,11 @@
 import HandoffCrypto
-package import HandoffJSON
+import HandoffJSON
 import HandoffLog
 package import HandoffModel
 package import HandoffProtocol
 import HandoffTransport
 import LoopIO
-package import Timing
-
-/// What a link says of this device, and whom it tells what arrives. On the daemon's loop.
-package protocol PeerLinkDelegate: AnyObject {
-    /// What this device says of itself now to a device; nil when it has no account any more.
-    func hello(to device: DeviceID) -> Hello?
-    /// Both sides have accepted each other.
-    func linkEstablished(_ link: PeerLink, hello: Hello)
-    /// Merge statements of the other side, then call the completion.
-    func link(_ link: PeerLink, merge statements: [UInt8], completion: @escaping (MergeOutcome) -> Void)
-    /// The other side says another thing of itself.
-    func link(_ link: PeerLink, received hello: Hello)
-    /// The key of an epoch arrived.
-    func link(_ link: PeerLink, receivedEpochKey body: [UInt8])
-    /// Answer a request.
-    func link(_ link: PeerLink, received request: PeerRequest)
-    /// Act on a notice.
-    func link(_ link: PeerLink, received notice: PeerNotice)
-    /// The other side has seen a greater start number of this device.
-    func linkSawBoot(_ seen: UInt64)
-    /// A large frame is on its way.
-    func linkGrew(_ link: PeerLink)
-    /// The link has ended; nothing follows.
-    func linkEnded(_ link: PeerLink)
-}
+import Timing
 
 /// One connection to or from a device, from the call to the end: `PeerSessionMachine` decides, this drives it.
 /// Lives on the daemon's loop.
@@ -47,13 +23,13 @@ package final class PeerLink {
     /// The address at the other end: the one that answered when this side called, else one of the caller's own choice.
     private(set) var address: SocketAddress?
     /// Why the connection could not be made or was lost, for people.
-    package private(set) var trouble: String?
+    private(set) var trouble: String?
     /// Whether nobody answered the call that was to make it, as when the device is off or asleep.
-    package private(set) var hadNoAnswer = false
+    private(set) var hadNoAnswer = false
     /// Whether it broke, or the other side fell silent; false after an end in order.
     private(set) var wasCut = false
     /// Whether the other side ended it in order.
-    package private(set) var wasEndedByPeer = false
+    private(set) var wasEndedByPeer = false
     /// The call that is to make it, while this side calls.
     var dial: Dial?
     /// By what that call goes.
@@ -61,14 +37,14 @@ package final class PeerLink {
     /// Runs until that call takes long.
     var patience: LoopTimer?
     /// When the link was made: of a client when its call began.
-    package let begun: MonotonicInstant
+    let begun: MonotonicInstant
     /// When the link was last of use.
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
-    private let members: MemberTable
-    /// Weak: what still arrives while the daemon ends has nobody to be told.
-    private weak var delegate: (any PeerLinkDelegate)?
+    private let records: PeerRecords
+    /// Weak because data can still arrive after the component was released.
+    private weak var peers: Peers?
     /// What was said last of this device; nil before.
     private var lastSaid: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
@@ -93,7 +69,7 @@ package final class PeerLink {
 
     init(
         device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello, grease: Grease?,
-        loop: EventLoop, log: Logger, members: MemberTable, delegate: any PeerLinkDelegate
+        loop: EventLoop, log: Logger, records: PeerRecords, peers: Peers
     ) {
         self.device = device
         isClient = role == .client
@@ -101,8 +77,8 @@ package final class PeerLink {
         self.isForRoster = isForRoster
         self.loop = loop
         self.log = log
-        self.members = members
-        self.delegate = delegate
+        self.records = records
+        self.peers = peers
         begun = loop.now
         lastUse = begun
         machine = PeerSessionMachine(device: device, role: role, hello: hello, grease: grease)
@@ -112,7 +88,7 @@ package final class PeerLink {
     var isUsable: Bool { !hasEnded && !look { $0.isIntroducing } }
 
     /// Whether both sides have accepted each other.
-    package var isEstablished: Bool { !hasEnded && look { $0.isEstablished } }
+    var isEstablished: Bool { !hasEnded && look { $0.isEstablished } }
 
     /// Whether its device has yet to show that it is live.
     var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
@@ -124,7 +100,7 @@ package final class PeerLink {
     var isIdle: Bool { machine.isIdle }
 
     /// What the other side said of itself.
-    package var peerHello: Hello? { machine.peerHello }
+    var peerHello: Hello? { machine.peerHello }
 
     /// The connection is made and the device proved; a client speaks first.
     ///
@@ -147,8 +123,8 @@ package final class PeerLink {
     }
 
     private func received(_ bytes: [UInt8]) {
-        step { $0.received(bytes, budget: &members[device].limiter, at: now) }
-        if waitingBytes > Self.largeFrame { delegate?.linkGrew(self) }
+        step { $0.received(bytes, budget: &records[device].limiter, at: now) }
+        if waitingBytes > Self.largeFrame { peers?.pool.relieve() }
     }
 
     /// The connection could not be made, or has broken.
@@ -162,7 +138,7 @@ package final class PeerLink {
     }
 
     /// Ends the link: it is idle, or its device is no longer live.
-    package func close(_ reason: SessionEnd = .done) {
+    func close(_ reason: SessionEnd = .done) {
         guard !hasEnded else { return }
         step { $0.close(reason) }
         // A link that is still being made has no connection that would report its end.
@@ -170,7 +146,7 @@ package final class PeerLink {
     }
 
     /// Calls back when both sides have accepted each other, or with false when that will not be.
-    package func whenEstablished(_ completion: @escaping (Bool) -> Void) {
+    func whenEstablished(_ completion: @escaping (Bool) -> Void) {
         if hasEnded || isEstablished { completion(isEstablished) } else { waiters.append(completion) }
     }
 
@@ -180,7 +156,7 @@ package final class PeerLink {
     }
 
     /// Asks the other side; the completion is called exactly once.
-    package func request(
+    func request(
         _ method: String, _ parameters: JSONObject, timeout: Duration?, completion: @escaping (RequestOutcome) -> Void
     ) {
         guard !hasEnded else { return completion(.lost) }
@@ -192,7 +168,7 @@ package final class PeerLink {
 
     /// Finds out whether the other side still answers, and ends the link if not: a device that lost its address or its
     /// power says nothing.
-    package func checkAlive() {
+    func checkAlive() {
         guard isEstablished, !isChecking else { return }
         isChecking = true
         request(PeerMethod.activities, [:], timeout: Self.timeoutForAnswer) { [self] outcome in
@@ -202,7 +178,7 @@ package final class PeerLink {
     }
 
     /// The same a second from now, if the other machine has not acknowledged all that was sent until then.
-    package func checkAliveSoon() {
+    func checkAliveSoon() {
         guard checkTimer?.isArmed != true else { return }
         checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in
             if isUnacknowledged { checkAlive() }
@@ -225,7 +201,7 @@ package final class PeerLink {
     }
 
     /// Tells the other side something; false when it cannot be told over this link.
-    package func notify(_ method: String, _ parameters: JSONObject) -> Bool {
+    func notify(_ method: String, _ parameters: JSONObject) -> Bool {
         sends(machine.notify(method, parameters))
     }
 
@@ -243,7 +219,7 @@ package final class PeerLink {
     /// lacks. Not too often, and the last state always.
     ///
     /// - Returns: false when it cannot be said over this link.
-    package func sayHello() -> Bool {
+    func sayHello() -> Bool {
         guard isEstablished else { return false }
         guard helloTimer?.isArmed != true else { return true }
         let wait = lastSaid.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero
@@ -252,7 +228,7 @@ package final class PeerLink {
         return true
     }
 
-    private var latestHello: Hello? { delegate?.hello(to: device) }
+    private var latestHello: Hello? { peers?.network.hello(to: device) }
 
     /// The same at once, before the link is closed.
     func sayHelloNow() {
@@ -324,17 +300,17 @@ package final class PeerLink {
         case .send: break
         case .merge(let statements, let delay): merge(statements, after: delay)
         case .establish(let hello):
-            delegate?.linkEstablished(self, hello: hello)
+            peers?.established(self, hello)
             // What has become another thing since it was said.
             loop.later { [weak self] in self?.accountChanged() }
             tellWaiters(true)
-        case .raiseBoot(let seen): delegate?.linkSawBoot(seen)
-        case .renew(let hello): delegate?.link(self, received: hello)
-        case .takeEpochKey(let body): delegate?.link(self, receivedEpochKey: body)
+        case .raiseBoot(let seen): peers?.delegate?.raiseGeneration(above: seen)
+        case .renew(let hello): peers?.received(hello, over: self)
+        case .takeEpochKey(let body): peers?.sync.takeEpochKey(self, body)
         case .handle(let request):
             lastUse = loop.now
-            delegate?.link(self, received: request)
-        case .note(let notice): delegate?.link(self, received: notice)
+            peers?.received(request, over: self)
+        case .note(let notice): peers?.delegate?.handle(notice, from: device)
         case .complete(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
         case .close(let reason):
             wasCut = reason == .late
@@ -349,16 +325,16 @@ package final class PeerLink {
     private func merge(_ statements: [UInt8], after delay: Duration) {
         let merge = { [self] in
             waitingStatements = 0
-            delegate?.link(self, merge: statements) { [self] outcome in
+            peers?.sync.merge(self, statements) { [self] outcome in
                 // What is stored after the end of the daemon has nobody to tell.
                 guard !hasEnded else { return }
-                step { $0.merged(outcome, hello: latestHello, budget: &members[device].limiter, at: now) }
+                step { $0.merged(outcome, hello: latestHello, budget: &records[device].limiter, at: now) }
             }
         }
         guard delay > .zero else { return merge() }
         mergeTimer = loop.timer(after: delay, handler: merge)
         waitingStatements = statements.count
-        delegate?.linkGrew(self)
+        peers?.pool.relieve()
     }
 
     private func end(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
@@ -378,7 +354,7 @@ package final class PeerLink {
         for completion in completions.values { completion(.lost) }
         completions.removeAll()
         tellWaiters(false)
-        delegate?.linkEnded(self)
+        peers?.ended(self)
         let endHandlers = self.endHandlers
         self.endHandlers = []
         for endHandler in endHandlers { endHandler() }

@@ -1,10 +1,10 @@
-package import HandoffAccount
+import HandoffAccount
 import HandoffCrypto
-package import HandoffLog
-package import HandoffModel
-package import HandoffProtocol
-package import HandoffState
-package import LoopIO
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffState
+import LoopIO
 import Timing
 
 /// What passes between this device and another one that may differ.
@@ -29,7 +29,7 @@ struct RosterExchange {
 ///
 /// One rule: who has changed the roster tells all others; and while the other side says that its roster or its epoch is another
 /// one, it is sent ours, again after 4, 8, 16 … seconds.
-package final class RosterSync {
+final class RosterSync {
     /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
     private static let secondTurn = Duration.seconds(1)
     /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
@@ -49,55 +49,60 @@ package final class RosterSync {
     private let log: Logger
     private let accountStore: AccountStore
     private let pool: LinkPool
-    private let members: MemberTable
-    private unowned let network: PeerNetwork
+    private let records: PeerRecords
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
-    /// Devices that introduce themselves just now.
-    private var introducing: Set<DeviceID> = []
 
-    package init(
-        loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, members: MemberTable,
-        network: PeerNetwork
+    init(
+        loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, records: PeerRecords
     ) {
         self.loop = loop
         self.log = log
         self.accountStore = accountStore
         self.pool = pool
-        self.members = members
-        self.network = network
+        self.records = records
     }
+
+    /// The statements that make this device a member to one that does not know it.
+    var introductionStatements: [UInt8] {
+        guard let roster = accountStore.state?.roster else { return [] }
+        let limit = FrameCaps.introduction.maxBody(code: FrameKind.statements.rawValue) ?? 0
+        return StatementList.encode(roster.introduction(of: accountStore.deviceID, limit: limit))
+    }
+
+    /// The statements that notify a removed device, and contain nothing else.
+    var removalStatements: [UInt8] { StatementList.encode(accountStore.state?.roster.removals ?? []) }
 
     // MARK: - Telling
 
     /// Our roster or epoch has changed. What this device has done itself it tells all others at once, and whom it has let in; what
     /// it has learnt from a member, that one tells.
-    package func accountChanged(news: [Statement], hasNewEpoch: Bool) {
+    func accountChanged(news: [Statement], hasNewEpoch: Bool) {
         defer {
             // Who is connected may wait for the key.
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
         }
-        if !news.isEmpty { members.updateAll { $0.exchange.tries = 0 } }
-        let guests = introducing.map { Fingerprint($0) }
+        if !news.isEmpty { records.updateAll { $0.exchange.tries = 0 } }
+        let guests = records.devices(where: \.isIntroducing).map { Fingerprint($0) }
         let isOurs = news.contains { statement in
             statement.signer == accountStore.device.publicKey || statement.admitted.map(guests.contains) ?? false
         }
         guard isOurs else { return }
         for device in pool.snapshot.others {
-            members[device].exchange.untold += news
-            members[device].exchange.isOpen = true
-            members[device].exchange.tries = 0
-            members[device].exchange.timer = nil
+            records[device].exchange.untold += news
+            records[device].exchange.isOpen = true
+            records[device].exchange.tries = 0
+            records[device].exchange.timer = nil
             tell(device)
         }
     }
 
     /// What a device is thought to lack; nil for nothing. It counts as sent.
-    package func takeNews(for device: DeviceID) -> [UInt8]? {
-        let untold = members[device].exchange.untold
+    func takeNews(for device: DeviceID) -> [UInt8]? {
+        let untold = records[device].exchange.untold
         guard !untold.isEmpty else { return nil }
-        members[device].exchange.untold = []
-        members[device].exchange.sent = loop.now
+        records[device].exchange.untold = []
+        records[device].exchange.sent = loop.now
         return StatementList.encode(untold)
     }
 
@@ -114,11 +119,11 @@ package final class RosterSync {
 
     private func sendNews(over link: PeerLink) {
         let device = link.device
-        guard members[device].exchange.spacer == nil else { return }
-        if let sent = members[device].exchange.sent, sent.advanced(by: Self.spacing) > loop.now {
+        guard records[device].exchange.spacer == nil else { return }
+        if let sent = records[device].exchange.sent, sent.advanced(by: Self.spacing) > loop.now {
             let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
-            members[device].exchange.spacer = loop.timer(after: wait) { [unowned self] in
-                members[device].exchange.spacer = nil
+            records[device].exchange.spacer = loop.timer(after: wait) { [unowned self] in
+                records[device].exchange.spacer = nil
                 if let link = pool.established(to: device) { sendNews(over: link) }
             }
             return
@@ -132,34 +137,34 @@ package final class RosterSync {
     /// A device says over a connection what its roster and its epoch are.
     ///
     /// - Parameter isFirst: whether it is the first that it says there.
-    package func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
+    func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
         let device = link.device
         let snapshot = pool.snapshot
         let hasRoster = hello.rosterDigest == snapshot.rosterDigest
         if hasRoster, snapshot.isCurrent, hello.epoch == snapshot.epochName { return settle(device) }
-        members[device].exchange.isOpen = true
-        if members[device].exchange.digest != hello.rosterDigest {
-            members[device].exchange.digest = hello.rosterDigest
-            members[device].exchange.tries = 0
+        records[device].exchange.isOpen = true
+        if records[device].exchange.digest != hello.rosterDigest {
+            records[device].exchange.digest = hello.rosterDigest
+            records[device].exchange.tries = 0
         }
         if !hasRoster, isFirst {
             sendAll(over: link)
         } else if snapshot.isCurrent, hello.epoch != snapshot.epochName {
             offerEpochKey(link)
         }
-        schedule(device, after: Backoff.roster.delay(after: members[device].exchange.tries + 1))
+        schedule(device, after: Backoff.roster.delay(after: records[device].exchange.tries + 1))
     }
 
     /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
-    package func consider(_ peer: Peer) {
+    func consider(_ peer: Peer) {
         guard differs(peer) else { return settle(peer.deviceID) }
-        members[peer.deviceID].exchange.isOpen = true
+        records[peer.deviceID].exchange.isOpen = true
         schedule(peer.deviceID, after: turn(peer.deviceID))
     }
 
     /// A member has shown itself by a mark: it or this device is in another epoch.
-    package func sighted(_ device: DeviceID) {
-        members[device].exchange.isOpen = true
+    func sighted(_ device: DeviceID) {
+        records[device].exchange.isOpen = true
         // Most come with a change of the epoch that is on its way here, too.
         schedule(device, after: Self.secondTurn + turn(device))
     }
@@ -170,10 +175,10 @@ package final class RosterSync {
 
     /// It has what we have.
     private func settle(_ device: DeviceID) {
-        guard members[device].exchange.untold.isEmpty else { return }
-        members[device].exchange.isOpen = false
-        members[device].exchange.tries = 0
-        members[device].exchange.timer = nil
+        guard records[device].exchange.untold.isEmpty else { return }
+        records[device].exchange.isOpen = false
+        records[device].exchange.tries = 0
+        records[device].exchange.timer = nil
     }
 
     // MARK: - Trying again
@@ -185,23 +190,23 @@ package final class RosterSync {
     }
 
     private func schedule(_ device: DeviceID, after wait: Duration) {
-        guard members[device].exchange.timer == nil else { return }
-        let tries = members[device].exchange.tries
+        guard records[device].exchange.timer == nil else { return }
+        let tries = records[device].exchange.tries
         let wait = tries > 0 ? max(wait, Backoff.roster.delay(after: tries)) : wait
-        members[device].exchange.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
-            members[device].exchange.timer = nil
+        records[device].exchange.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
+            records[device].exchange.timer = nil
             retry(device)
         }
     }
 
     /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
     private func retry(_ device: DeviceID) {
-        guard members[device].exchange.isOpen, pool.snapshot.held != nil else { return }
+        guard records[device].exchange.isOpen, pool.snapshot.held != nil else { return }
         // It has not answered what it was told some seconds ago: the connection may have ended unnoticed.
         pool.established(to: device)?.endIfUnacknowledged()
         if let open = pool.established(to: device) {
-            guard members[device].exchange.tries < Self.maxLists else { return }
-            members[device].exchange.tries += 1
+            guard records[device].exchange.tries < Self.maxLists else { return }
+            records[device].exchange.tries += 1
             if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
                 sendAll(over: open)
             } else {
@@ -210,9 +215,9 @@ package final class RosterSync {
             return schedule(device, after: .zero)
         }
         guard let link = pool.link(to: device, isForRoster: true) else { return }
-        members[device].exchange.tries += 1
+        records[device].exchange.tries += 1
         link.whenEstablished { [self] isEstablished in
-            if !isEstablished, members[device].exchange.isOpen { schedule(device, after: .zero) }
+            if !isEstablished, records[device].exchange.isOpen { schedule(device, after: .zero) }
         }
     }
 
@@ -220,8 +225,8 @@ package final class RosterSync {
 
     private func sendAll(over link: PeerLink) {
         guard let state = accountStore.state else { return }
-        members[link.device].exchange.untold = []
-        members[link.device].exchange.sent = loop.now
+        records[link.device].exchange.untold = []
+        records[link.device].exchange.sent = loop.now
         link.sendStatements(state.roster.encoded())
         offerEpochKey(link)
     }
@@ -237,7 +242,7 @@ package final class RosterSync {
     }
 
     /// Merges statements from a link, and says whether its device is live now.
-    package func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
+    func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
         let statements: [Statement]
         do {
             guard mergingBytes + body.count <= Self.maxMerging else { throw SessionEnd.flooding }
@@ -259,9 +264,9 @@ package final class RosterSync {
             }
         } else {
             guard let key = link.presentedKey else { return done(.notLive) }
-            introducing.insert(device)
+            records[device].isIntroducing = true
             accountStore.introduce(key, statements) { [self] isMember in
-                introducing.remove(device)
+                records[device].isIntroducing = false
                 log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
                 done(isMember ? .live : .notLive)
             }
@@ -269,7 +274,7 @@ package final class RosterSync {
     }
 
     /// Takes the key of an epoch, if it is the one that the roster commits to.
-    package func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
+    func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
         guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
         accountStore.accept(key) { _ in }
     }

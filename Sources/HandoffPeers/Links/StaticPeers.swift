@@ -1,18 +1,18 @@
 import HandoffAccount
 import HandoffCrypto
-package import HandoffDiscovery
-package import HandoffLog
-package import HandoffModel
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
 import HandoffProtocol
 import HandoffState
-package import LoopIO
+import LoopIO
 import Timing
 
 /// Calls the configured addresses until their devices are known, and again when they are gone. Lives on the daemon's
 /// loop.
 ///
 /// Who is at an address shows when it answers: one member after the other is called there.
-package final class StaticPeers {
+final class StaticPeers {
     private struct Entry {
         var device: DeviceID?
         /// Who answered last, also if it has gone since.
@@ -34,7 +34,7 @@ package final class StaticPeers {
     private var entries: [StaticAddress: Entry] = [:]
     private var members: Set<DeviceID> = []
 
-    package init(
+    init(
         loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, network: PeerNetwork
     ) {
         self.loop = loop
@@ -45,25 +45,25 @@ package final class StaticPeers {
     }
 
     /// The addresses, with the device that answered there.
-    package var addresses: [(address: StaticAddress, device: DeviceID?)] {
+    var addresses: [(address: StaticAddress, device: DeviceID?)] {
         entries.map { ($0.key, $0.value.device) }.sorted { $0.0.text < $1.0.text }
     }
 
     /// Begins to call an address.
-    package func add(_ address: StaticAddress) {
+    func add(_ address: StaticAddress) {
         guard entries[address] == nil else { return }
         entries[address] = Entry()
         if let peer = StaticPeer(text: address.text) { discovery.add(peer) }
     }
 
     /// Forgets an address; a connection to it lives on until it is idle.
-    package func remove(_ address: StaticAddress) {
+    func remove(_ address: StaticAddress) {
         entries[address] = nil
         if let peer = StaticPeer(text: address.text) { discovery.remove(peer) }
     }
 
     /// An address was resolved.
-    package func found(_ service: DiscoveredService) {
+    func found(_ service: DiscoveredService) {
         guard let address = entries.keys.first(where: { Self.instance($0) == service.instance }) else { return }
         guard !service.addresses.isEmpty else { return retry(address) }
         let former = entries[address]?.addresses ?? []
@@ -75,21 +75,21 @@ package final class StaticPeers {
     }
 
     /// A call to a device takes long: what its names stand for is looked up again, as far as it was not just now.
-    package func lookAgain(for device: DeviceID) {
+    func lookAgain(for device: DeviceID) {
         for (address, entry) in entries where entry.device == device {
             discovery.lookUp(instance: Self.instance(address))
         }
     }
 
     /// Calls again where nobody is known to be: the account, the network or the devices have changed.
-    package func review() {
+    func review() {
         for (address, entry) in entries where !isSettled(entry) && !entry.isCalling && entry.timer?.isArmed != true {
             discovery.refresh(instance: Self.instance(address))
         }
     }
 
     /// The network is another one: all addresses where nobody is known to be are called at once.
-    package func networkChanged() {
+    func networkChanged() {
         for address in entries.keys {
             entries[address]?.failures = 0
             entries[address]?.failingSince = nil
@@ -99,7 +99,7 @@ package final class StaticPeers {
     }
 
     /// Takes the members as they are now: an address of one that is no more is anybody's.
-    package func accountChanged(live: Set<DeviceID>) {
+    func accountChanged(live: Set<DeviceID>) {
         for (address, entry) in entries {
             if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
         }

@@ -1,7 +1,7 @@
-package import HandoffLog
-package import HandoffModel
+import HandoffLog
+import HandoffModel
 import HandoffState
-package import LoopIO
+import LoopIO
 import Timing
 
 /// Brings this device into the account whose file it has imported: calls the members that it sees, one after the other, until
@@ -9,7 +9,7 @@ import Timing
 ///
 /// Members are seen by the marks that they make for the ticket (``MissingMembers``), or called at configured addresses
 /// (``StaticPeers``).
-package final class TicketJoin {
+final class TicketJoin {
     /// How long one member is waited for alone.
     private static let headStart = Duration.milliseconds(300)
     /// How long one that has answered has to hand over the account key, before another one is called as well.
@@ -19,44 +19,41 @@ package final class TicketJoin {
     private let log: Logger
     private let pool: LinkPool
     private unowned let network: PeerNetwork
-    /// Those that are being called, or have answered.
-    private var called: Set<DeviceID> = []
-    /// Those that were called and did not answer, since the last pause.
-    private var failed: Set<DeviceID> = []
+    private let records: PeerRecords
     /// Rounds in which nobody has helped.
     private var rounds = 0
     private var timer: LoopTimer?
     private var retryTimer: LoopTimer?
 
-    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork) {
+    init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork, records: PeerRecords) {
         self.loop = loop
         self.log = log
         self.pool = pool
         self.network = network
+        self.records = records
     }
 
     /// A member shows that it waits for this device.
-    package func sighted(_ device: DeviceID) {
+    func sighted(_ device: DeviceID) {
         guard pool.snapshot.isJoining, timer?.isArmed != true else { return }
         callNext()
     }
 
     /// The account is another one now.
-    package func accountChanged() {
+    func accountChanged() {
         guard !pool.snapshot.isJoining else { return }
-        called = []
-        failed = []
+        records.updateAll { $0.joinCall = nil }
         rounds = 0
         timer = nil
         retryTimer = nil
     }
 
     /// What is missing until this device has joined, for people.
-    package var missing: String {
+    var missing: String {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered, and has not handed over the account key yet"
         }
-        if network.sightings.values.contains(where: \.isMarked) {
+        if !records.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
             return "a member is in reach, and has not let this device in yet"
         }
         if network.strangers.isEmpty {
@@ -69,30 +66,32 @@ package final class TicketJoin {
             """
     }
 
+    /// The members whose calls are pending.
+    private var pending: Set<DeviceID> { records.devices { $0.joinCall == .pending } }
+
     private func callNext() {
         guard pool.snapshot.isJoining else { return }
-        let seen = network.sightings.keys.filter { network.presentSighting(of: $0) != nil }.sorted()
-        guard let next = seen.first(where: { !called.contains($0) && !failed.contains($0) }) else { return }
+        let seen = records.devices { $0.sighting != nil }.filter { network.presentSighting(of: $0) != nil }.sorted()
+        guard let next = seen.first(where: { records[$0].joinCall == nil }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
-        called.insert(next)
+        records[next].joinCall = .pending
         log.info("Calling a member that waits for this device", ["device": next.short])
         link.whenEnded { [weak self] in self?.ended(next) }
         arm(&timer, after: Self.headStart) { [unowned self] in
-            guard called.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
+            guard pending.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
             arm(&timer, after: Self.timeoutForKey) { [unowned self] in callNext() }
         }
     }
 
     private func ended(_ device: DeviceID) {
-        called.remove(device)
+        records[device].joinCall = pool.snapshot.isJoining ? .failed : nil
         guard pool.snapshot.isJoining else { return }
-        failed.insert(device)
-        if called.isEmpty { callNext() }
+        if pending.isEmpty { callNext() }
         guard retryTimer?.isArmed != true else { return }
         rounds += 1
         // Sooner than others: somebody waits for it.
         arm(&retryTimer, after: Backoff.roster.delay(after: rounds) / 2) { [unowned self] in
-            failed = []
+            records.updateAll { if $0.joinCall == .failed { $0.joinCall = nil } }
             callNext()
         }
     }

@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
+import HandoffTestSupport
 import LoopIO
 import Testing
 

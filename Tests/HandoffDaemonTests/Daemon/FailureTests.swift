@@ -2,6 +2,7 @@ import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
 import HandoffModel
+import HandoffTestSupport
 import Testing
 
 /// Continuing between two whole daemons when something goes wrong: exactly one outcome, whatever happens.

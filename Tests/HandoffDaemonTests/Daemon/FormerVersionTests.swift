@@ -5,6 +5,7 @@ import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
 import HandoffState
+import HandoffTestSupport
 import LoopIO
 import Testing
 

@@ -6,6 +6,7 @@ import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
 import HandoffTLS
+import HandoffTestSupport
 import HandoffTransport
 import Testing
 import Timing

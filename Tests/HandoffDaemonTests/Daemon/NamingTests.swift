@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
+import HandoffTestSupport
 import LoopIO
 import Testing
 import Timing

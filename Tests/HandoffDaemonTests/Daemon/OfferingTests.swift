@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
+import HandoffTestSupport
 import Testing
 
 /// What a whole daemon tells the others of the activities on it.

@@ -111,23 +111,6 @@ import Testing
         try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
     }
 
-    @Test func `where datagrams are blocked news come by connection`() throws {
-        desk.blockDatagrams()
-        couch.blockDatagrams()
-        // The beacons are of no help either.
-        couch.discovery.goDeaf()
-        let watcher = try couch.watch()
-        try watcher.ready()
-        let published = try desk.publish(Note.activity("by connection"))
-        #expect(try watcher.added().id == published.activity)
-        published.close()
-        #expect(try watcher.removed().id == published.activity)
-        desk.unblockDatagrams()
-        couch.unblockDatagrams()
-        let next = try desk.publish(Note.activity("by datagram again"))
-        #expect(try watcher.added().id == next.activity)
-    }
-
     @Test func `news come by the beacon where nothing else passes`() throws {
         let watcher = try couch.watch()
         try watcher.ready()
@@ -152,21 +135,6 @@ import Testing
         try fleet.settle([desk, couch, train])
         try fleet.poll("the last state") {
             try [desk, couch].allSatisfy { try $0.offers().map(\.id) == [second.activity] }
-        }
-    }
-
-    @Test func `a new label after a conflict or on another network is followed`() throws {
-        let watcher = try couch.watch()
-        try watcher.ready()
-        for event in 0..<2 {
-            let before = try #require(desk.discovery.publication?.instance)
-            desk.discovery.emit(event == 0 ? .conflict(instance: before) : .networkChanged)
-            try fleet.run("a new label") {
-                desk.discovery.publication.map { $0.instance != before } ?? false
-            }
-            let published = try desk.publish(Note.activity("\(event)"))
-            #expect(try watcher.added().id == published.activity)
-            #expect(try couch.status().peers.count == 1)
         }
     }
 

@@ -4,6 +4,7 @@ import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
 import HandoffTLS
+import HandoffTestSupport
 import LoopIO
 import Testing
 

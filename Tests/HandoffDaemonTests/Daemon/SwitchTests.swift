@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
+import HandoffTestSupport
 import Testing
 
 /// Advertising and receiving that are switched off, between whole daemons.

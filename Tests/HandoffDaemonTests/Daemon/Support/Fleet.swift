@@ -1,32 +1,11 @@
-import Dispatch
 import HandoffAccount
 import HandoffControl
 import HandoffDaemon
 import HandoffModel
+import HandoffTestSupport
 import LoopIO
-import Synchronization
 import Testing
 import Timing
-
-/// What makes the clock of a fleet go, and the tests look again.
-private final class Ticks: Sendable {
-    let count = Atomic(0)
-    /// Whether the clock stands.
-    let isStanding = Atomic(false)
-}
-
-/// The wall clock of a fleet, which goes with its other clock.
-struct FleetWallClock: WallClock {
-    let clock: ManualClock
-    /// Seconds by which the device's clock differs from that of the fleet.
-    var difference: Int64 = 0
-
-    var unixSeconds: UInt64 { UInt64(max(signedUnixSeconds, 0)) }
-
-    var signedUnixSeconds: Int64 {
-        1_800_000_000 + difference + Int64(clamping: clock.now.nanoseconds / 1_000_000_000)
-    }
-}
 
 /// Whole daemons on one loop, which belongs to the test's thread: real sockets, state folders and control connections;
 /// only discovery and time are fakes.
@@ -34,38 +13,16 @@ struct FleetWallClock: WallClock {
 /// The clock runs with the real one while a test waits, and tests move it on where they would otherwise have to wait
 /// long. Fleet and devices hold each other, so that nothing ends before the test does: it calls `end`.
 final class Fleet {
-    /// Real time after which a test that waits for something has failed.
-    private static let timeout = 120
-
-    let clock = ManualClock()
-    let loop: EventLoop
+    private let clocked: ClockedLoop
+    var clock: ManualClock { clocked.clock }
+    var loop: EventLoop { clocked.loop }
     let network = FakeNetwork()
     /// The network of the pairing service, which is another type of service and so never seen by the first.
     let pairingNetwork = FakeNetwork()
-    private let ticker: any DispatchSourceTimer
-    private let ticks = Ticks()
-    /// How many waits are inside each other; time runs while there are any.
-    private var waits = 0
     private(set) var devices: [TestDevice] = []
 
     init() throws {
-        let clock = clock
-        let loop = try EventLoop(clock: clock)
-        let ticks = ticks
-        self.loop = loop
-        ticker = DispatchSource.makeTimerSource(queue: .global())
-        ticker.schedule(deadline: .now() + .milliseconds(10), repeating: .milliseconds(10))
-        ticker.setEventHandler {
-            if !ticks.isStanding.load(ordering: .relaxed) { clock.advance(by: .milliseconds(10)) }
-            ticks.count.add(1, ordering: .relaxed)
-            loop.stop()
-        }
-    }
-
-    deinit {
-        // A suspended source must not be let go.
-        ticker.resume()
-        ticker.cancel()
+        clocked = try ClockedLoop()
     }
 
     /// Ends all daemons in order.
@@ -132,48 +89,37 @@ final class Fleet {
     func run(
         _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: () throws -> Bool
     ) throws {
-        let isLate = Atomic(false)
-        let guardian = DispatchWorkItem { isLate.store(true, ordering: .relaxed) }
-        // Only for a test that would hang.
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.timeout), execute: guardian)
-        if waits == 0 { ticker.resume() }
-        waits += 1
-        defer {
-            guardian.cancel()
-            waits -= 1
-            if waits == 0 { ticker.suspend() }
+        do {
+            try clocked.run(what, until: isDone)
+        } catch let timeout as ClockedLoop.Timeout {
+            try report(timeout, sourceLocation)
         }
-        while try !isDone() {
-            let isHanging = isLate.load(ordering: .relaxed)
-            if isHanging { for device in devices { print(device.report) } }
-            try #require(!isHanging, "in vain: \(what)", sourceLocation: sourceLocation)
-            try loop.run()
-        }
+    }
+
+    private func report(_ timeout: ClockedLoop.Timeout, _ sourceLocation: SourceLocation) throws {
+        for device in devices { print(device.report) }
+        try #require(Bool(false), "in vain: \(timeout)", sourceLocation: sourceLocation)
     }
 
     /// Runs the loop until `isDone`, which may ask the daemons; it is asked again when time has passed.
     func poll(
         _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: () throws -> Bool
     ) throws {
-        var asked: Int?
-        try run(what, sourceLocation) {
-            let now = ticks.count.load(ordering: .relaxed)
-            if asked == now { return false }
-            asked = now
-            return try isDone()
+        do {
+            try clocked.poll(what, until: isDone)
+        } catch let timeout as ClockedLoop.Timeout {
+            try report(timeout, sourceLocation)
         }
     }
 
     /// Does something that must be over within a time of the product, while the clock stands: then the time that the machine
     /// takes for it does not matter. Only for what waits for no timer.
     func withClockStanding<Result>(_ body: () throws -> Result) rethrows -> Result {
-        ticks.isStanding.store(true, ordering: .relaxed)
-        defer { ticks.isStanding.store(false, ordering: .relaxed) }
-        return try body()
+        try clocked.withClockStanding(body)
     }
 
     /// Lets time pass at once; what is due then happens while the test waits for its next event.
     func pass(_ time: Duration) {
-        clock.advance(by: time)
+        clocked.pass(time)
     }
 }

@@ -1,10 +1,10 @@
-import HandoffDiscovery
+package import HandoffDiscovery
 import LoopIO
 
 /// A network on which whole daemons find each other without mDNS: what one publishes, the others are told at once.
 ///
 /// Like mDNS it shows everything to everybody, and tells members' names from strangers' by what each daemon says.
-final class FakeNetwork: Sendable {
+package final class FakeNetwork: Sendable {
     private struct State {
         var stations: [FakeDiscovery] = []
         var isHolding = false
@@ -13,20 +13,23 @@ final class FakeNetwork: Sendable {
 
     private let state = Locked(State())
 
+    /// An empty network.
+    package init() {}
+
     /// A daemon's way into this network.
-    func station() -> FakeDiscovery {
+    package func station() -> FakeDiscovery {
         let station = FakeDiscovery(self)
         state.withLock { $0.stations.append(station) }
         return station
     }
 
     /// Delays everything from now on.
-    func hold() {
+    package func hold() {
         state.withLock { $0.isHolding = true }
     }
 
     /// Delivers what was delayed, in its order, and delays nothing any more.
-    func release() {
+    package func release() {
         let held = state.withLock { state in
             state.isHolding = false
             defer { state.held = [] }
@@ -36,16 +39,16 @@ final class FakeNetwork: Sendable {
     }
 
     /// What all daemons publish.
-    var publications: [Publication] { state.withLock { $0.stations }.compactMap(\.publication) }
+    package var publications: [Publication] { state.withLock { $0.stations }.compactMap(\.publication) }
 
     /// Daemons that publish or listen.
-    var stationCount: Int { state.withLock { $0.stations.count } }
+    package var stationCount: Int { state.withLock { $0.stations.count } }
 
     func others(than station: FakeDiscovery) -> [FakeDiscovery] {
         state.withLock { $0.stations }.filter { $0 !== station }
     }
 
-    func remove(_ station: FakeDiscovery) {
+    package func remove(_ station: FakeDiscovery) {
         state.withLock { state in state.stations.removeAll { $0 === station } }
     }
 

@@ -1,9 +1,9 @@
-import HandoffDiscovery
-import LoopIO
+package import HandoffDiscovery
+package import LoopIO
 
 extension DiscoveredService {
     /// What is seen of a publication, at other addresses.
-    init(_ publication: Publication, addresses: [SocketAddress]) {
+    package init(_ publication: Publication, addresses: [SocketAddress]) {
         self.init(
             instance: publication.instance, text: publication.text, port: publication.port, addresses: addresses)
     }

@@ -1,9 +1,7 @@
 import HandoffAccount
-import HandoffControl
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
-import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import HandoffStreams
@@ -14,7 +12,7 @@ import Timing
 
 /// Asks the other devices, over connections: for payloads, tickets to streams, lists of activities. Lives on the daemon's loop.
 ///
-/// `PeerService` is the other side of it.
+/// `PeersDelegate.answer` is the other side of it.
 final class PeerClient {
     /// How long to wait for an answer on a warm connection before asking whether anyone is there.
     private static let timeoutForAnswer = Duration.milliseconds(300)
@@ -30,17 +28,17 @@ final class PeerClient {
     private let network: PeerNetwork
     /// Makes the connections of streams.
     private let streamDialer: Dialer
-    private let members: MemberTable
+    private let records: PeerRecords
     private let wallClock: any WallClock
 
     init(
-        loop: EventLoop, accountStore: AccountStore, pool: LinkPool, members: MemberTable, network: PeerNetwork,
+        loop: EventLoop, accountStore: AccountStore, pool: LinkPool, records: PeerRecords, network: PeerNetwork,
         streamDialer: Dialer, wallClock: any WallClock
     ) {
         self.loop = loop
         self.accountStore = accountStore
         self.pool = pool
-        self.members = members
+        self.records = records
         self.network = network
         self.streamDialer = streamDialer
         self.wallClock = wallClock
@@ -135,7 +133,7 @@ final class PeerClient {
         }
         if let failure = asleep(device) { return completion(.failure(failure)) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
-        let mayAsk = members[device].requests.admit(question.method, at: loop.now)
+        let mayAsk = records[device].requests.admit(question.method, at: loop.now)
         guard mayAsk, accountStore.snapshot.isCurrent, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
             guard rest > .zero, !mayAsk || !accountStore.snapshot.isCurrent else {
@@ -179,7 +177,7 @@ final class PeerClient {
     /// What it means that nothing has answered a call that began at this moment. A datagram that has arrived since proves that the
     /// device runs; one is requested when a call takes long.
     private func silence(of device: DeviceID, _ name: String, since begun: MonotonicInstant) -> HandoffFailure {
-        let isRunning = members[device].heard.map { $0 > begun } ?? false
+        let isRunning = records[device].heard.map { $0 > begun } ?? false
         return isRunning ? .connectionsBlocked(device: name) : .peerSilent(device: name)
     }
 
@@ -272,14 +270,14 @@ final class PeerClient {
 }
 
 /// A question to another device that can be given up.
-final class FetchHandle {
+package final class FetchHandle {
     /// Whether nobody waits for the answer any more.
     private(set) var isCancelled = false
     /// Armed while the request waits for its next try.
     var timer: LoopTimer?
 
     /// Gives the request up; its answer, if it still comes, is dropped.
-    func cancel() {
+    package func cancel() {
         isCancelled = true
         timer = nil
     }

@@ -1,5 +1,4 @@
 import HandoffLog
-import HandoffPeers
 import HandoffState
 import LoopIO
 
@@ -8,23 +7,23 @@ import LoopIO
 ///
 /// A call does not wait for the disk: who ends the daemon within these milliseconds lets the last call open once more.
 final class StaticCallStorage {
-    private unowned let core: DaemonCore
+    private unowned let peers: Peers
     private var stored: UInt64 = 0
     private var isStoring = false
 
-    init(_ core: DaemonCore) {
-        self.core = core
+    init(_ peers: Peers) {
+        self.peers = peers
     }
 
     /// Stores the calls if there were later ones; those that arrive while it writes, together.
     func update() {
-        let calls = core.network.labels.staticCalls
+        let calls = peers.network.labels.staticCalls
         guard calls.version != stored, !isStoring else { return }
         stored = calls.version
         isStoring = true
         let file = CallersFile(latest: calls.stored)
-        core.worker.run({ [folder = core.stored.folder] in try folder.store(callers: file) }, on: core.loop) {
-            [weak self, log = core.log] result in
+        peers.worker.run({ [folder = peers.folder] in try folder.store(callers: file) }, on: peers.loop) {
+            [weak self, log = peers.log] result in
             if case .failure(let error) = result {
                 log.error("Cannot store the number of a call by a fixed address", ["error": "\(error)"])
             }

@@ -1,8 +1,8 @@
-import HandoffDiscovery
-import LoopIO
+package import HandoffDiscovery
+package import LoopIO
 
 /// The discovery of one daemon on a `FakeNetwork`. Tests forge what it tells, or make it deaf.
-final class FakeDiscovery: Discovery {
+package final class FakeDiscovery: Discovery {
     private struct State {
         var onEvent: (@Sendable (DiscoveryEvent) -> Void)?
         var isMember: @Sendable (String) -> Bool = { _ in false }
@@ -21,17 +21,17 @@ final class FakeDiscovery: Discovery {
         self.network = network
     }
 
-    let kind = DiscoveryKind.embedded
+    package let kind = DiscoveryKind.embedded
 
-    let ownAddresses = [IPAddress.loopbackIPv4]
+    package let ownAddresses = [IPAddress.loopbackIPv4]
 
-    func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
+    package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
         state.withLock { $0.onEvent = onEvent }
         onEvent(.state(kind, .running))
         look()
     }
 
-    func publish(_ publication: Publication?) {
+    package func publish(_ publication: Publication?) {
         let former = state.withLock { state in
             defer { state.publication = publication }
             state.publications += publication == nil ? 0 : 1
@@ -45,18 +45,18 @@ final class FakeDiscovery: Discovery {
         }
     }
 
-    func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
+    package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
         state.withLock { $0.isMember = isMember }
         look()
     }
 
-    func refresh(instance: String) {
+    package func refresh(instance: String) {
         for other in network.others(than: self) {
             if let publication = other.publication, publication.instance == instance { hear(publication) }
         }
     }
 
-    func stop(_ done: @escaping @Sendable () -> Void) {
+    package func stop(_ done: @escaping @Sendable () -> Void) {
         let waits = state.withLock { state in
             if state.isSlow { state.withdrawal = done }
             return state.isSlow
@@ -74,29 +74,29 @@ final class FakeDiscovery: Discovery {
     // MARK: - For tests
 
     /// What is published now.
-    var publication: Publication? { state.withLock { $0.publication } }
+    package var publication: Publication? { state.withLock { $0.publication } }
 
     /// How often something was published.
-    var publicationCount: Int { state.withLock { $0.publications } }
+    package var publicationCount: Int { state.withLock { $0.publications } }
 
     /// Names of the members that this daemon was told of.
-    var known: Set<String> {
+    package var known: Set<String> {
         let (told, isMember) = state.withLock { ($0.told.keys, $0.isMember) }
         return Set(told.filter(isMember))
     }
 
     /// Tells the daemon something, true or not.
-    func emit(_ event: DiscoveryEvent) {
+    package func emit(_ event: DiscoveryEvent) {
         state.withLock { $0.onEvent }?(event)
     }
 
     /// Takes its time to stop: until `withdraw`, it hears and tells as before.
-    func stopSlowly() {
+    package func stopSlowly() {
         state.withLock { $0.isSlow = true }
     }
 
     /// Ends a slow stop.
-    func withdraw() {
+    package func withdraw() {
         let done = state.withLock { state in
             defer { state.withdrawal = nil }
             return state.withdrawal
@@ -105,7 +105,7 @@ final class FakeDiscovery: Discovery {
     }
 
     /// Hears nothing from now on, not even that something vanished.
-    func goDeaf() {
+    package func goDeaf() {
         state.withLock { $0.isDeaf = true }
     }
 

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 
 /// Makes the kernel drop what arrives at a socket, by a packet filter of one instruction (socket(7)).
-enum PacketFilter {
+package enum PacketFilter {
     /// `struct sock_filter` of linux/filter.h.
     private struct Instruction {
         var code: UInt16
@@ -23,7 +23,7 @@ enum PacketFilter {
     private static let detach: Int32 = 27
 
     /// Nothing arrives any more, and the sender learns nothing of it.
-    static func dropAll(_ socket: Int32) {
+    package static func dropAll(_ socket: Int32) {
         var instruction = Instruction(code: take, operand: 0)
         withUnsafeMutablePointer(to: &instruction) { pointer in
             var program = Program(length: 1, instructions: pointer)
@@ -34,7 +34,7 @@ enum PacketFilter {
     }
 
     /// Everything arrives again.
-    static func dropNothing(_ socket: Int32) {
+    package static func dropNothing(_ socket: Int32) {
         var ignored: Int32 = 0
         setsockopt(socket, SOL_SOCKET, detach, &ignored, UInt32(MemoryLayout<Int32>.size))
     }

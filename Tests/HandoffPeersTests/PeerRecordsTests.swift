@@ -7,12 +7,12 @@ import HandoffState
 import Testing
 import Timing
 
-@Suite struct MemberTableTests {
+@Suite struct PeerRecordsTests {
     private let now = MonotonicInstant(nanoseconds: 1_000_000_000)
     private let desk: SigningKey
     private let (couch, train): (PublicKey, PublicKey)
     private let account: AccountState
-    private let table = MemberTable()
+    private let table = PeerRecords()
 
     init() throws {
         desk = try SigningKey()

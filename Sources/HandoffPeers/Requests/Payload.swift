@@ -1,15 +1,21 @@
-import HandoffModel
-import HandoffProtocol
+package import HandoffModel
+package import HandoffProtocol
 
 /// A payload as it came from its origin.
-struct Payload: Sendable {
+package struct Payload: Sendable {
     /// The activity with its userInfo.
-    let content: ActivityContent
+    package let content: ActivityContent
     /// The app that published it, as it calls itself.
-    let origin: PayloadOrigin
+    package let origin: PayloadOrigin
+
+    /// A payload with these parts.
+    package init(content: ActivityContent, origin: PayloadOrigin) {
+        self.content = content
+        self.origin = origin
+    }
 
     /// Whether it is of the type and team by which the user and this device chose who takes it over.
-    func fits(_ offer: OfferedActivity) -> Bool {
+    package func fits(_ offer: OfferedActivity) -> Bool {
         guard content.type == offer.type else { return false }
         switch (content.team, offer.team) {
         case (nil, nil): return true

@@ -2,7 +2,6 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffLog
 import HandoffModel
-import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import HandoffTLS
@@ -10,15 +9,14 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// Decides which connections of other devices are let in: those that pass the gate by a token, and then prove their key. Lives on the
-/// daemon's loop.
+/// Accepts the connections of other devices that pass the gate by a token and then prove their key. Lives on the daemon's loop.
 final class PeerAdmission: GateListenerDelegate {
     /// Hashes that callers may cost in a second, a tenth of a processor's time; at once as many as take a millisecond.
     private static let maxHashes = (perSecond: UInt64(100_000), atOnce: UInt64(1000))
     /// Connections that may wait for the proof of their key.
     private static let maxUnproved = 64
 
-    private unowned let core: DaemonCore
+    private unowned let peers: Peers
     private var gate: GateListener?
     private var hashes = RateLimit(perSecond: maxHashes.perSecond, burst: maxHashes.atOnce)
     private let storage: StaticCallStorage
@@ -28,16 +26,16 @@ final class PeerAdmission: GateListenerDelegate {
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
 
-    /// Takes connections from now on.
+    /// Accepts connections from now on.
     ///
     /// - Parameter descriptor: a listening TCP socket.
-    init(_ descriptor: consuming Descriptor, context: TLSContext, core: DaemonCore) throws {
-        self.core = core
-        storage = StaticCallStorage(core)
-        gate = try GateListener(descriptor, context: context, on: core.loop, delegate: self)
+    init(_ descriptor: consuming Descriptor, context: TLSContext, peers: Peers) throws {
+        self.peers = peers
+        storage = StaticCallStorage(peers)
+        gate = try GateListener(descriptor, context: context, on: peers.loop, delegate: self)
     }
 
-    /// Takes nobody any more, and ends what waits for proof.
+    /// Accepts no more connections, and closes those that wait for the proof of their key.
     func stop() {
         gate?.close()
         gate = nil
@@ -47,7 +45,7 @@ final class PeerAdmission: GateListenerDelegate {
 
     /// Judges a caller: a token of a member, of an open ticket, or of a holder of the account key, opens once.
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
-        let (network, snapshot) = (core.network, core.snapshot)
+        let (network, snapshot) = (peers.network, peers.accountStore.snapshot)
         guard let held = snapshot.held, !network.isSilent,
             hashes.admit(weight: Double(network.labels.hashesPerCaller(now: network.now)), at: network.now),
             var knock = Knock(token, clientHello, to: snapshot.own)
@@ -68,18 +66,18 @@ final class PeerAdmission: GateListenerDelegate {
 
     /// Logs which device was refused because it follows an earlier draft of the protocol.
     func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
-        guard searches.admit(at: core.loop.now) else { return }
-        let (network, snapshot) = (core.network, core.snapshot)
+        guard searches.admit(at: peers.loop.now) else { return }
+        let (network, snapshot) = (peers.network, peers.accountStore.snapshot)
         let labels =
             network.labels.receivers(now: network.now)
-            + Gate.formerStaticLabels(unixSeconds: core.wallClock.unixSeconds)
+            + Gate.formerStaticLabels(unixSeconds: peers.wallClock.unixSeconds)
         let keys = network.missing.pairwise.keys
         // On the worker: it takes the longer the more members there are, and connections must not be closed later because of it.
-        core.worker.run(
+        peers.worker.run(
             {
                 let greeting = Gate.Greeting(clientHello, to: snapshot.own)
                 return keys.filter { Gate.isFormer(token, key: $0.value.gate, labels: labels, greeting) }.map(\.key)
-            }, on: core.loop
+            }, on: peers.loop
         ) { [weak self] result in
             guard let self, case .success(let parties) = result else { return }
             for party in parties {
@@ -89,7 +87,7 @@ final class PeerAdmission: GateListenerDelegate {
                     case .ticket(let ticket): ["ticket": ticket.short]
                     case .keyHolder: [:]
                     }
-                core.log.notice(
+                peers.log.notice(
                     "A device was refused since it follows an earlier version of the protocol: update it", caller)
             }
         }
@@ -112,12 +110,12 @@ final class PeerAdmission: GateListenerDelegate {
             if connection.isForStream {
                 acceptStream(connection, from: key)
             } else {
-                core.pool.accept(connection, from: key)
+                peers.pool.accept(connection, from: key)
             }
         }
         connection.onClosed = { [weak self] reason in
             self?.unproved[id] = nil
-            self?.core.log.debug("A connection was not accepted", ["reason": "\(reason)"])
+            self?.peers.log.debug("A connection was not accepted", ["reason": "\(reason)"])
         }
     }
 
@@ -125,11 +123,11 @@ final class PeerAdmission: GateListenerDelegate {
     /// key in force.
     private func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
-        let snapshot = core.snapshot
+        let snapshot = peers.accountStore.snapshot
         guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
             return connection.close("only members open streams")
         }
-        core.log.debug("Connection of a stream is open", ["device": device.short, "group": connection.group])
-        core.streams.accept(connection, from: device)
+        peers.log.debug("Connection of a stream is open", ["device": device.short, "group": connection.group])
+        peers.delegate?.acceptStream(connection, from: device)
     }
 }

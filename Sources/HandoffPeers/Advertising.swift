@@ -1,0 +1,23 @@
+/// The means by which local offers are announced, and their content.
+package struct Advertising: Sendable {
+    /// The means by which offers are announced.
+    package enum Reach: Sendable {
+        /// Datagrams to each member, and the multicast record.
+        case all
+        /// Datagrams to each member. The multicast record does not change with the offers.
+        case datagrams
+        /// None.
+        case none
+    }
+
+    /// The means by which offers are announced.
+    package var reach: Reach
+    /// True if announced offers have their titles.
+    package var showsTitles: Bool
+
+    /// Announces by `reach`, with titles or without.
+    package init(reach: Reach, showsTitles: Bool) {
+        self.reach = reach
+        self.showsTitles = showsTitles
+    }
+}

@@ -1,0 +1,145 @@
+import HandoffAccount
+package import HandoffModel
+import HandoffProtocol
+package import HandoffState
+package import Timing
+
+/// The state of a member, or of a device that is being introduced, while the daemon runs. Nothing of it is stored.
+package struct PeerRecord {
+    /// Whether the device is a member. Nothing but its links and its introduction is kept of another one.
+    fileprivate(set) var isMember = false
+    /// Its links, established or being made.
+    var links: [PeerLink] = []
+    /// Whether statements are being merged that may make it a member.
+    var isIntroducing = false
+    /// The limits of its datagrams and of all its connections together.
+    var limiter = MemberRateLimiter()
+    /// The limits of the requests to it.
+    var requests = RequestRateLimiter()
+    /// When a message of it was last received.
+    package fileprivate(set) var heard: MonotonicInstant?
+    /// Why the last connection to it has failed; nil if it has not.
+    package var trouble: String?
+    /// Whether it has proved that it holds the account key in force.
+    package fileprivate(set) var hasKey = false
+    /// The exchange that makes its roster and ours equal.
+    var exchange = RosterExchange()
+    /// Where it was detected by a mark, if it was not found otherwise since.
+    var sighting: Sighting?
+    /// Whether its beacons have the layout of a former version, which was logged.
+    var isOutdated = false
+    /// The call to it while this device joins by a file; nil before it is called in this round.
+    var joinCall: JoinCall?
+    /// The request for the list of its offers; nil while there is none.
+    var fetch: ListFetch?
+}
+
+/// A mark of a member beside a beacon: the member is in another epoch than this device, or this device is joining.
+struct Sighting {
+    let instance: String
+    let way: LinkPool.Way
+    /// When the mark expires. The member is not called because of it afterwards.
+    let expires: MonotonicInstant
+    /// Whether the latest record still has the mark. A record without it may have had no room for it, so the member is still called.
+    var isMarked = true
+}
+
+/// The call to a member while this device joins by a file.
+enum JoinCall {
+    /// The call waits for an answer, or for the account key.
+    case pending
+    /// The call has failed since the last pause.
+    case failed
+}
+
+/// One record for each member of the account. Lives on the daemon's loop.
+///
+/// All devices that are not members share one rate limiter. They have a record only while they have links or are being introduced:
+/// with an open ticket or the account key, any number of identities can be created, which must neither fill the memory nor have
+/// the statements of each read.
+package final class PeerRecords {
+    private var records: [DeviceID: PeerRecord] = [:]
+    private var strangers = MemberRateLimiter()
+    /// The epoch in force here; nil while this device lacks its key.
+    private var epoch: Fingerprint?
+
+    /// Records of an account without members.
+    package init() {}
+
+    /// The record of a device. That of a device that is not a member has the shared limiter.
+    package subscript(_ device: DeviceID) -> PeerRecord {
+        get {
+            guard let record = records[device], record.isMember else { return guest(records[device] ?? PeerRecord()) }
+            return record
+        }
+        set {
+            if records[device]?.isMember == true {
+                records[device] = newValue
+            } else {
+                strangers = newValue.limiter
+                records[device] = reduced(newValue)
+            }
+        }
+    }
+
+    /// The record of a device that is not a member, with the limiter that all of them share.
+    private func guest(_ record: PeerRecord) -> PeerRecord {
+        PeerRecord(links: record.links, isIntroducing: record.isIntroducing, limiter: strangers)
+    }
+
+    /// The parts of a record that are kept of a device that is not a member; nil if there are none.
+    private func reduced(_ record: PeerRecord) -> PeerRecord? {
+        record.links.isEmpty && !record.isIntroducing
+            ? nil : PeerRecord(links: record.links, isIntroducing: record.isIntroducing)
+    }
+
+    /// Applies a change of the account: drops the records of former members. Under another epoch, no member has proved its key yet.
+    package func accountChanged(_ snapshot: AccountSnapshot) {
+        let present = snapshot.isCurrent ? snapshot.heldRecord : nil
+        let live = snapshot.live
+        for (device, record) in records where !live.contains(device) { records[device] = reduced(record) }
+        for device in live where records[device]?.isMember != true {
+            records[device, default: PeerRecord()].isMember = true
+        }
+        if present != epoch {
+            epoch = present
+            updateAll { $0.hasKey = false }
+        }
+    }
+
+    /// The links of all devices.
+    var links: [PeerLink] { records.values.flatMap(\.links) }
+
+    /// Changes every record.
+    func updateAll(_ change: (inout PeerRecord) -> Void) {
+        for device in records.keys { change(&self[device]) }
+    }
+
+    /// Whether one more signed advert of a device is taken; counts it.
+    package func admitAdvert(of device: DeviceID, at now: MonotonicInstant) -> Bool {
+        self[device].limiter.admitAdvert(at: now) == .admit
+    }
+
+    /// Notes that a message of a device was received.
+    package func heard(_ device: DeviceID, at now: MonotonicInstant) {
+        self[device].heard = now
+    }
+
+    /// Notes that a member has proved that it holds the account key in force.
+    ///
+    /// - Returns: whether this is its first proof.
+    package func heardUnderKey(_ device: DeviceID, in snapshot: AccountSnapshot) -> Bool {
+        guard epoch != nil, snapshot.heldRecord == epoch, snapshot.peerKey(device) != nil else { return false }
+        guard !self[device].hasKey else { return false }
+        self[device].hasKey = true
+        return true
+    }
+
+    /// The members that have the account key in force.
+    package var holders: Set<DeviceID> { devices(where: \.hasKey) }
+
+    /// The members whose records satisfy a condition.
+    func devices(where isIncluded: (PeerRecord) -> Bool) -> Set<DeviceID> {
+        records.reduce(into: []) { if isIncluded($1.value) { $0.insert($1.key) } }
+    }
+}

@@ -1,0 +1,233 @@
+package import HandoffAccount
+package import HandoffDiscovery
+package import HandoffLog
+package import HandoffModel
+package import HandoffProtocol
+package import HandoffState
+import HandoffTLS
+import HandoffTransport
+package import LoopIO
+package import Timing
+
+/// The other devices of the account: finds them, exchanges announcements and rosters with them, and keeps connections to them.
+/// Lives on the daemon's loop.
+///
+/// `Peers` creates and owns the parts of this module. A part has direct references to the parts that it uses. An event that
+/// concerns several parts goes through `Peers+Events.swift`. The rest of the daemon is the `PeersDelegate`.
+package final class Peers {
+    /// The values from the configuration that this component uses.
+    package struct Settings {
+        /// The means by which local offers are announced.
+        package var advertising: Advertising
+        /// The time for which offers of other devices are valid without renewal.
+        package var lifetime: Duration
+        /// The rate of reserved values.
+        package var grease: Grease.Rate
+
+        /// Settings with these values.
+        package init(advertising: Advertising, lifetime: Duration, grease: Grease.Rate) {
+            self.advertising = advertising
+            self.lifetime = lifetime
+            self.grease = grease
+        }
+    }
+
+    let loop: EventLoop
+    let log: Logger
+    let worker: Worker
+    /// The name of this device in failures that other devices receive.
+    let name: String
+    let folder: StateFolder
+    let wallClock: any WallClock
+    let accountStore: AccountStore
+    let discovery: any Discovery
+    /// Weak because a pending request can outlive the delegate.
+    package weak var delegate: (any PeersDelegate)?
+
+    let records = PeerRecords()
+    let network: PeerNetwork
+    let pool: LinkPool
+    let client: PeerClient
+    let lists: ListFetcher
+    let sync: RosterSync
+    let joining: TicketJoin
+    let staticPeers: StaticPeers
+    private let staticDiscovery: StaticDiscovery
+    /// Nil once the daemon stops.
+    private var admission: PeerAdmission?
+    /// Runs while this device leaves its account.
+    private var leaveNotifier: LeaveNotifier?
+
+    /// Creates the component. It accepts connections from now on, and announces nothing before `start`.
+    ///
+    /// - Parameters:
+    ///   - name: the name of this device in failures that other devices receive.
+    ///   - stored: the state folder, and what was in it.
+    ///   - port: the sockets for connections and datagrams.
+    /// - Throws: when descriptors or memory are missing.
+    package init(
+        loop: EventLoop, log: Logger, worker: Worker, name: String, stored: StoredState, accountStore: AccountStore,
+        port: consuming BoundPort, discovery: any Discovery, settings: Settings, wallClock: any WallClock
+    ) throws {
+        self.loop = loop
+        self.log = log
+        self.worker = worker
+        self.name = name
+        self.accountStore = accountStore
+        self.discovery = discovery
+        self.wallClock = wallClock
+        folder = stored.folder
+        let identity = try TLSIdentity(key: stored.identity)
+        let streams = TLSContext.streamProtocol
+        let server = try TLSContext(
+            identity: identity, role: .server, protocols: [TLSContext.applicationProtocol, streams])
+        let dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
+        let streamDialer = Dialer(
+            context: try TLSContext(identity: identity, role: .client, protocols: [streams]), on: loop)
+        let snapshot = accountStore.snapshot
+        records.accountChanged(snapshot)
+        network = PeerNetwork(
+            loop: loop, log: log.named("peers"), socket: try DatagramSocket(port.udp, on: loop),
+            speaker: Announcer.Speaker(
+                deviceID: accountStore.deviceID, key: stored.identity, kind: .other, port: port.port),
+            boot: stored.boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
+            discovery: discovery, records: records, settings: settings, wallClock: wallClock)
+        pool = LinkPool(
+            loop: loop, log: log.named("links"), dialer: dialer, records: records, snapshot: snapshot,
+            grease: settings.grease)
+        client = PeerClient(
+            loop: loop, accountStore: accountStore, pool: pool, records: records, network: network,
+            streamDialer: streamDialer, wallClock: wallClock)
+        lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network, records: records)
+        sync = RosterSync(
+            loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, records: records)
+        joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network, records: records)
+        staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
+        staticPeers = StaticPeers(
+            loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)
+        network.peers = self
+        pool.peers = self
+        admission = try PeerAdmission(port.tcp, context: server, peers: self)
+    }
+
+    // MARK: - Life
+
+    /// Receives datagrams, and announces this device if it is in an account.
+    package func start() {
+        network.start()
+    }
+
+    /// Starts to look for other devices.
+    ///
+    /// - Parameters:
+    ///   - addresses: the configured addresses.
+    ///   - deliver: passes an event from discovery's thread to `discovered` on the loop.
+    package func startDiscovery(
+        _ addresses: [StaticAddress], _ deliver: @escaping @Sendable (DiscoveryEvent) -> Void
+    ) {
+        discovery.setMembership { [snapshot = accountStore.snapshot] in snapshot.recognises(instance: $0) }
+        discovery.start(deliver)
+        staticDiscovery.start(deliver)
+        for address in addresses { staticPeers.add(address) }
+    }
+
+    /// Handles an event of discovery.
+    package func discovered(_ event: DiscoveryEvent) {
+        network.discovered(event)
+        guard case .networkChanged = event else { return }
+        pool.networkChanged()
+        staticPeers.networkChanged()
+    }
+
+    /// Announces that this device leaves; its offers are void immediately.
+    package func leave() {
+        network.sayGoodbye()
+    }
+
+    /// Accepts no more connections, closes those that exist, and makes no new ones.
+    package func stop() {
+        admission?.stop()
+        admission = nil
+        pool.stop()
+        staticDiscovery.stop {}
+    }
+
+    /// Announces that the machine goes to sleep, and closes all connections.
+    ///
+    /// - Parameter completion: called when all devices in reach have confirmed the announcement; never when one does not, or when the
+    ///   machine wakes first.
+    package func fallAsleep(completion: @escaping () -> Void) {
+        network.fallAsleep(completion: completion)
+        pool.closeAll()
+    }
+
+    /// The machine is awake: announces this device under a new label, and checks the connections.
+    package func wakeUp() {
+        network.wakeUp()
+        pool.networkChanged()
+    }
+
+    // MARK: - Announcing
+
+    /// Announces the local offers if they have changed.
+    package func offersChanged() {
+        network.say()
+    }
+
+    /// Announces again because the set of announced offers, or of devices that receive them, may have changed.
+    package func advertisingChanged() {
+        network.switchesChanged()
+    }
+
+    /// Applies settings that were loaded again.
+    package func setAdvertising(_ advertising: Advertising, lifetime: Duration) {
+        network.show(advertising)
+        network.setLifetime(lifetime)
+    }
+
+    /// Sets the kind of machine that is announced.
+    package func setKind(_ kind: DeviceKind) {
+        network.setKind(kind)
+    }
+
+    /// Sends periodic announcements less often, or as often as usual.
+    package func setSavesPower(_ savesPower: Bool) {
+        network.setSavesPower(savesPower)
+    }
+
+    /// Limits this device to some network interfaces; nil: no limit. Without any interface, nothing is sent or accepted.
+    package func limit(to interfaces: [String]?) {
+        discovery.limit(to: interfaces)
+        network.setSilent(interfaces?.isEmpty == true)
+        pool.isSilent = network.isSilent
+    }
+
+    /// Continues under a greater generation, which is stored.
+    package func restart(generation: UInt64) {
+        network.restart(boot: generation)
+    }
+
+    // MARK: - Configured addresses
+
+    /// Starts to call a configured address.
+    package func add(_ address: StaticAddress) { staticPeers.add(address) }
+
+    /// Removes a configured address. A connection to it stays open until it is idle.
+    package func remove(_ address: StaticAddress) { staticPeers.remove(address) }
+
+    // MARK: - Leaving the account
+
+    /// Sends the statements of a removal of this device to all other members.
+    ///
+    /// - Parameter completion: called once, after two seconds at most, with the members that have confirmed it.
+    package func notifyLeaving(_ state: AccountState, completion: @escaping (Set<DeviceID>) -> Void) {
+        leaveNotifier = LeaveNotifier(
+            accountStore.snapshot.others, statements: state.roster.encoded(), on: loop,
+            link: { [pool] in $1(pool.link(to: $0)) },
+            completion: { [self] in
+                let notified = leaveNotifier?.told ?? []
+                leaveNotifier = nil
+                completion(notified)
+            })
+    }
+}

@@ -1,0 +1,204 @@
+import HandoffAccount
+import HandoffDiscovery
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffPeers
+import HandoffProtocol
+import HandoffState
+import HandoffTestSupport
+import HandoffTransport
+import LoopIO
+import Testing
+import Timing
+
+/// One device of a `PeersNetwork`: `Peers` on real sockets and a state folder, with this class in place of the rest of the daemon.
+final class TestPeers {
+    /// An event that the component reported to the rest of the daemon.
+    enum Event: Equatable {
+        case offersRead
+        case offersChanged(Set<DeviceID>)
+        case received(DeviceID, isFirstUnderKey: Bool)
+        case linksChanged
+        case othersEnded
+        case request(String, from: DeviceID)
+        case notice(String, from: DeviceID)
+        case generation(above: UInt64)
+    }
+
+    /// What exists while the device runs. It is released at the end, as the state folder is locked until then.
+    private struct Running {
+        let peers: Peers
+        let accountStore: AccountStore
+        let discovery: FakeDiscovery
+        let address: SocketAddress
+        let datagrams: Int32
+    }
+
+    let name: String
+    let id: DeviceID
+    private let folder: ScratchFolder
+    private unowned let network: PeersNetwork
+    private let sink = MemorySink()
+    private var runningParts: Running?
+    /// The local offers.
+    var offers: [OfferedActivity] = []
+    var unadvertisedDevices: Set<DeviceID> = []
+    /// The answer to each request.
+    var answer = PeerResponse.Outcome.result([:])
+    /// The events since they were last cleared.
+    var events: [Event] = []
+    /// Called with each event after it was recorded.
+    var onEvent: ((Event) -> Void)?
+
+    /// A device that does not run.
+    init(_ name: String, _ id: DeviceID, _ folder: ScratchFolder, _ network: PeersNetwork) {
+        self.name = name
+        self.id = id
+        self.folder = folder
+        self.network = network
+    }
+
+    private var running: Running {
+        guard let runningParts else { preconditionFailure("\(name) does not run") }
+        return runningParts
+    }
+
+    var peers: Peers { running.peers }
+    var accountStore: AccountStore { running.accountStore }
+    var discovery: FakeDiscovery { running.discovery }
+    /// Where the device listens.
+    var address: SocketAddress { running.address }
+
+    /// Starts the device.
+    func start(addresses: [StaticAddress] = []) throws {
+        // The worker of a former start may still be writing.
+        try network.poll("\(name) starts") {
+            do throws(StateError) {
+                let stored = try StateFolder.open(folder.path, now: network.unixSeconds)
+                runningParts = try? make(stored)
+            } catch .inUse {
+                return false
+            }
+            return true
+        }
+        let parts = running
+        parts.peers.delegate = self
+        parts.accountStore.delegate = self
+        parts.peers.start()
+        let relay = LoopRelay<DiscoveryEvent>(to: network.loop) { [weak peers = parts.peers] in peers?.discovered($0) }
+        parts.peers.startDiscovery(addresses) { relay.send($0) }
+        parts.accountStore.review()
+    }
+
+    private func make(_ stored: StoredState) throws -> Running {
+        let loop = network.loop
+        let worker = try Worker(name: name)
+        let wallClock = FleetWallClock(clock: network.clock)
+        let log = Logger(subsystem: name, sink: sink, level: .debug)
+        let discovery = network.discovery.station()
+        let accountStore = AccountStore(
+            device: stored.identity, state: stored.account, loop: loop, worker: worker, log: log,
+            storage: stored.folder, wallClock: wallClock)
+        let port = try BoundPort(port: 0, address: .loopbackIPv4)
+        let address = SocketAddress(.loopbackIPv4, port: port.port)
+        let datagrams = port.udp.raw
+        let peers = try Peers(
+            loop: loop, log: log, worker: worker, name: name, stored: stored, accountStore: accountStore, port: port,
+            discovery: discovery,
+            settings: Peers.Settings(
+                advertising: Advertising(reach: .all, showsTitles: true), lifetime: PeerTable.maxLifetime,
+                grease: .never),
+            wallClock: wallClock)
+        return Running(
+            peers: peers, accountStore: accountStore, discovery: discovery, address: address,
+            datagrams: datagrams)
+    }
+
+    /// The log, for a test that failed.
+    var report: String {
+        (["--- \(name)"] + sink.entries.map(\.line)).joined(separator: "\n")
+    }
+
+    /// The ids of the offers of another device, as this one knows them.
+    func offers(of other: TestPeers) -> [ActivityID] {
+        peers.table[other.id]?.offers.map(\.activity.id) ?? []
+    }
+
+    /// Announces these offers.
+    func offer(_ offers: [OfferedActivity]) {
+        self.offers = offers
+        peers.offersChanged()
+    }
+
+    /// Ends in order, with an announcement that the device leaves.
+    func stop() {
+        guard let parts = runningParts else { return }
+        parts.peers.leave()
+        parts.peers.stop()
+        parts.discovery.stop {}
+        // The worker may still be writing the account.
+        parts.accountStore.delegate = nil
+        runningParts = nil
+    }
+
+    /// Ends, while no datagram or record that says so arrives at the others.
+    func vanish(unnoticedBy others: TestPeers...) {
+        for other in others {
+            other.blockDatagrams()
+            other.discovery.goDeaf()
+        }
+        stop()
+        for other in others { other.unblockDatagrams() }
+    }
+
+    /// No datagram arrives any more, as behind a firewall.
+    func blockDatagrams() { PacketFilter.dropAll(running.datagrams) }
+
+    /// Datagrams arrive again.
+    func unblockDatagrams() { PacketFilter.dropNothing(running.datagrams) }
+
+    private func record(_ event: Event) {
+        events.append(event)
+        onEvent?(event)
+    }
+}
+
+extension TestPeers: PeersDelegate {
+    var localOffers: [OfferedActivity] {
+        record(.offersRead)
+        return offers
+    }
+
+    func offersChanged(of devices: Set<DeviceID>) { record(.offersChanged(devices)) }
+
+    func messageReceived(from device: DeviceID, isFirstUnderKey: Bool) {
+        record(.received(device, isFirstUnderKey: isFirstUnderKey))
+    }
+
+    func linksChanged() { record(.linksChanged) }
+
+    func answer(_ request: PeerRequest, over link: PeerLink) {
+        record(.request(request.method, from: link.device))
+        link.respond(to: request.id, with: answer)
+    }
+
+    func handle(_ notice: PeerNotice, from device: DeviceID) { record(.notice(notice.method, from: device)) }
+
+    func acceptStream(_ connection: PeerConnection, from device: DeviceID) {
+        connection.close("these tests have no streams")
+    }
+
+    func raiseGeneration(above seen: UInt64) {
+        record(.generation(above: seen))
+        peers.restart(generation: seen + 1)
+    }
+}
+
+extension TestPeers: AccountStoreDelegate {
+    var membersInReach: Int { peers.table.count }
+
+    func accountChanged(from former: AccountState?, to present: AccountState) {
+        peers.accountChanged(from: former, to: present) { _ in record(.othersEnded) }
+    }
+}
