@@ -17,7 +17,7 @@ package struct AccountFile: Sendable {
     /// thread.
     ///
     /// - Parameter passphrase: 1 to 1,024 bytes; nil leaves the content in the clear.
-    /// - Throws: ``FileError/passphraseUnfit`` or ``FileError/underivable(_:)``.
+    /// - Throws: ``FileError/invalidPassphraseLength`` or ``FileError/keyDerivationFailed(_:)``.
     package func encoded(
         passphrase: SecretBytes? = nil, seal: PassphraseSeal = .standard
     ) throws(FileError) -> SecretBytes {
