@@ -65,7 +65,7 @@ def measure(stage, quick, spread):
 
 GOALS = [
     *[row for name in ("avahi", "embedded") for row in (
-        (f"idle memory (resident), {name}", "MiB", 10, "10 MiB: what it has where nobody shares a page"),
+        (f"idle memory (resident), {name}", "MiB", 10, "10 MiB: its size if no page is shared"),
         (f"idle memory (PSS), {name}", "MiB", 8, "8 MiB"),
         (f"idle memory (written), {name}", "MiB", None, "what is its own in any case"))],
     ("idle wake-ups a minute, avahi", "", 0, "none of its own"),
