@@ -109,7 +109,7 @@ def sent(stage):
     expect("no other device of the account is called so" in refused.errors, refused.errors)
 
 
-@test("of a folder everything that can be sent arrives, and both sides report the rest and exit with status 1")
+@test("of a folder everything that can be sent arrives, whatever its name, and both sides report the rest and exit with status 1")
 def incomplete(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
