@@ -84,7 +84,7 @@ def sleeps_and_wakes(stage):
         failed = error(taker, "continue", "--from", "origin")
         expect(failed["reason"] == "peerAsleep" and failed["code"] == 4609, f"{failed}")
         failed = plain(taker, "continue")
-        expect(failed.code == 4 and re.search(rf"origin is {SINCE}", failed.errors), f"{failed}")
+        expect(failed.code == 4 and re.search(rf"origin has been {SINCE}", failed.errors), f"{failed}")
     finally:
         origin.process.send_signal(signal.SIGCONT)
     logind.sleeps(False)
