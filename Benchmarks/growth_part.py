@@ -28,14 +28,14 @@ import streaming
 
 APPS = "dev.handoff1."
 ACTIVITIES = 10
-# A record in mDNS follows a change within two seconds, and another one at random.
+# A record in mDNS follows a change within two seconds, plus up to one more at random.
 PACE = 3.2
 # Until the queries of a start are over, which are sent 1, 3, 7 ... 255 seconds after it.
 SETTLING = 270
 # Seconds between two polls. The daemons share the processors with this process.
 PAUSE = 0.05
 STREAMS = 1000
-# How many devices are admitted at the same time, and by one device in total, up to the limits of the protocol.
+# The numbers of devices admitted at the same time, and by one device in total, within the limits of the protocol.
 AT_ONCE, MAX_ADMISSIONS = 4, 40
 
 

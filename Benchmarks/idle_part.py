@@ -65,9 +65,9 @@ def measure(stage, quick, spread):
 
 GOALS = [
     *[row for name in ("avahi", "embedded") for row in (
-        (f"idle memory (resident), {name}", "MiB", 10, "10 MiB: what it has where nobody shares a page"),
+        (f"idle memory (resident), {name}", "MiB", 10, "10 MiB: its size if no page is shared"),
         (f"idle memory (PSS), {name}", "MiB", 8, "8 MiB"),
-        (f"idle memory (written), {name}", "MiB", None, "what is its own in any case"))],
+        (f"idle memory (written), {name}", "MiB", None, "its private memory"))],
     ("idle wake-ups a minute, avahi", "", 0, "none of its own"),
     ("idle wake-ups a minute, embedded", "", 20, "20: mDNS itself wakes it"),
 ]

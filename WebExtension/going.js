@@ -152,7 +152,10 @@
       last = { box, at: way.at, size: way.size, when: now(), start: start(target, box) };
     };
 
-    /** Returns whether to show the end of the page so that it grows: it was longer originally. Narrow windows have longer pages. */
+    /**
+     * Returns whether to show the end of the page so that it grows: it was longer on the other device. Narrower
+     * windows have longer pages.
+     */
     const grows = (box) => {
       if (place.height === undefined || growth === "ended" || document.readyState !== "complete") return false;
       const { size, view } = wayOf(box);

@@ -1,4 +1,4 @@
-"""Problems found by `handoffctl doctor`, which also examines the machine and describes both."""
+"""Problems found by `handoffctl doctor`, which examines the daemon and the machine."""
 
 import json
 import re

@@ -7,7 +7,7 @@ from gi.repository import GLib
 # Invisible characters that count as letters or marks (Default_Ignorable_Code_Point of Unicode).
 _INVISIBLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
 _ZERO_WIDTH_JOINERS = (0x200C, 0x200D)
-# The maximum length of a label, because the layout time of a text is unlimited.
+# The maximum length of a label. Longer texts could take any time to lay out.
 MAX_LENGTH = 200
 
 

@@ -28,8 +28,8 @@ _EXCLUDED = {
     "fileClosed": ("This Device Was Not Admitted", "The account file was closed before it was used."),
 }
 _WIDE = 600
-_LEAVE = ("It can no longer exchange activities with the other devices. Leave the account, then join again or create a new "
-          "one.")
+_LEAVE = ("This device can no longer exchange activities with the others. Leave the account, then join again or "
+          "create a new one.")
 
 
 class Window(Adw.ApplicationWindow):

@@ -70,7 +70,7 @@ extension ControlClient {
             return .failure(.badAnswer("neither an account nor an error"))
         }
         if object["joined"] == .bool(true) { return .success(.joined(account: account)) }
-        return .success(.waiting(account: account, missing: object["missing"]?.string ?? "admission by a member"))
+        return .success(.waiting(account: account, missing: object["missing"]?.string ?? "no member has admitted it"))
     }
 
     /// Returns the error that the stream contains; nil for any other reply.

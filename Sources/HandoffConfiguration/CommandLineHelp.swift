@@ -7,7 +7,7 @@ package enum CommandLineHelp {
         foreground as a user service. SIGTERM stops it cleanly, and SIGHUP reloads the configuration.
 
           --config FILE       read this configuration file instead of the default ones
-          --state-dir DIR     store keys and state here (default: $STATE_DIRECTORY or $XDG_STATE_HOME/handoff/state)
+          --state-dir DIR     store keys and state here (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/handoff/state)
           --socket PATH       the control socket (default: $XDG_RUNTIME_DIR/handoff/control.socket)
           --app-socket PATH   the app socket (default: next to the default control socket; with --socket: none)
           --address IP        listen on this address only

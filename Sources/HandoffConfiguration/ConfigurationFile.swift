@@ -2,7 +2,8 @@ import HandoffModel
 
 /// The format of configuration files: lines of `key = value`, `# comment`, `[section]`, or nothing.
 package enum ConfigurationFile {
-    /// The maximum size of a file in bytes, far above any sensible size.
+    /// The maximum size of a file in bytes: far above any sensible size, and small enough to be
+    /// read in one piece.
     package static let byteLimit = 64 * 1024
 
     /// The maximum length of a line in bytes.

@@ -73,9 +73,9 @@ package struct CallError: Error {
             parameters: [
                 "app": .string(app),
                 "message": .string(
-                    "not a valid app id: an id is the name of the app's desktop entry, such as org.example.Editor. It has 1 to "
-                        + "\(HandlerLimits.identifier) visible ASCII characters, starts with a letter, a digit or _, "
-                        + "and contains none of \(AppID.refusedCharacters)"),
+                    "not a valid app id: an id is the name of the app's desktop entry, such as org.example.Editor. "
+                        + "It has 1 to \(HandlerLimits.identifier) visible ASCII characters, starts with a letter, "
+                        + "a digit or _, and contains none of \(AppID.refusedCharacters)"),
             ])
     }
 

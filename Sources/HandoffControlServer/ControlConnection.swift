@@ -167,8 +167,8 @@ final class ControlConnection {
         isPerforming = true
         drop(
             "descriptors",
-            "\(DescriptorCloser.limitPerSource) descriptors passed by this app are still being closed: closing them blocks, "
-                + "for example for sockets that linger and files whose server does not respond"
+            "\(DescriptorCloser.limitPerSource) descriptors passed by this app are still being closed: closing them "
+                + "blocks, for example for sockets that linger and files whose server does not respond"
         ) { $0.refusedInput(error: $1, parameters: $2) }
         isPerforming = false
     }

@@ -11,7 +11,7 @@ package enum AESGCM {
     /// A nonce of zeros, for keys that seal one message only.
     package static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
 
-    /// Encrypts and authenticates `plaintext`. Never use a key and nonce for two messages.
+    /// Encrypts and authenticates `plaintext`. Never use the same pair of key and nonce twice.
     ///
     /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
     /// - Returns: ciphertext as long as the plaintext, then the tag.
@@ -140,7 +140,7 @@ package enum AESGCM {
 
 // Plaintexts that are secrets: they are never stored in an array.
 extension AESGCM {
-    /// Encrypts and authenticates a secret. Never use a key and nonce for two messages.
+    /// Encrypts and authenticates a secret. Never use the same pair of key and nonce twice.
     ///
     /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
     /// - Returns: ciphertext as long as the plaintext, then the tag.

@@ -166,7 +166,7 @@ package final class HandlerReader: Sendable {
                     present[path] = CachedFile(
                         version: file.version, content: declares ? .declares(file.bytes) : .nothing)
                 } catch {
-                    // A desktop entry that is too large may not declare anything for Handoff.
+                    // It is unknown whether a desktop entry that is too large is for Handoff.
                     if error != .fileTooLarge || path.hasSuffix(".json") {
                         found.problems.insert("cannot use \(path): \(error)")
                     }

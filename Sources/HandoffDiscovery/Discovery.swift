@@ -145,10 +145,10 @@ package struct DiscoveredService: Sendable, Equatable {
     package var text: [[UInt8]]?
     /// The port of its SRV record; nil until one arrives.
     package var port: UInt16?
-    /// The addresses at which it can be reached, best first, at most `ServiceDirectory.maxAddresses`,
-    /// with the port, and with the interface as scope if link-local. Only addresses that are
-    /// on-link on the reporting interface, link-local, private, or loopback when reported on `lo`.
-    /// Empty until an address and the port are known.
+    /// The addresses at which it can be reached, best first, at most
+    /// `ServiceDirectory.maxAddresses`, with the port, and with the interface as scope if
+    /// link-local. Only addresses that are on-link on the reporting interface, link-local, private,
+    /// or loopback when reported on `lo`. Empty until an address and the port are known.
     package var addresses: [SocketAddress]
 
     package init(

@@ -103,8 +103,8 @@ final class GatedPoll {
         }
     }
 
-    /// Passes a packet to the library under the rules for responses that the library also applies
-    /// (RFC 6762 sections 6 and 11).
+    /// Reports a packet to the directory, under the rules for responses that libavahi-core also
+    /// applies (RFC 6762 sections 6 and 11).
     private func report(_ packet: MulticastPacket, _ origin: clinux_datagram_info) {
         guard packet.isResponse, origin.port == Self.port, origin.interface != 0 else { return }
         let bytes = withUnsafeBytes(of: origin.address) { [UInt8]($0.prefix(origin.is_ipv6 != 0 ? 16 : 4)) }

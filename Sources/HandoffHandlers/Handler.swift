@@ -31,7 +31,7 @@ package struct Handler: Sendable, Equatable {
     package let name: String
     /// The activity types that it continues.
     package let types: Set<ActivityType>
-    /// The versions of the originating app from which it continues a type.
+    /// For each type, the versions of the originating app whose activities it continues.
     package let versions: [ActivityType: VersionRange]
     /// The team that an activity must have, compared by bytes; nil matches only nil.
     package let team: String?

@@ -33,7 +33,7 @@ package struct Logger: Sendable {
         self.threshold = threshold
     }
 
-    /// Returns a logger with the same sink and level.
+    /// Returns a logger for another part of the program, with the same sink and level.
     package func named(_ subsystem: String) -> Logger {
         Logger(subsystem: subsystem, sink: sink, threshold: threshold)
     }

@@ -96,7 +96,7 @@ package struct DeviceNames: Sendable {
 /// letters from different scripts are not detected. The ids shown with the names distinguish those
 /// devices.
 package enum ConfusableNames {
-    /// Returns, for each device with a confusable name, the other devices with such a name.
+    /// Returns, for each device with a confusable name, the devices whose names it resembles.
     package static func groups(_ names: [DeviceID: String]) -> [DeviceID: [DeviceID]] {
         var alike: [String: [DeviceID]] = [:]
         for (device, name) in names { alike[skeleton(name), default: []].append(device) }

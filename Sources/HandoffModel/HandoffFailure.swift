@@ -31,6 +31,7 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
     package static let connectionUnavailableCode = 4609
     /// The app on the other device did not respond in time.
     package static let timedOutCode = 4610
+    /// The payload is larger than the origin allows.
     package static let tooLargeCode = 4611
     /// The activity does not support the request.
     package static let unsupportedCode = 3328
@@ -41,11 +42,13 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
 }
 
 extension HandoffFailure {
+    /// The origin does not know the activity, or has withdrawn it.
     package static func unknownActivity(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "unknownActivity", message: "\(device) no longer offers the activity")
     }
 
+    /// The app that owns the activity ended before it responded.
     package static func ownerGone(device: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "ownerGone", message: "the app that owns the activity on \(device) has ended")
@@ -154,6 +157,7 @@ extension HandoffFailure {
             code: failedCode, reason: "rejected", message: "\(device) refused to hand over the activity: \(cause)")
     }
 
+    /// Handoff is switched off on the device that received the request.
     package static func paused(device: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "paused", message: "Handoff is paused on \(device)")
     }

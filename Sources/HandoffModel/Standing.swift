@@ -24,8 +24,8 @@ package enum Standing: String, Codable, Sendable, CaseIterable {
         case .member, .joining: nil
         case .fileUsedTwice:
             """
-            another device joined with the same account file, so neither is a member: leave the account and join with a \
-            new file
+            another device joined with the same account file, so neither is a member: leave the account and join with \
+            a new file
             """
         case .fileClosed:
             """

@@ -58,8 +58,8 @@ extension PairingFailure {
     /// The user of the inviting device cancelled.
     static let cancelledThere = PairingFailure(
         .cancelled,
-        "pairing was cancelled on the inviting device; open a new window with handoffctl pair there, or on another device"
-            + " of the account")
+        "pairing was cancelled on the inviting device; open a new window with handoffctl pair there, or on another"
+            + " device of the account")
     /// No device is inviting on this network.
     static let nobodyThere = PairingFailure(
         .nobodyThere,
@@ -68,15 +68,15 @@ extension PairingFailure {
     static func unreachable(_ places: [String]) -> PairingFailure {
         PairingFailure(
             .unreachable,
-            "no device responds at \(places.joined(separator: ", ")); check that handoffctl pair is still running there, that both"
-                + " devices are on the same network, and that no firewall blocks the connection")
+            "no device responds at \(places.joined(separator: ", ")); check that handoffctl pair is still running"
+                + " there, that both devices are on the same network, and that no firewall blocks the connection")
     }
     /// The devices at the addresses respond but drop every connection before they prove anything.
     static func connectionDropped(_ places: [String]) -> PairingFailure {
         PairingFailure(
             .unreachable,
-            "the device at \(places.joined(separator: ", ")) keeps dropping the connection; another host on this network may be"
-                + " interfering: use the link or the address that the inviting device shows")
+            "the device at \(places.joined(separator: ", ")) keeps dropping the connection; another host on this"
+                + " network may be interfering: use the link or the address that the inviting device shows")
     }
     /// This machine is not on a network.
     static let noNetwork = PairingFailure(
@@ -84,8 +84,8 @@ extension PairingFailure {
     /// The peer does not know the code.
     static let untrusted = PairingFailure(
         .untrusted,
-        "the device that answered does not know the code; another device on this network may be impersonating the inviter:"
-            + " open a new window on the inviting device, and use its new code")
+        "the device that answered does not know the code; another device on this network may be impersonating the"
+            + " inviter: open a new window on the inviting device, and use its new code")
     /// The two sides have no protocol version in common.
     static let versionsDiffer = PairingFailure(
         .versionsDiffer, "the inviting device has an incompatible version of handoff; update both devices")

@@ -11,7 +11,7 @@ package struct Grease: Sendable, Equatable {
     package enum Rate: Sendable, Equatable {
         /// Never, as in tests that compare bytes.
         case never
-        /// In one of ``rareness`` connections, announcements and records.
+        /// In one of ``averageInterval`` connections, announcements and records.
         case rarely
         case always
 

@@ -76,13 +76,14 @@ extension StateError: CustomStringConvertible {
         case .unusable(let path, let error):
             "cannot use \(path): it \(error); it was left unchanged"
         case .textDamaged(let path):
-            "cannot use \(path): its content does not match the checksum in its first line; the file was left unchanged. "
-                + "If its content is correct, delete the first line"
+            "cannot use \(path): its content does not match the checksum in its first line; the file was left "
+                + "unchanged. If its content is correct, delete the first line"
         case .accountMissing(let path, let identity):
-            "account file \(path) is missing, but the device of \(identity) was in an account: restore the account file, "
-                + "or move the identity file away to start as a new device without an account"
+            "account file \(path) is missing, but the device of \(identity) was in an account: restore the account "
+                + "file, or move the identity file away to start as a new device without an account"
         case .identityMissing(let path, let account):
-            "identity file \(path) is missing, but \(account) belongs to it: restore the identity file, or move the account file away"
+            "identity file \(path) is missing, but \(account) belongs to it: restore the identity file, or "
+                + "move the account file away"
         case .foreignIdentity(let path, let account, let device):
             "identity file \(path) (device \(device.short)) does not belong to \(account): one of them was replaced"
         case .badPeer(let path, let line):
@@ -90,7 +91,8 @@ extension StateError: CustomStringConvertible {
         case .badApp(let path, let line):
             "cannot use \(path): line \(line) is not the id of an app; it was left unchanged"
         case .badSwitch(let path, let line):
-            "cannot use \(path): line \(line) is invalid; it was left unchanged. Deleting the file switches everything on"
+            "cannot use \(path): line \(line) is invalid; it was left unchanged. Deleting the file switches "
+                + "everything on"
         case .badNetwork(let path, let line):
             "cannot use \(path): line \(line) does not begin with the address of a gateway; it was left unchanged"
         }

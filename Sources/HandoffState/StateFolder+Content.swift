@@ -10,6 +10,8 @@ extension StateFolder: AccountPersistence {
     /// and increments the generation number.
     ///
     /// When it returns, the generation number is on disk and the first datagram may be sent.
+    ///
+    /// - Parameters:
     ///   - now: seconds since 1970.
     ///   - fileSync: fsync(2).
     ///   - fileLock: flock(2).

@@ -56,7 +56,7 @@ extension TransferFailure {
         case .cancelled, .reset, .gone, .idle, .stopped: self.init(.gone, words)
         case .refused, .removed: self.init(.failed, words)
         case .failed:
-            self.init(.failed, "\(words): it became shorter while it was being sent, or its disk failed; try again")
+            self.init(.failed, "\(words): it became shorter while being sent, or its disk reports an error; try again")
         }
     }
 

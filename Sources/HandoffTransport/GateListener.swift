@@ -7,7 +7,7 @@ package protocol GateListenerDelegate: AnyObject {
     /// Checks token and ClientHello record. Returns nil to close the connection without a reply.
     /// The delegate must remember used tokens, because a token may open the gate only once.
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict?
-    /// Called after rejecting a caller whose first bytes may be those of an earlier draft of the
+    /// Called when a caller is rejected whose first bytes may be those of an earlier draft of the
     /// protocol.
     func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8])
     /// Called when a connection has passed the gate. The handshake starts after this returns: set

@@ -5,7 +5,7 @@ import Timing
 package protocol OpeningListenerDelegate: AnyObject {
     /// Called when a connection has sent enough to start TLS.
     func opened(_ opening: OpeningListener.Opening)
-    /// Called after closing a connection whose bytes are not a token and a record.
+    /// Called before closing a connection whose bytes cannot become a token and a record.
     func refused(_ buffer: GateBuffer)
 }
 

@@ -4,7 +4,7 @@ package enum SocketFileError: Error, Equatable, Sendable, CustomStringConvertibl
     case inUse(path: String)
     /// The path exists, and is not a socket.
     case notASocket(path: String)
-    /// Other users can modify the folder, and could replace the socket.
+    /// The folder is not exclusive to this user, so that others could replace the socket.
     case unsafeFolder(path: String, reason: String)
     /// A system call failed. The text names the operation.
     case system(String, Errno)

@@ -2,9 +2,9 @@ import Glibc
 
 /// A thread's share of processor time.
 package enum ThreadPriority {
-    /// The niceness (nice(2), -20 … 19, higher is less) of threads that transfer bulk data. They
-    /// yield to threads that users wait for, and get a quarter of a processor that both compete
-    /// for.
+    /// The niceness (nice(2), -20 … 19; a higher value means less processor time) of threads that
+    /// transfer bulk data. They yield to threads that users wait for, and get a quarter of a
+    /// processor that both compete for.
     package static let bulk: Int32 = 5
 
     /// Lowers the calling thread's priority permanently: raising it again needs a privilege. Does

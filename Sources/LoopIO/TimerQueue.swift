@@ -57,7 +57,8 @@ package struct TimerQueue<Payload> {
 
     /// Removes and returns the first timer that is due at `now` and was armed before `mark`.
     package mutating func popDue(at now: MonotonicInstant, before mark: Token) -> Payload? {
-        // A later timer at the top, such as one in the past, makes those below it wait too.
+        // A timer armed since the mark precedes earlier ones only if its deadline is in the past.
+        // Then all of them wait.
         guard let first = deadlines.first(where: { armed[$0] != nil }), first.instant <= now,
             first.sequence < mark.sequence
         else { return nil }

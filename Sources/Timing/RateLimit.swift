@@ -27,7 +27,7 @@ package struct RateLimit: Sendable, Equatable {
     }
 
     /// The maximum number of events that may be delayed at a time. Further events do not increase
-    /// the delay, so that a flood's effect ends soon.
+    /// the delay, so that its effect ends soon after the flood.
     private static let maxWaiting: UInt64 = 16
 
     /// Counts one more event, and returns its delay; zero if it may pass at `now`.

@@ -10,7 +10,8 @@ final class CommandRun {
     private(set) var output = ""
     private(set) var diagnostics = ""
     private(set) var context: CommandContext?
-    /// The lines that the user types, one per prompt. Later prompts get no input. Nil for no terminal.
+    /// The lines that the user types, one per prompt. Later prompts get no input. Nil for no
+    /// terminal.
     var typing: [String]?
     /// The keys that the user presses, in order.
     var pressing: [TerminalKey] = []
@@ -124,8 +125,8 @@ final class CommandRun {
         afterReplies { [weak self] in self?.context?.interrupt() }
     }
 
-    /// Runs work once pending replies of the daemon have arrived. Waits for turns of the loop, which do
-    /// not depend on a clock.
+    /// Runs work once pending replies of the daemon have arrived. Waits for turns of the loop,
+    /// which do not depend on a clock.
     func afterReplies(_ work: @escaping () -> Void) { later(50, work) }
 
     private func later(_ turns: Int, _ work: @escaping () -> Void) {

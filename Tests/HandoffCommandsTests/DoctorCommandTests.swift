@@ -18,7 +18,8 @@ import Testing
         account: Sample.account, epoch: 1, discovery: "avahi", discoveryState: "running", port: 24_863, peers: [],
         published: 0, offered: 0, tickets: [], warnings: [])
 
-    /// Returns the check of a daemon that reports its status and handles one other request as given.
+    /// Returns the check of a daemon that reports its status and handles one other request as
+    /// given.
     private func daemon(_ treatment: (method: String, how: (FakeDaemon.Call) -> Void)) throws -> JSONObject {
         let ended = try run.run("--json", "doctor") { call in
             switch call.member {

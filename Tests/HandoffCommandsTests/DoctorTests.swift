@@ -311,7 +311,8 @@ import Testing
         #expect(hidden.state == .warning && hidden.message.contains("cannot tell"))
     }
 
-    /// Bindings of a zone that allows nothing, and the resulting state if the interfaces in use are known and if not.
+    /// Bindings of a zone that allows nothing, and the resulting state if the interfaces in use are
+    /// known and if they are unknown.
     private static let bindings: [(String, known: DoctorCheck.State, unknown: DoctorCheck.State)] = [
         ("<interface name=\"eth0\"/>", .problem, .warning), ("<interface name='wlan0'/>", .problem, .warning),
         ("<interface name=\"eth1\"/>", .ok, .warning), ("<interface name=\"lo\"/>", .ok, .warning),

@@ -5,7 +5,8 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// Texts by which other devices could control a terminal or forge a line. `docs/hostile-activities.md` has the same rows.
+/// Texts by which other devices could control a terminal or forge a line.
+/// `docs/hostile-activities.md` has the same rows.
 @Suite struct HostileOutputTests {
     private static let texts = [
         "\u{1B}[2J\u{1B}]0;title\u{7}", "\u{1B}]8;;http://evil/\u{1B}\\link", "\u{9B}31m\u{90}q\u{9C}",

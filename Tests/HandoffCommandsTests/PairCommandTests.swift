@@ -22,7 +22,8 @@ import Testing
                 code: code, link: link, addresses: ["192.168.1.5:40123", "[fe80::1%eth0]:40123"], seconds: 180))
     }
 
-    /// Returns a daemon that sends the events `before`, then `after` once the last one was answered.
+    /// Returns a daemon that sends the events `before`, then `after` once the last one was
+    /// answered.
     private static func daemon(
         _ before: [PairEvent], answered after: @escaping (Bool, FakeDaemon.Call) -> Void = { _, _ in }
     ) -> (FakeDaemon.Call) -> Void {

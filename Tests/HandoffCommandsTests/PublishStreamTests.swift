@@ -20,7 +20,8 @@ import Testing
 
     private func id(_ number: Int) -> StreamID { StreamID(checked: [UInt8](repeating: UInt8(number), count: 16)) }
 
-    /// Returns a daemon that announces a stream for each receiver, and ends the command once all have ended.
+    /// Returns a daemon that announces a stream for each receiver, and ends the command once all
+    /// have ended.
     private func daemon(_ receivers: [SimulatedReceiver], oneByOne: Bool = false) -> (FakeDaemon.Call) -> Void {
         var events: FakeDaemon.Call?
         var left = receivers.count

@@ -21,7 +21,8 @@ import Testing
 
     private func path(_ name: String) -> String { run.test.folder.file(name) }
 
-    /// Returns a daemon that continues the activity and gives each stream to the next sender of the list.
+    /// Returns a daemon that continues the activity and gives each stream to the next sender of the
+    /// list.
     private func daemon(
         _ senders: [SimulatedSender], streams: Bool = true, outcome: StreamOutcome = .gone
     ) -> (FakeDaemon.Call) -> Void {

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test
-    func `a value may start with a dash or be invalid UTF-8`() throws {
+    func `a value may start with a combining mark or be invalid UTF-8`() throws {
         let latin = "/" + String(systemBytes: [0xE9])
         guard case .run(let options) = try CommandLineParser.parse(["--config=\u{301}", "--state-dir", latin]) else {
             Issue.record("no run")

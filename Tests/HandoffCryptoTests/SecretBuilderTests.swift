@@ -2,7 +2,7 @@ import HandoffCrypto
 import Testing
 
 struct SecretBuilderTests {
-    @Test func `pieces are joined to one secret`() {
+    @Test func `pieces are joined into one secret`() {
         let builder = SecretBuilder()
         var expected: [UInt8] = []
         for count in [0, 1, 255, 256, 1, 1000, 70_000, 3] {

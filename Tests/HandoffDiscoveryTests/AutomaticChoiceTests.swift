@@ -37,7 +37,7 @@ struct AutomaticChoiceTests {
         #expect(actions == [[], [.startEmbedded]])
     }
 
-    @Test func `uses embedded while avahi announces nothing`() {
+    @Test func `uses embedded immediately if avahi announces nothing, until it does`() {
         let impaired = DiscoveryState.impaired("not permitted")
         for before in [[], [.running], [.running, Self.gone]] as [[DiscoveryState]] {
             var choice = AutomaticChoice(at: Self.start)

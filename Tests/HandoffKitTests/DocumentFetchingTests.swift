@@ -275,7 +275,7 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
-    @Test func `a full disk returns false`() async throws {
+    @Test func `a document without room on the disk fails on both devices`() async throws {
         let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
         let sender = SimulatedSender(header, content)
         sender.onFailure = { [kit] in kit.note("reported") }

@@ -69,7 +69,7 @@ import Testing
         #expect(try fixture.far.data(1) == [7])
     }
 
-    @Test func `a slow app slows the other side down, and its end loses nothing`() throws {
+    @Test func `a slow app slows the other side down, and loses nothing when that side closes`() throws {
         let fixture = try StreamFixture.open()
         let app = try MemoryApp(fixture)
         let bytes = pattern(150_000)

@@ -86,8 +86,8 @@ struct ClientRefusalTests {
         let pair = try Pair(serverAccepts: { _ in false })
         let steps = try pair.handshake()
         #expect(steps.server == .failed(.keyNotAccepted))
-        // In TLS 1.3 the client is done before the server has checked it. Only the server's hello
-        // message means acceptance.
+        // In TLS 1.3 the client is done before the server has checked it. Only the server's `hello`
+        // frame means acceptance.
         #expect(throws: TLSError.alert(42)) { try pair.client.read() }
     }
 

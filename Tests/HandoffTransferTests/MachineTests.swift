@@ -389,7 +389,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `the other side may end its direction once it has sent everything`() throws {
+    func `the other side may end its direction once it has reported that everything is sent`() throws {
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
         receiver.after { $0.opened() }

@@ -157,8 +157,8 @@ private final class WholeTransfer {
         #expect(shell("ls -A '\(folder.file("in"))'") == "a.bin\n")
     }
 
-    /// A file of 12 MiB and 5 bytes with data at 4 MiB, at 8 MiB, and after the latter behind a
-    /// hole that is too small to be one.
+    /// A file of 12 MiB and 5 bytes with data at 4 MiB, at 8 MiB, and again after a gap that is too
+    /// small to count as a hole.
     private static let sparse = """
         truncate -s 12582917 "$1"; for place in 1024 2048 2052; do
         head -c 4096 /dev/urandom | dd of="$1" bs=4096 seek=$place conv=notrunc status=none; done

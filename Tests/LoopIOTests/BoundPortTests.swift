@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `takes the first pair that is free or else any`() throws {
+    @Test func `takes the first pair that is free, otherwise any`() throws {
         // A range that other tests and programs do not use: below the range that the kernel
         // assigns.
         let range: ClosedRange<UInt16> = 21_347...21_349

@@ -96,7 +96,7 @@ import Testing
         #expect(source == nil)
     }
 
-    @Test func `hang up is reported unrequested to a pipe's reader too`() throws {
+    @Test func `a hang-up is reported to a pipe's reader even if not requested`() throws {
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         let source = try loop.watch(pair.first, .readable) { [loop] events in
@@ -109,7 +109,7 @@ import Testing
         source.cancel()
     }
 
-    @Test func `an error is reported unrequested to a pipe's writer`() throws {
+    @Test func `an error is reported to a pipe's writer even if not requested`() throws {
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         // Fill the pipe, so that it is not writable.

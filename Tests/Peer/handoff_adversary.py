@@ -157,7 +157,7 @@ class Adversary:
                 self.gate_key, self.label, epoch=(self.server, peer.keys.gate)) + captured,
             "token with the hint of another epoch": token(self.gate_key, self.label, epoch=(peer.device, os.urandom(32))) + captured,
             "token with the hint of another server": c.pair_hint(self.gate_key, peer.device, self.label) + genuine[8:] + captured,
-            "token for nobody": c.gate_token(self.gate_key, b"", self.label, captured) + captured,
+            "token for an empty server id": c.gate_token(self.gate_key, b"", self.label, captured) + captured,
             "token for ourselves": c.gate_token(self.gate_key, peer.device, self.label, captured) + captured,
             "token by the epoch's key for adverts": token(peer.keys.advert, self.label) + captured,
             "token by the epoch's gate key under a static label": token(peer.keys.gate, c.STATIC_LABEL) + captured,
@@ -261,7 +261,7 @@ class Adversary:
                 ("a use with a wrong signature", [(l.STATEMENTS, bytes(forged)), hello], context),
                 ("the roster alone", [(l.STATEMENTS, list_of()), hello], context),
                 ("a name alone", [(l.STATEMENTS, list_of(named)), hello], context),
-                ("a use for somebody else", [(l.STATEMENTS, list_of(by_other)), hello], context),
+                ("a use for another device", [(l.STATEMENTS, list_of(by_other)), hello], context),
                 ("more than 512 KiB", [(l.STATEMENTS, many), hello], context),
                 ("hello first", [hello, (l.STATEMENTS, list_of(use))], context),
                 ("a key", [(l.ACCOUNT_KEY, self.peer.account_key)], context),
@@ -411,7 +411,7 @@ class Adversary:
             except (OSError, l.SSL.Error):
                 closed += 1
             link.sock.close()
-        self.report("hoard: what is too much is closed", 3 <= closed < len(links), True)
+        self.report("hoard: excess connections are closed", 3 <= closed < len(links), True)
         self.report("hoard: a member is answered", self._answers(), True)
 
     def removed(self):
@@ -434,7 +434,7 @@ class Adversary:
         self._session("removed: by a ticket", "closed", context, frames, ticket)
         self._session("removed: by our key", "closed", context, frames)
         self.peer._settle(self.link)  # The removal ended the epoch.
-        self.report("removed: the others have another key", self.peer.is_current, True)
+        self.report("removed: the others have a new key", self.peer.is_current, True)
         for case, key in (("former", former), ("present", peer.keys.gate)):
             self._session(f"removed: by the key of the {case} epoch", "closed", context, frames, key)
 
@@ -457,7 +457,7 @@ class Adversary:
             except (OSError, l.SSL.Error):
                 found = None
             took = time.monotonic() - begin
-            self.report(f"flood: what comes behind {case} is answered", found is not None, answered)
+            self.report(f"flood: a request after {case} is answered", found is not None, answered)
             self.report(f"flood: {case}, in its time", minimum <= took <= maximum or f"{took:.1f} s", True)
             link.close()
             time.sleep(1.1)

@@ -128,7 +128,7 @@ class Link:
         self.sock.setblocking(False)
         try:
             if self.sock.recv(1, socket.MSG_PEEK):
-                raise Refused("a byte behind the ClientHello")
+                raise Refused("a byte after the ClientHello")
         except BlockingIOError:
             pass
         finally:

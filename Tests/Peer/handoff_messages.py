@@ -67,7 +67,7 @@ def read_request(body, last):
     if not _is_integer(request.get("id"), last + 1, 2**63 - 1) or not _is_text(request.get("method"), 64):
         raise Refused("a request that breaks a rule")
     if not isinstance(request.get("parameters", {}), dict):
-        raise Refused("parameters that are no object")
+        raise Refused("parameters that are not an object")
     return request
 
 

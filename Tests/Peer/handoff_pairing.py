@@ -79,7 +79,7 @@ def read_identity(plain, role, binding):
     try:
         return raw, data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise c.Refused("a name that is no UTF-8") from error
+        raise c.Refused("a name that is not UTF-8") from error
 
 
 class Joiner:
@@ -117,7 +117,7 @@ class Joiner:
         (n,), roster = struct.unpack(">Q", plain[:8]), r.Roster(r.decode_list(plain[40:]))
         own, other = c.device_id(c.raw_public(self.key)), c.device_id(self.inviter)
         if not {own, other} <= roster.live or not roster.commits_to(plain[8:40]) or roster.epoch.fields[0] != n:
-            raise c.Refused("an account that we are not in, or without the inviting device, or with another key")
+            raise c.Refused("an account without this device, without the inviting device, or with another key")
         self.account = Account(roster, n, plain[8:40])
         return self.account
 

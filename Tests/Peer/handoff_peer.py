@@ -230,7 +230,7 @@ class Peer:
         while not self._is_settled(link):
             found = link.receive(max(0.001, end - time.monotonic()))
             if not found:
-                raise c.Refused("roster or key did not come")
+                raise c.Refused("the roster or the key did not arrive")
             self.take(link, *found)
         return link
 

@@ -129,7 +129,7 @@ class Roster:
     def __init__(self, statements):
         founder = next((s for s in statements if s.kind == FOUND), None)
         if founder is None or not founder.is_genuine():
-            raise Refused("no founder, or one who did not found this account")
+            raise Refused("no founder, or one that did not found this account")
         self.account, self.founder = founder.account, founder
         self.statements = {founder.id: founder}
         self.merge(statements)

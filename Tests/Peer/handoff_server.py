@@ -111,7 +111,7 @@ class Server:
         peer = self.peer
         for_anybody = link.caller == l.INTRODUCTION or link.caller in peer.roster.tickets
         if link.peer in peer.roster.removed or link.peer == peer.device or (not for_anybody and link.peer != link.caller):
-            raise c.Refused("another device than the gate was opened to")
+            raise c.Refused("not the device that the gate was opened to")
         if link.peer not in peer.roster.live:
             if not for_anybody:
                 raise c.Refused("no member")
@@ -127,7 +127,7 @@ class Server:
         link.next_id, link.last_id = 1, 0
         with self.lock:
             if link.peer not in peer.roster.live:
-                raise c.Refused("no member any more")
+                raise c.Refused("no longer a member")
             m.read_hello(body, link.peer)  # Nothing is answered before.
             peer.send_frames(link, (l.HELLO, peer.hello()))
             peer.greeted(link, body)
@@ -142,7 +142,7 @@ class Server:
             union = r.Roster(list(peer.roster.statements.values()))
             union.merge(r.decode_list(body))
             if link.peer not in union.live:
-                raise c.Refused("statements that make nobody live")
+                raise c.Refused("statements that make no device live")
             for ticket, (_, users) in list(union.tickets.items()):
                 if users:
                     keeps = r.remove_body(ticket, users if len(users) == 1 else [])

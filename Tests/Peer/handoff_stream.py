@@ -95,7 +95,7 @@ class Stream:
             self.receive(timeout)
         except Reset as reset:
             return reset.code
-        raise c.Refused("something else than a reset behind the end")
+        raise c.Refused("something other than a reset after the end")
 
     def receive_all(self, timeout=20):
         """Returns everything up to the end of the other side's direction."""
@@ -188,7 +188,7 @@ class StreamServer:
             peer = self.peer
             link = l.Link.answer(sock, self.context, peer.gate, protocol=l.STREAM)
             if link.peer != link.caller or link.peer not in peer.roster.live:
-                raise c.Refused("no member, or another one than the gate was opened to")
+                raise c.Refused("not a member, or not the one that the gate was opened to")
             while len(link.buffer) < 16:
                 link._read()
             ticket, link.buffer = link.buffer[:16], link.buffer[16:]

@@ -224,7 +224,7 @@ class Daemon:
                 os.close(ended)
 
     def fails(self, *more, within=20):
-        """Runs the daemon, which must exit without a signal. Returns its result."""
+        """Runs the daemon, which must exit on its own. Returns its result."""
         return run(self.words(*more), self.environment, within)
 
     def stop(self, within=20):

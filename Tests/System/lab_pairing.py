@@ -66,9 +66,9 @@ for kind in ("avahi", "embedded"):
             expect(taker.ctl("continue", "--print").line["id"] == publish.id, "wrong activity")
 
     for alone in (True, False):
-        whom = "alone" if alone else "beside the true one"
+        outcome = "alone gains nothing, and is detected" if alone else "next to the real inviter gains nothing"
 
-        @pairing_test(f"one between who announces himself {whom} gets nothing, and is noticed ({kind})", limit=180)
+        @pairing_test(f"a man in the middle that announces itself {outcome} ({kind})", limit=180)
         def between(stage, kind=kind, alone=alone):
             lab = Lab(stage, 3, "--avahi" if kind == "avahi" else "--no-avahi", "--ipv4-only")
             origin = stage.daemon("origin", host=lab.hosts[0], discovery="static" if alone else kind)
@@ -114,7 +114,7 @@ def by_link(stage):
     opened.wait("joined")
 
 
-@pairing_test("a joining device says that it is on no network, and that timed_out invites", limit=120)
+@pairing_test("a joining device reports that it is on no network, or that no device invites", limit=120)
 def timed_out(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin, taker = two(stage, lab, "embedded")

@@ -103,7 +103,7 @@ def continued(taker, offer):
     return time.monotonic() - begin
 
 
-@pairing_test("a continuation goes to where its device is now, and does not wait for the former address", limit=180)
+@pairing_test("a continuation reaches its device at the new address, and does not wait for the former one", limit=180)
 def moved(stage):
     tunnel, origin, taker = paired(stage)
     names = os.path.join(stage.folder, "hosts")
@@ -158,7 +158,7 @@ def moved(stage):
     quickly(3, "elsewhere, by its name", rename)
 
 
-@pairing_test("a link that loses one packet of a hundred is survived by pairing, continuing and a file", limit=180)
+@pairing_test("pairing, continuing and a file succeed over a link that loses one packet in a hundred", limit=180)
 def lossy(stage):
     tunnel, origin, taker = paired(stage, loss=0.01)
     watch = taker.follow("watch")

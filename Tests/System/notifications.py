@@ -80,7 +80,7 @@ class BusClient:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(bus.path)
         self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
-        expect(self._line().startswith(b"OK"), "the bus refused the call")
+        expect(self._line().startswith(b"OK"), "the bus refused the authentication")
         self.socket.sendall(b"BEGIN\r\n")
         self.serial, self.guard, self.replies, self.buffer = 0, threading.Lock(), queue.Queue(), b""
         threading.Thread(target=self._serve, daemon=True).start()

@@ -103,7 +103,7 @@ def offered(daemon, activity):
     daemon.follow("watch").wait("added", id=activity)
 
 
-@for_each_release("apt installs it with all that it needs, the device pairs with one here, both continue, and it is upgraded", 300)
+@for_each_release("apt installs it with its dependencies, the device pairs with one here, both continue, and it is upgraded", 300)
 def used(stage, release):
     root = Root(stage, release)
     expect(RELEASES[release][1] in root.run("cat", "/etc/os-release").output, "wrong release")
@@ -182,7 +182,7 @@ def hybrid(stage):
     expect(groups(desk)["Connection is open"] == {"X25519MLKEM768", "X25519"}, f"desk: {groups(desk)}")
 
 
-@for_each_release("it is removed but for settings, and purged without a trace", 200)
+@for_each_release("removal keeps only settings, and a purge leaves no file", 200)
 def gone(stage, release):
     root = Root(stage, release)
     before = root.left()
@@ -201,7 +201,7 @@ def gone(stage, release):
     expect(root.left() == before == [], f"remaining files: {root.left()}")
 
 
-@for_each_release("its varlinkctl reads the interface files, and talks to the daemon", 120)
+@for_each_release("its varlinkctl reads the interface files, and calls the daemon", 120)
 def varlinkctl(stage, release):
     root = Root(stage, release)
     said = int(re.search(r"systemd (\d+)", root.run("varlinkctl", "--version").output)[1])

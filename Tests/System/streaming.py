@@ -286,7 +286,7 @@ def allow_descriptors(count=16384):
 
 
 def let_go(daemon, before, more=2):
-    """Waits until the daemon has no more descriptors than before."""
+    """Waits until the daemon has at most `more` descriptors more than before."""
     limit = time.monotonic() + 20
     while descriptors(daemon) > before + more:
         expect(time.monotonic() < limit, f"{daemon.name} keeps {descriptors(daemon)} descriptors, {before} before")

@@ -121,7 +121,7 @@ def listed_tabs(stage):
     # Of Firefox 153. Other versions name containers only with the permission for cookies (PageTests).
     found = own_tabs(stage, taker)
     expect({one["title"] for one in found} == {"shown", "plain"}, f"listed: {found}")
-    expect(all(set(one) == {"title", "url"} for one in found), f"unexpected tabs: {found}")
+    expect(all(set(one) == {"title", "url"} for one in found), f"unexpected fields: {found}")
 
 
 def site_path(path):

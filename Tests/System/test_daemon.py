@@ -128,7 +128,7 @@ def bad_configuration(stage):
 
 
 def fails_telling(daemon):
-    """Runs the daemon, which must exit without a signal. Returns the result and its last status line."""
+    """Runs the daemon, which must exit on its own. Returns the result and its last status line."""
     path = os.path.join(daemon.folder, "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)

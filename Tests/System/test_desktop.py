@@ -272,7 +272,7 @@ def killed_at_start(stage):
     expect(call.process.wait(20) == 1, "it did not fail")
     with open(call.log) as log:
         said = log.read() + str(call.seen)
-    expect("handoff-desktop ended" in said, f"the error has no reason: {said}")
+    expect("handoff-desktop exited" in said, f"the error has no reason: {said}")
     desk.daemon.is_well()
 
 

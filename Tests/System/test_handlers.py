@@ -1,4 +1,4 @@
-"""Which app opens an activity, and opening it: starting apps, the web, and switches. Runs two
+"""The choice of the app that opens an activity, and opening it: starting apps, the web, and switches. Runs two
 daemons on loopback. The apps and the browser are simulated, and gio is the real one."""
 
 import json

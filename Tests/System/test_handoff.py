@@ -109,7 +109,7 @@ def sent(stage):
     expect("no other device of the account is called so" in refused.errors, refused.errors)
 
 
-@test("of a folder everything that can be sent arrives, and both sides report the rest and exit with status 1")
+@test("of a folder everything that can be sent arrives, whatever its name, and both sides report the rest and exit with status 1")
 def incomplete(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
@@ -367,8 +367,10 @@ def dead_owner(stage):
     watch = taker.follow("watch")
     shown(taker, watch, id=publish.id)
     publish.process.kill()
-    # The activity ends when its connection closes, which is later than the signal.
+    # The activity ends when the daemon receives the end of its connection, which is later than the signal.
     publish.process.wait(20)
+    while publish.id in origin.ctl("list", "--mine").output:
+        pass
     result = taker.ctl("continue", "--print", publish.id, code=None)
     expect(result.code == 4 or result.code == 1 and json.loads(result.errors).get("code") == 4608, str(result))
     watch.wait("removed", id=publish.id, within=5)

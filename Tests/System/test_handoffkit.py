@@ -45,8 +45,8 @@ def change(author, taker, name="activity"):
 
 
 def saved(author, taker, reader):
-    """Has the activity saved and continued once. For 15 s from then on its daemon only asks which
-    device continues it."""
+    """Has the activity saved and continued once. For 15 s from then on, its daemon requests a save
+    only when a device continues it."""
     change(author, taker)
     opens(taker)
     taker.ctl("continue", "--type", TYPE)

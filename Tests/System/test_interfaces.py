@@ -13,7 +13,7 @@ from harness import ROOT, Skip, expect, main, test
 FILES = sorted(glob.glob(os.path.join(ROOT, "Sources", "HandoffControl", "Interfaces", "*.varlink")))
 
 
-@test("the Python scanner reads them, and finds their members")
+@test("the Python scanner reads the interface files, and finds their members")
 def python_scanner(stage):
     try:
         import varlink
@@ -31,7 +31,7 @@ def python_scanner(stage):
             expect(written <= set(interface.members), f"{path}: the scanner misses {written - set(interface.members)}")
 
 
-@test("the Go library reads them, and rejects an invalid interface")
+@test("the Go library reads the interface files, and rejects an invalid one")
 def go_library(stage):
     client = built(stage)
     done = subprocess.run([client, "read", *FILES], capture_output=True, text=True)
@@ -41,7 +41,7 @@ def go_library(stage):
     expect(subprocess.run([client, "read", broken], capture_output=True).returncode == 1, "it accepts half a method")
 
 
-@test("they use only the syntax that all parsers accept")
+@test("the interface files use only the syntax that all parsers accept")
 def house_rules(stage):
     for path in FILES:
         with open(path, "rb") as file:

@@ -326,7 +326,7 @@ class Receiver(Desk):
         return os.path.join(self.folder, name)
 
 
-@test("a chosen file is shown once it is saved, and can be opened or shown in its folder")
+@test("a chosen file is reported once it is saved, and can be opened or shown in its folder")
 def saved(stage):
     desk = Receiver(stage)
     path = desk.fetch("report.pdf")
@@ -343,7 +343,7 @@ def saved(stage):
     expect(not os.path.exists(desk.opened), "the folder was opened, too")
 
 
-@test("an executable file can only be shown in its folder, and the reason for an unsaved file is shown")
+@test("a file that could be run is only shown in its folder, and the reason for an unsaved file is shown")
 def not_opened(stage):
     desk = Receiver(stage)
     desk.fetch("evil.desktop")
@@ -397,7 +397,7 @@ def activated(stage):
     program = stage.file("server", f"#!/bin/sh\necho started >>{mark}\nexit 1\n")
     os.chmod(program, 0o755)
     desk.bus.activate(program)
-    # A bus rereads the files when it is requested to.
+    # A bus rereads the files only on request.
     BusClient(desk.bus).call("ReloadConfig")
     desk.publish(OTHER)
     expect(not os.path.exists(mark), "it was started for an activity that nothing opens")

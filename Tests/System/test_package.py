@@ -135,7 +135,7 @@ def firewalls(stage):
     expect(lines[0] == "[Handoff]" and set(fields) == {"title", "description", "ports"}, f"no ufw profile: {lines}")
     expect(fields["ports"] == f"{FIRST_PORT}:{LAST_PORT}/tcp|{FIRST_PORT}:{LAST_PORT}/udp|5353/udp", fields["ports"])
     with open(os.path.join(ROOT, "config/handoffd.conf")) as file:
-        expect(f"default       {FIRST_PORT}, or one of the nine after it" in file.read(), "the default port has changed")
+        expect(f"default       {FIRST_PORT}, or one of the next nine ports" in file.read(), "the default port has changed")
     if shutil.which("ufw"):
         folder = os.path.join(stage.folder, "applications.d")
         os.mkdir(folder)

@@ -81,7 +81,7 @@ for by_link in (False, True):
             daemon.restart()
 
 
-@pairing_test("two daemons find each other by the digits alone", limit=90)
+@pairing_test("two daemons find each other using only the digits", limit=90)
 def by_discovery(stage):
     inviter, taker, other = (stage.daemon(name) for name in ("inviter", "taker", "other"))
     window = Inviting(inviter, automatic=False)
@@ -101,8 +101,8 @@ def by_discovery(stage):
 def several(stage):
     windows = [Inviting(stage.daemon(f"inviter{number}")) for number in range(3)]
     taker = stage.daemon("taker")
-    # Each wrong one counts one wrong code, and the device asks for a new code instead of
-    # continuing. Its user tries again.
+    # Each inviter with another code counts one wrong code, and the device asks for a new code
+    # instead of continuing. Its user tries again.
     reasons = []
     for _ in range(3):
         call = join(taker, windows[1].digits)
@@ -142,7 +142,7 @@ def terminals(stage):
     expect(members(taker) == {"inviter", "taker"}, "wrong members")
 
 
-@pairing_test("the link is shown on a terminal and under --json, never in a file; secrets are no arguments and not logged",
+@pairing_test("the link is shown on a terminal and under --json, never in a file, and secrets are neither arguments nor logged",
               limit=90)
 def secrets(stage):
     inviter, taker = stage.daemon("inviter"), stage.daemon("taker")

@@ -23,7 +23,7 @@ def pairs_honestly(window, taker):
                 raise
 
 
-@pairing_test("one who only passes TCP on sees a pairing succeed", limit=60)
+@pairing_test("a pairing succeeds through a proxy that only forwards TCP", limit=60)
 def passing_on(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     recorder = adversary.Recorder(window.target)
@@ -33,7 +33,7 @@ def passing_on(stage):
     expect(members(taker) == {"inviter", "taker"}, "wrong members")
 
 
-@pairing_test("one who ends TLS on both sides is found out, and both devices are told", limit=90)
+@pairing_test("a man in the middle that terminates TLS is detected, and both devices are notified", limit=90)
 def ending_tls(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     between = adversary.Between(window.target)
@@ -74,11 +74,11 @@ def changes():
     }
 
 
-@pairing_test("whatever one between changes, no pairing comes of it", limit=240)
+@pairing_test("no change by a man in the middle leads to a pairing", limit=240)
 def changing(stage):
     taker = stage.daemon("taker")
     for number, (case, change) in enumerate(changes().items()):
-        # Each with its own daemon, because one allows only three wrong codes.
+        # Each with its own daemon, because one allows wrong guesses at three codes only.
         inviter = stage.daemon(f"inviter{number}")
         window = Inviting(inviter)
         between = adversary.Between(window.target, change)
@@ -92,7 +92,7 @@ def changing(stage):
         inviter.stop()
 
 
-@pairing_test("one between who guesses has five tries at a code, and both devices are told", limit=240)
+@pairing_test("a man in the middle that guesses has five attempts at a code, and both devices are notified", limit=240)
 def guessing(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     reasons = []
@@ -133,7 +133,7 @@ def guessing(stage):
     join(taker, window.link).wait("joined")
 
 
-@pairing_test("a false inviter who guesses right can be told from the code alone", limit=60)
+@pairing_test("the search for the code succeeds if a false inviter has guessed it", limit=60)
 def guessing_right(stage):
     """The control of the test above: with the right code the same search finds it."""
     taker, false = stage.daemon("taker"), python_window()

@@ -125,7 +125,7 @@ def lies():
     }
 
 
-@pairing_test("a false inviter who knows the code leaves nothing behind on a device that joins", limit=280)
+@pairing_test("a false inviter that knows the code leaves nothing behind on a joining device", limit=280)
 def false_accounts(stage):
     taker = stage.daemon("taker")
     for case, act in lies().items():
@@ -160,14 +160,14 @@ def false_accounts(stage):
     expect(members(taker) == {"taker", "Python"}, "an honest inviter no longer works")
 
 
-# The meaning of each byte of a refusal to the joining device. Busy is retried, and so are others.
+# The meaning of each byte of a refusal to the joining device. Busy, 4, is retried. Others count as failed.
 REFUSALS = {
     1: NOT_TRUSTED, 2: ("codeUsed",), 3: ("windowClosed",), 5: ("declined",), 6: ("cancelled",), 8: ("removed",),
     9: ("accountFull",),
 }
 
 
-@pairing_test("every refusal of an inviter is understood, at every place", limit=280)
+@pairing_test("every refusal of an inviter is understood, at every point of the session", limit=280)
 def refusals(stage):
     taker = stage.daemon("taker")
     places = ("first", "after the shares", "after the confirmation", "instead of the account")

@@ -27,7 +27,7 @@ def guess(window, digits, tried):
             time.sleep(max(error.seconds, 0.05))
 
 
-@pairing_test("guesses side by side are no more than five", limit=120)
+@pairing_test("at most five of the parallel guesses are checked", limit=120)
 def parallel(stage):
     window = Inviting(stage.daemon("inviter"))
     wrongs, busy = 0, 0
@@ -62,7 +62,7 @@ def parallel(stage):
     window.admits(window.secret)
 
 
-@pairing_test("a flood that never ends costs an honest daemon some tries, and no more", limit=120)
+@pairing_test("during an endless flood of connections an honest daemon joins, if only after some attempts", limit=120)
 def flood_daemons(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     done, count = threading.Event(), [0]
@@ -90,7 +90,7 @@ def flood_daemons(stage):
     window.wait("joined")
 
 
-@pairing_test("sessions that others begin and do not end hold nobody up who has the digits, nor who has the link", limit=120)
+@pairing_test("sessions that others start and leave open block neither the digits nor the link", limit=120)
 def held_sessions(stage):
     window, takers = Inviting(stage.daemon("inviter")), [stage.daemon(name) for name in ("first", "second")]
     done, count = threading.Event(), [0]
@@ -157,7 +157,7 @@ def said(connection):
     return b"".join(by_caller), sum(len(data) for is_caller, data in connection[:second] if not is_caller)
 
 
-@pairing_test("a recorded pairing, played again, yields nothing, and holds nothing that names anybody", limit=90)
+@pairing_test("a recorded pairing has no effect when it is replayed, and identifies no device", limit=90)
 def replay(stage):
     for by_link in (False, True):
         daemon = stage.daemon(f"Trillians-laptop-{by_link}")

@@ -162,9 +162,9 @@ def declined(scene):
 # name: a function of the scene, the reason and text of `join`, and the text of `pair` (None: it does not fail).
 OUTCOMES = {
     "a wrong code": (wrong_code, "wrongCode", "code is wrong", None),
-    "somebody else tried": (someone_else, "codeUsed", "another device on this network", None),
-    "nobody invites": (nobody_there, "nobodyThere", "no device on this network has a pairing window", None),
-    "nobody answers": (nobody_answers, "unreachable", "no device responds at 127.0.0.1:1", None),
+    "another device tried": (someone_else, "codeUsed", "another device on this network", None),
+    "no device invites": (nobody_there, "nobodyThere", "no device on this network has a pairing window", None),
+    "no device responds": (nobody_answers, "unreachable", "no device responds at 127.0.0.1:1", None),
     "the window is closed": (refused_by_python(3), "windowClosed", "window .* has closed", None),
     "another version": (other_version, "versionsDiffer", "incompatible version", None),
     "a false inviter": (not_trusted, "untrusted", "does not know the code", None),

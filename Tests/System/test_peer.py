@@ -374,7 +374,7 @@ def recorded(stage):
     expect(opens(second) and not opens(first) and not opens(second), "the next call")
 
 
-@test("members reserved for future use are ignored, and unknown methods are answered")
+@test("the capability and the flag reserved for kept activities are ignored, and their methods are answered as unknown")
 def reserved(stage):
     daemon, python = account(stage)
     watch = daemon.follow("watch")
@@ -455,7 +455,7 @@ def mutual_removal(stage):
         expect(status["standing"] == "member" and not status["warnings"] and len(daemon.ctl("devices").lines) == 2, f"{status}")
 
 
-@test("a removed device returns only by an account file, and one of its own account does not affect a member")
+@test("a removed device returns using only an account file, and a member that imports one is unchanged")
 def removed_imports(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     former = laptop.ctl("status").line["device"]

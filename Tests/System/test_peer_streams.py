@@ -430,8 +430,8 @@ def non_members(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
     for name, key, protocol in (
-            ("a stranger", Ed25519PrivateKey.generate(), l.STREAM), ("a member with a protocol of the future", python.peer.key,
-                                                                     b"handoff-stream/2")):
+            ("an unknown device", Ed25519PrivateKey.generate(), l.STREAM),
+            ("a member with a protocol of the future", python.peer.key, b"handoff-stream/2")):
         try:
             gate_key = python.peer.pair(python.link.peer).gate
             context = l.make_context(key, protocol)

@@ -39,7 +39,7 @@ def path(name):
     return os.path.join(ROOT, name)
 
 
-@test("the transcripts of the README and of docs/account.md are what happens, to the letter", limit=280)
+@test("the transcripts of the README and of docs/account.md match the real output exactly", limit=280)
 def transcripts(stage):
     play = Play(stage, "desk", "laptop")
     play.file("desk", "report.odt", "A report. " * 1000)

@@ -244,7 +244,7 @@ def offer_fails(stage):
     # A frozen device, from which this one receives nothing.
     desk.daemons[0].process.send_signal(signal.SIGSTOP)
     try:
-        kitchen.press("Continue", row="Letter").see("Study does not answer", within=60)
+        kitchen.press("Continue", row="Letter").see("Study is not responding", within=60)
     finally:
         desk.daemons[0].process.send_signal(signal.SIGCONT)
     handle.interrupt()

@@ -80,11 +80,11 @@ def sleeps_and_wakes(stage):
     origin.process.send_signal(signal.SIGSTOP)
     try:
         failed = plain(taker, "continue", "--from", "origin")
-        expect(failed.code == 1 and re.search(rf"origin is {SINCE}\n  wake it, and try again", failed.errors), f"{failed}")
+        expect(failed.code == 1 and re.search(rf"origin has been {SINCE}\n  wake it, and try again", failed.errors), f"{failed}")
         failed = error(taker, "continue", "--from", "origin")
         expect(failed["reason"] == "peerAsleep" and failed["code"] == 4609, f"{failed}")
         failed = plain(taker, "continue")
-        expect(failed.code == 4 and re.search(rf"origin is {SINCE}", failed.errors), f"{failed}")
+        expect(failed.code == 4 and re.search(rf"origin has been {SINCE}", failed.errors), f"{failed}")
     finally:
         origin.process.send_signal(signal.SIGCONT)
     logind.sleeps(False)

@@ -950,7 +950,7 @@ def hanging(stage):
     taker.ctl("continue", "--output", target, within=60)
     expect(os.path.getsize(os.path.join(target, "content")) == MIB, "the file did not arrive")
     expect(said is not None and said.name == "LimitExceeded", f"the app received {said}")
-    expect(said.parameters["limit"] == "descriptors" and "hang" in said.parameters["message"], f"{said}")
+    expect(said.parameters["limit"] == "descriptors" and "closing them blocks" in said.parameters["message"], f"{said}")
     expect(number == 64, f"refused after {number}")
     taker.is_well()
     listener.close()

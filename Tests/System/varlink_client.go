@@ -1,7 +1,7 @@
 // A client of the daemon over Debian's Go library for Varlink (golang-github-varlink-go-dev), built by go_client.py.
 //
 //	varlink_client read FILE...       parses interface files
-//	varlink_client ask ADDRESS        prints what a service says of itself, as one object of JSON
+//	varlink_client ask ADDRESS        prints a service's description of itself, as one JSON object
 //	varlink_client call ADDRESS METHOD PARAMETERS
 //	                                  prints the reply to a call; for an error its name, with exit code 3
 package main
@@ -27,8 +27,8 @@ func check(what string, err error) {
 
 var interfaceLine = regexp.MustCompile(`(?m)^interface .*$`)
 
-// Parses an interface. Version 0.4.0 of the library, as Debian has it, takes no capital letter in an interface's name, though
-// Varlink does and systemd's own have some: so it is told the name in small ones.
+// Parses an interface. Debian's version 0.4.0 of the library rejects capital letters in the name of an interface, which
+// Varlink allows and systemd uses. The name is therefore passed in lower case.
 func parse(what string, text string) *idl.IDL {
 	description, err := idl.New(interfaceLine.ReplaceAllStringFunc(text, strings.ToLower))
 	check(what, err)

@@ -13,7 +13,8 @@ package struct Region: Equatable, Sendable {
     /// The whole world.
     package static let world = Region(latitude: 20, longitude: 0, latitudeSpan: 140, longitudeSpan: 360)
 
-    /// Creates a region. Numbers that are not finite are replaced by defaults.
+    /// Creates a region. A number that is not finite is replaced: by 0 for the centre, and by the
+    /// maximum for a span.
     package init(latitude: Double, longitude: Double, latitudeSpan: Double, longitudeSpan: Double) {
         self.latitude = min(max(latitude.isFinite ? latitude : 0, -90), 90)
         self.longitude = Self.wrapped(longitude.isFinite ? longitude : 0)

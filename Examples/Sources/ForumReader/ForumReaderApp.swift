@@ -14,7 +14,8 @@ final class ForumReaderApp: NSUserActivityDelegate {
         commands: [
             ("bookmarks", "shows the bookmarked threads, and the messages"),
             ("forum kitchen|trails|workshop", "shows the threads of a forum"),
-            ("thread ID [PAGE]", "opens a thread at the first unread page"), ("page NUMBER", "turns to a page"),
+            ("thread ID [PAGE]", "opens a thread, by default at the first unread page"),
+            ("page NUMBER", "turns to a page"),
             ("next", "turns to the next page"), ("back", "turns to the previous page"),
             ("scroll COUNT", "scrolls by posts within the page"),
             ("by USER", "shows only one user's posts in the thread"), ("all", "shows all posts in the thread"),

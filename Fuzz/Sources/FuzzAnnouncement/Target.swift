@@ -75,9 +75,9 @@ private func announcement(_ bytes: [UInt8]) {
     guard let found = try? Announcement(decoding: bytes) else { return }
     // A title may have been longer than this program writes, so the first encoding may differ from the input.
     let written = found.encode(capacity: bytes.count)
-    require(written.count == bytes.count, "another size")
+    require(written.count == bytes.count, "the size differs")
     let second = try? Announcement(decoding: written)
-    require(second?.deviceID == found.deviceID && second?.position == found.position, "another announcement")
+    require(second?.deviceID == found.deviceID && second?.position == found.position, "the announcement differs")
     require(second?.activities.count == found.activities.count, "activities are missing")
     require(second?.encode(capacity: bytes.count) == written, "an announcement reads differently")
 }

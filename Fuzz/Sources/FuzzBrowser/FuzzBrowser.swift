@@ -18,15 +18,15 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let size = max(1, Int(input.byte()))
         let bytes = input.rest
         let whole = messages(bytes, in: max(1, bytes.count))
-        require(whole == messages(bytes, in: size), "other messages in other cuts")
+        require(whole == messages(bytes, in: size), "the size of the pieces changes the messages")
         for message in whole { _ = ExtensionMessage(json: message) }
     case 1:
         guard let object = try? JSON(parsing: input.rest, limits: JSONLimits(bytes: 65_536)).object else { return 0 }
         _ = ExtensionMessage(json: object)
-        if let place = PagePlace(json: object) { require(PagePlace(json: place.json) == place, "another place") }
+        if let place = PagePlace(json: object) { require(PagePlace(json: place.json) == place, "a place differs") }
         let list = OpenTab.list(object["tabs"])
         let sent = list.map { OpenTab(title: $0.title, url: $0.url) }
-        require(OpenTab.list(OpenTab.json(list)) == sent, "another list of tabs")
+        require(OpenTab.list(OpenTab.json(list)) == sent, "a list of tabs reads differently")
     case 2:
         let bytes = input.rest
         let rules = PageRules(exclusions: PageExclusions(["browser.conf"]) { _ in bytes })

@@ -41,7 +41,7 @@ final class PlayedBus: Sendable {
 
     /// Serves a client to its end, on its own thread.
     func serve() {
-        guard Self.isReadable(listener.raw) else { fatalError("nobody comes to the bus") }
+        guard Self.isReadable(listener.raw) else { fatalError("no client connects to the bus") }
         let client = accept(listener.raw, nil, nil)
         defer { close(client) }
         guard client >= 0, letIn(client) else { return }
@@ -83,7 +83,7 @@ final class PlayedBus: Sendable {
     }
 
     private static func read(_ client: Int32) -> [UInt8]? {
-        guard isReadable(client) else { fatalError("the client says nothing, and does not go") }
+        guard isReadable(client) else { fatalError("the client neither sends nor disconnects") }
         let bytes = [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
             count = max(0, recv(client, buffer.baseAddress, buffer.count, 0))
         }

@@ -116,7 +116,7 @@ private final class Screen {
         switch event {
         case .appeared: ask()
         case .gone: isKnown = false
-        case .closed, .token, .chosen: require(isKnown, "somebody is believed who was not asked")
+        case .closed, .token, .chosen: require(isKnown, "an event of an unknown server is trusted")
         }
         if event.isAcceptable { requireSame(event) }
     }
@@ -125,7 +125,7 @@ private final class Screen {
         var answers = 0
         server?.ask { [weak self] names in
             answers += 1
-            require(answers == 1, "an answer comes twice")
+            require(answers == 1, "a reply arrives twice")
             guard let names else { return }
             self?.isKnown = true
             require(names.count <= 64, "\(names.count) capabilities are kept")

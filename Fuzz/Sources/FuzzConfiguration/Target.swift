@@ -12,7 +12,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             let entries = try ConfigurationFile.parse(input.rest, path: "f")
             try ConfigurationLoader.overlay(entries, on: &configuration)
         } catch {
-            require(error.description.hasPrefix("f:"), "an error without its place")
+            require(error.description.hasPrefix("f:"), "an error without its position")
         }
     default:
         let words = input.rest.split(separator: 0, omittingEmptySubsequences: false).compactMap {
@@ -21,7 +21,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         do {
             _ = try CommandLineParser.parse(words)
         } catch {
-            require(!error.description.isEmpty, "an error without words")
+            require(!error.description.isEmpty, "an error without a message")
         }
     }
     return 0

@@ -99,7 +99,7 @@ private func desktop(_ parameters: JSONObject) {
     _ = try? NotificationEvent(json: parameters)
     _ = (try? NetworkNames(json: parameters))?.byInterface
     if let report = try? LoginReport(json: parameters) {
-        require((try? LoginReport(json: report.json)) == report, "a report of sessions changes on its way")
+        require((try? LoginReport(json: report.json)) == report, "a report of sessions reads differently")
     }
     if let notification = try? DesktopNotification(json: parameters) {
         require(

@@ -80,9 +80,9 @@ enum Network {
             directory.libraryLost()
             directory.sweep()
             settle()
-            require(told.isEmpty, "an instance stays that nobody sees")
-            require(!directory.isCrowded, "instances are kept that are gone")
-            require(wanted.isSubset(of: instanceQueries), "something is asked for instances that are gone")
+            require(told.isEmpty, "an instance remains without a record")
+            require(!directory.isCrowded, "removed instances are kept")
+            require(wanted.isSubset(of: instanceQueries), "queries run for removed instances")
         }
 
         private var instanceQueries: [RecordQuery] { wanted.filter { $0.kind == .instances } }
@@ -137,33 +137,33 @@ enum Network {
                 switch event {
                 case .service(let service): check(service)
                 case .removed(let name):
-                    require(told.removeValue(forKey: name) != nil, "an instance goes that was not there")
+                    require(told.removeValue(forKey: name) != nil, "an unknown instance is removed")
                 case .allForNow, .state, .conflict, .networkChanged: break
                 }
             }
             wanted = directory.takeWanted() ?? wanted
-            require(directory.settle().isEmpty && directory.takeWanted() == nil, "there is news without a report")
-            require(told.count <= ServiceDirectory.maxInstances, "more instances are told than are kept")
+            require(directory.settle().isEmpty && directory.takeWanted() == nil, "there are changes without a report")
+            require(told.count <= ServiceDirectory.maxInstances, "more instances are reported than kept")
             // On each interface: one query for all, a text for each, and the rest for those that are being resolved.
             let most = 1 + ServiceDirectory.maxInstances + 3 * ServiceDirectory.maxResolving
-            require(wanted.count <= most, "too much is asked")
-            require(Set(wanted.map(\.interface)).count <= 1, "two interfaces are asked where one is named")
+            require(wanted.count <= most, "too many queries run")
+            require(Set(wanted.map(\.interface)).count <= 1, "queries run on two interfaces although one is configured")
         }
 
         private mutating func check(_ service: DiscoveredService) {
             told[service.instance] = service
-            require(DomainName.label(service.instance) == service.instance, "an instance has a name that is none")
-            require(service.text != nil || service.port != nil, "an instance is told of which nothing is known")
+            require(DomainName.label(service.instance) == service.instance, "an instance has an invalid name")
+            require(service.text != nil || service.port != nil, "an instance without data is reported")
             require(service.addresses.isEmpty || service.port != nil, "an instance has addresses without a port")
-            require(service.addresses.count <= ServiceDirectory.maxAddresses, "too many addresses are told")
-            require(Set(service.addresses).count == service.addresses.count, "an address is told twice")
+            require(service.addresses.count <= ServiceDirectory.maxAddresses, "too many addresses are reported")
+            require(Set(service.addresses).count == service.addresses.count, "an address is reported twice")
             for address in service.addresses {
                 require(address.port == service.port, "an address has another port")
                 let isAccepted = (1...4).contains { index in
                     interfaces.accepts(address.address.withScope(0), on: index)
                         && options.accepts(interface: interfaces.name(of: index) ?? "lo")
                 }
-                require(isAccepted, "an address is told that no link may tell")
+                require(isAccepted, "an address is reported that no link may report")
             }
         }
 

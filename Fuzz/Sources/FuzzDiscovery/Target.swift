@@ -48,12 +48,12 @@ private func netlink(_ input: inout Input) {
     let changes = NetlinkDecoder.decode(bytes[...])
     require(changes.count <= bytes.count / 16, "more changes than messages have room")
     let part = NetlinkDecoder.decode(bytes.prefix(bytes.count * share / 256))
-    require(changes.starts(with: part), "a datagram that is cut says another thing")
+    require(changes.starts(with: part), "a truncated datagram has another result")
     var once = InterfaceTable()
     for change in changes { once.apply(change) }
     var twice = once
     for change in changes { twice.apply(change) }
-    require(twice == once, "what is told again changes something")
+    require(twice == once, "a repeated message changes something")
     for address in once.usable {
         require(once.isUsable(address.interface), "an address of a link that is down is used")
         require(once.name(of: address.interface) != nil, "an address of no link is used")
@@ -64,7 +64,7 @@ private func netlink(_ input: inout Input) {
     for index in once.usable.map(\.interface) {
         let foreign = IPAddress(bytes: [8, 8, 8, 8])
         if let foreign, !once.isOnLink(foreign, on: index) {
-            require(!once.accepts(foreign, on: index), "a stranger sends us elsewhere")
+            require(!once.accepts(foreign, on: index), "an unknown host redirects this device")
         }
     }
 }
@@ -86,8 +86,8 @@ private func merge(_ input: inout Input) {
                 instance: name, text: step & 0x20 == 0 ? nil : [[step]], port: step & 0x40 == 0 ? nil : 80,
                 addresses: step & 0x40 == 0 ? [] : [address].compactMap { $0 })
             let merged = services.add(service, from: kind)
-            require(merged.instance == name, "another instance is told")
-            require(service.text == nil || merged.text == service.text, "the newest text does not count")
+            require(merged.instance == name, "the wrong instance is reported")
+            require(service.text == nil || merged.text == service.text, "the newest text is not used")
             require(
                 service.addresses.isEmpty || merged.addresses == service.addresses, "the newest addresses do not count")
             require(merged.addresses.isEmpty || merged.port != nil, "addresses without a port")
@@ -96,10 +96,10 @@ private func merge(_ input: inout Input) {
             let wasLast = known[name] == [kind]
             known[name]?.remove(kind)
             if known[name]?.isEmpty == true { known[name] = nil }
-            require(services.remove(name, from: kind) == wasLast, "an instance goes too early, or stays")
+            require(services.remove(name, from: kind) == wasLast, "an instance disappears too early, or remains")
         default:
             let expected = known.filter { $0.value == [kind] }.keys.sorted()
-            require(services.drop(kind) == expected, "other instances go than only one knew")
+            require(services.drop(kind) == expected, "the wrong instances disappear")
             for name in known.keys { known[name]?.remove(kind) }
             known = known.filter { !$0.value.isEmpty }
         }

@@ -19,7 +19,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         require(isBelow, "a component leads elsewhere")
     case 1:
         guard let file = FileURL(text), let path = file.path else { break }
-        require(path.utf8.first == UInt8(ascii: "/") && !path.utf8.contains(0), "a path that is none")
+        require(path.utf8.first == UInt8(ascii: "/") && !path.utf8.contains(0), "an invalid path")
     case 2:
         guard let identity = RepositoryIdentity(remote: text) else { break }
         require(RepositoryIdentity(normalized: identity.text) == identity, "a repository reads differently")
@@ -27,8 +27,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 3: _ = GitConfig.origin(input.rest)
     default:
         let (roots, problems) = DocumentsFile.parse(input.rest, path: "f", home: "/home")
-        require(roots.folders.allSatisfy { $0.path.utf8.first == UInt8(ascii: "/") }, "a folder that is none")
-        require(problems.allSatisfy { $0.place.hasPrefix("f:") }, "a problem without its place")
+        require(roots.folders.allSatisfy { $0.path.utf8.first == UInt8(ascii: "/") }, "an invalid folder")
+        require(problems.allSatisfy { $0.place.hasPrefix("f:") }, "a problem without its position")
     }
     return 0
 }

@@ -32,7 +32,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 4:
         let bytes = choice & 0x80 == 0 ? input.rest : whole(.export, input.rest, form: PassphraseSeal.form)
         let account = try? AccountFile(decoding: SecretBytes(copying: bytes), passphrase: passphrase, seal: .trivial)
-        require(account == nil, "an export opens that nobody sealed")
+        require(account == nil, "an export opens that was not sealed")
     default:
         guard let roster = try? Roster(decoding: input.rest) else { return 0 }
         let again = try? Roster(decoding: roster.encoded())

@@ -19,7 +19,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         } catch {
             return 0
         }
-        require(decoder.buffered <= count, "more is buffered than came")
+        require(decoder.buffered <= count, "more bytes are buffered than received")
     }
     return 0
 }

@@ -42,13 +42,13 @@ private func read(_ input: inout Input) {
         if last != .incomplete { break }
     }
     switch last {
-    case .incomplete: require(expected == .incomplete && taken == input.bytes.count, "cuts make a connection wait")
-    case .refused: require(expected == .refused, "cuts make a connection be refused")
+    case .incomplete: require(expected == .incomplete && taken == input.bytes.count, "a connection in pieces waits")
+    case .refused: require(expected == .refused, "a connection in pieces is refused")
     case .complete(let token, let clientHello):
-        require(token?.count == (mayOmitToken && token == nil ? nil : Gate.tokenCount), "a token of another length")
-        require((token ?? []) + clientHello == Array(input.bytes.prefix(taken)), "other bytes are handed on than came")
-        require(taken <= whole.capacity, "more is kept than there is room for")
-        require(expected == (taken == input.bytes.count ? last : .refused), "cuts change what is handed on")
+        require(token?.count == (mayOmitToken && token == nil ? nil : Gate.tokenCount), "a token has the wrong length")
+        require((token ?? []) + clientHello == Array(input.bytes.prefix(taken)), "the forwarded bytes are wrong")
+        require(taken <= whole.capacity, "more bytes are kept than allowed")
+        require(expected == (taken == input.bytes.count ? last : .refused), "the pieces change the result")
     }
 }
 
@@ -74,11 +74,11 @@ private func admit(_ input: inout Input) {
             let (id, evicted) = table.admit(from: address, now: now)
             require(!open.contains { $0.id == id }, "a name is used twice")
             if same.count >= limits.maxUngatedPerSource {
-                require(evicted == same.first?.id, "another connection pays than the oldest of the source")
+                require(evicted == same.first?.id, "a connection other than the oldest of the source is closed")
             } else if open.count >= limits.maxUngated {
-                require(open.contains { $0.id == evicted }, "nobody pays, though there is no place")
+                require(open.contains { $0.id == evicted }, "no connection is closed although the table is full")
             } else {
-                require(evicted == nil, "somebody pays, though there is a place")
+                require(evicted == nil, "a connection is closed although the table is not full")
             }
             open.removeAll { $0.id == evicted }
             open.append((id, address, now.advanced(by: limits.gate)))
@@ -94,7 +94,7 @@ private func admit(_ input: inout Input) {
                 expired == open.filter { $0.deadline <= now }.map(\.id), "others expire than those whose time is over")
             open.removeAll { $0.deadline <= now }
         }
-        require(table.count == open.count && open.count <= limits.maxUngated, "more connections are kept than may be")
+        require(table.count == open.count && open.count <= limits.maxUngated, "more connections are kept than allowed")
         require(table.nextDeadline == open.first?.deadline, "the next deadline is that of another connection")
     }
 }
@@ -133,7 +133,7 @@ private func queue(_ input: inout Input) {
             waiting[address]?.removeAll { $0 == next }
             inside[address, default: []].append(next)
         }
-        require(slots.leave(id, at: address) == nil, "a place is given up twice")
+        require(slots.leave(id, at: address) == nil, "a place is released twice")
     }
 }
 

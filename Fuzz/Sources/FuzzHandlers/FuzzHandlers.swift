@@ -20,18 +20,18 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             try Handler.declared(byManifest: input.rest, stem: "a", path: "/p", installed: 0, isThere: { _ in true })
         }
     case 2:
-        _ = HandlerDefaults(parsing: input.rest) { require(!$0.description.isEmpty, "an error without words") }
+        _ = HandlerDefaults(parsing: input.rest) { require(!$0.description.isEmpty, "an error without a message") }
     case 3:
         guard let text = String(validating: input.rest, as: UTF8.self) else { return 0 }
         if let app = AppUnit.app(inUnit: text) {
             let name = AppUnit.name(for: app, random: "0a1b2c3d")
-            require(name.utf8.count <= 255, "too long a unit")
+            require(name.utf8.count <= 255, "a unit name is too long")
             let again = AppUnit.app(inUnit: name)
-            require(again.map { app.text.utf8.starts(with: $0.text.utf8) } ?? true, "another app than was meant")
+            require(again.map { app.text.utf8.starts(with: $0.text.utf8) } ?? true, "the wrong app")
         }
     default:
         guard let text = String(validating: input.rest, as: UTF8.self), let page = WebPage(text) else { return 0 }
-        require(page.argument.lowercased().hasPrefix("http"), "an argument that is no page")
+        require(page.argument.lowercased().hasPrefix("http"), "an argument that is not a page")
         require(page.argument.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }, "an argument with control characters")
         require(WebPage(page.argument) == page, "a page that reads differently")
     }
@@ -48,6 +48,6 @@ private func check(_ read: () throws(HandlerFileError) -> HandlerDeclaration) {
             require(words.allSatisfy { !$0.utf8.contains(0) }, "a NUL in a word")
         }
     } catch {
-        require(!error.description.isEmpty, "an error without words")
+        require(!error.description.isEmpty, "an error without a message")
     }
 }

@@ -10,10 +10,10 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let limits = JSONLimits(bytes: 1 << 16)
     let input = Input(pointer, count).rest
     let (plain, byJansson) = (read("k", input), read("\\u006b", input))
-    require(plain == byJansson, "jansson reads another value, or none")
+    require(plain == byJansson, "jansson reads a different value, or none")
     guard let value = try? JSON(parsing: input, limits: limits) else { return 0 }
     let text = value.encoded()
-    require(value.encodedCount == text.count, "the count of bytes is another one")
+    require(value.encodedCount == text.count, "the number of bytes differs")
     let again = try? JSON(parsing: text, limits: JSONLimits(bytes: text.count))
     require(again == value, "encoded JSON reads differently")
     require(again?.encoded() == text, "encoding is not stable")

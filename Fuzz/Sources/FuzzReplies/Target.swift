@@ -22,13 +22,13 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let size = input.byte()
         let whole = ask(calls, [input.rest])
         let cut = ask(calls, input.pieces(of: size))
-        require(whole.isEqual(to: cut), "a client understands other replies when they come in pieces")
+        require(whole.isEqual(to: cut), "a client reads other replies when they arrive in pieces")
     default:
         let size = input.byte()
         let whole = serve([input.rest])
         let cut = serve(input.pieces(of: size))
         // A violation after calls that were read ahead also ends these.
-        require(zip(whole, cut).allSatisfy(==), "a server understands other calls when they come in pieces")
+        require(zip(whole, cut).allSatisfy(==), "a server reads other calls when they arrive in pieces")
     }
     return 0
 }

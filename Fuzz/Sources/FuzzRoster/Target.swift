@@ -34,7 +34,7 @@ private func refuse(_ empty: Roster, _ statements: [Statement]) {
     var forward = empty
     var backward = empty
     let isTaken = (try? forward.merge(statements)) != nil
-    require(((try? backward.merge(statements.reversed())) != nil) == isTaken, "the order decides what is an error")
+    require(((try? backward.merge(statements.reversed())) != nil) == isTaken, "the order changes the error")
     if !isTaken { same(forward, empty) }
     same(forward, backward)
 }
@@ -50,7 +50,7 @@ private func check(_ choice: UInt8, _ empty: Roster, _ statements: [Statement]) 
 
 private func checkOrder(_ empty: Roster, _ statements: [Statement]) {
     guard let forward = merge(empty, statements) else { return }
-    guard let backward = merge(empty, statements.reversed()) else { fatalError("the order decides what is an error") }
+    guard let backward = merge(empty, statements.reversed()) else { fatalError("the order changes the error") }
     same(forward, backward)
     require(
         forward.view.live.isDisjoint(with: forward.view.removed.compactMap { DeviceID(bytes: $0.bytes) }),

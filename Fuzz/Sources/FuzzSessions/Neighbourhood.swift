@@ -45,7 +45,7 @@ enum Neighbourhood {
             case 11, 12:
                 now = now + .seconds(Int(choice) * 40)
                 watch.take(table.expire(at: now), table)
-                require(table.nextDeadline.map { $0 > now } ?? true, "a deadline has passed and stays")
+                require(table.nextDeadline.map { $0 > now } ?? true, "a deadline remains after it has passed")
             case 13: _ = table.instanceRemoved(label.instanceName)
             case 14:
                 watch.take(table.remove(device, because: choice & 1 == 0 ? .silent : .goodbye), table)
@@ -54,10 +54,10 @@ enum Neighbourhood {
                 _ = table.receivedAcknowledgement(of: position, from: device, proving: address(choice), at: now)
             }
             for peer in table.all {
-                require(peer.offers.count <= 256, "more is kept of one device than may be")
+                require(peer.offers.count <= 256, "more offers of one device are kept than allowed")
                 require(peer.offers.allSatisfy { $0.expires <= now + PeerTable.maxLifetime }, "an offer never ends")
                 require(peer.deviceID != devices[3], "this device is one of the others")
-                require(table.asleepSince(peer.deviceID) == nil, "a device that is there is asleep")
+                require(table.asleepSince(peer.deviceID) == nil, "an online device is asleep")
             }
         }
     }
@@ -75,14 +75,14 @@ enum Neighbourhood {
             let id = said.deviceID
             take(reception.changes, after)
             switch reception {
-            case .own: require(id == devices[3], "another device is taken for this one")
+            case .own: require(id == devices[3], "another device is mistaken for this one")
             case .stale: break
             case .new, .repeated:
-                if let known = newest[id] { require(said.position >= known, "an older announcement is taken") }
+                if let known = newest[id] { require(said.position >= known, "an older announcement is accepted") }
                 newest[id] = said.position
             }
             if let known = newest[id], said.position < known {
-                require(reception == .stale, "an older announcement is not found to be old")
+                require(reception == .stale, "an older announcement is not detected")
                 require(after[id]?.offers == before[id]?.offers, "an older announcement changes offers")
                 require(
                     after[id]?.candidates.ranked.map(\.address) == before[id]?.candidates.ranked.map(\.address),
@@ -96,22 +96,22 @@ enum Neighbourhood {
         mutating func heard(_ hello: Hello, from id: DeviceID, _ changes: [PeerChange], _ table: PeerTable) {
             take(changes, table)
             guard let peer = table[id] else { return }
-            require(peer.boot >= newest[id]?.boot ?? 0, "a hello of an older start brings a device back")
+            require(peer.boot >= newest[id]?.boot ?? 0, "a hello of an older start restores a device")
         }
 
         /// It sent a leave message.
-        mutating func isGone(_ id: DeviceID) { require(!present.contains(id), "a device that has gone is there") }
+        mutating func isGone(_ id: DeviceID) { require(!present.contains(id), "a device that has left is online") }
 
         mutating func take(_ changes: [PeerChange], _ table: PeerTable) {
             for change in changes {
                 switch change {
                 case .appeared(let id): require(present.insert(id).inserted, "a device appears twice")
-                case .gone(let id, _): require(present.remove(id) != nil, "a device goes twice")
+                case .gone(let id, _): require(present.remove(id) != nil, "a device disappears twice")
                 case .changed(let id), .offersChanged(let id), .moreToFetch(let id):
-                    require(present.contains(id), "something is told of a device that is not there")
+                    require(present.contains(id), "a change of an offline device is reported")
                 }
             }
-            require(present == Set(table.all.map(\.deviceID)), "other devices are there than was told")
+            require(present == Set(table.all.map(\.deviceID)), "the online devices differ from the reported ones")
         }
     }
 

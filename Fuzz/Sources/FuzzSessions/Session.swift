@@ -22,7 +22,7 @@ enum Session {
         driver.perform(driver.machine.connectionEnded())
         driver.hasEnded = true
         require(driver.open.isEmpty, "a request is never completed")
-        require(driver.machine.nextDeadline == nil, "a session that has ended waits for something")
+        require(driver.machine.nextDeadline == nil, "an ended session still waits for an event")
     }
 
     static func hello(boot: UInt64) -> Hello? {
@@ -52,7 +52,7 @@ enum Session {
                 guard machine.wantsInput || hasEnded else { return }
                 let bytes = step & 7 == 2 ? input.bytes(Int(argument)) : frame(argument, &input)
                 perform(machine.received(bytes, budget: &budget, at: now))
-                require(machine.bufferedBytes <= 8192 * 2, "more is kept than came")
+                require(machine.bufferedBytes <= 8192 * 2, "more bytes are kept than received")
             case 3:
                 guard isMerging else { return }
                 isMerging = false
@@ -61,7 +61,7 @@ enum Session {
             case 4:
                 let timeout: Duration? = argument == 0 ? nil : .milliseconds(Int(argument) * 200)
                 let (id, actions) = machine.request("list", [:], timeout: timeout, at: now)
-                require(open.insert(id).inserted, "a number of a request is used twice")
+                require(open.insert(id).inserted, "a request number is used twice")
                 perform(actions)
             case 5:
                 guard !requests.isEmpty else { return }
@@ -71,7 +71,7 @@ enum Session {
             case 6:
                 now = now + .milliseconds(Int(argument) * 100)
                 perform(machine.deadlinePassed(at: now))
-                require(machine.nextDeadline.map { $0 > now } ?? true, "a deadline has passed and stays")
+                require(machine.nextDeadline.map { $0 > now } ?? true, "a deadline remains after it has passed")
             default:
                 if argument == 31 { return perform(machine.close()) }
                 perform(argument & 1 == 0 ? machine.sendHello() : machine.notify("left", [:]))
@@ -84,18 +84,18 @@ enum Session {
                     require(open.remove(id) != nil, "a request is completed twice")
                     continue
                 }
-                require(!hasEnded, "something is done after the end")
+                require(!hasEnded, "an action follows the end")
                 switch action {
-                case .send(let frame): require(frame.kind != nil, "a frame of no kind is sent")
+                case .send(let frame): require(frame.kind != nil, "a frame of an unknown kind is sent")
                 case .merge:
-                    require(!isMerging, "two merges are asked for at once")
+                    require(!isMerging, "two merges are requested at the same time")
                     isMerging = true
                 case .handle(let request):
-                    require(machine.isEstablished || isEnding(actions), "a stranger's request is handled")
+                    require(machine.isEstablished || isEnding(actions), "a request of an unknown device is handled")
                     requests.append(request.id)
-                    require(Set(requests).count == requests.count, "two requests have one number")
+                    require(Set(requests).count == requests.count, "two requests have the same number")
                 case .establish, .renew:
-                    require(machine.peerHello != nil, "a hello is told and not kept")
+                    require(machine.peerHello != nil, "a hello is reported but not kept")
                 case .raiseBoot(let seen):
                     require(seen > machine.hello.boot, "a start number is raised to a smaller one")
                 case .close: hasEnded = true
@@ -106,8 +106,8 @@ enum Session {
                 isMerging = false
                 requests = []
             }
-            require(requests.count <= PeerSessionMachine.maxOpenRequests, "more requests are open than may be")
-            require(isMerging == false || !machine.wantsInput, "bytes are read while a merge is under way")
+            require(requests.count <= PeerSessionMachine.maxOpenRequests, "more requests are open than allowed")
+            require(isMerging == false || !machine.wantsInput, "bytes are read during a merge")
         }
 
         private func isEnding(_ actions: [SessionAction]) -> Bool {

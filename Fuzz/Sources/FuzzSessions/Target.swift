@@ -26,11 +26,11 @@ private func units(_ bytes: [UInt8]) {
         let unit = AppUnit.name(for: id, random: "0123456789abcdef")
         require(unit.utf8.count <= 255, "the name of a unit is too long")
         // A full name may have been shortened. The longest escape has four bytes.
-        if unit.utf8.count <= 251 { require(AppUnit.app(inUnit: unit) == id, "a unit of ours names another app") }
-        require(AppClaim(app: id.text, unit: "\(unit).") == .unverified, "a unit of no kind is an app's")
+        if unit.utf8.count <= 251 { require(AppUnit.app(inUnit: unit) == id, "a unit names the wrong app") }
+        require(AppClaim(app: id.text, unit: "\(unit).") == .unverified, "a unit of an unknown kind is an app's")
     }
     guard let app = AppUnit.app(inUnit: text) else { return }
-    require(AppClaim(app: app.text, unit: text) == .verified, "an app is not what its unit says")
+    require(AppClaim(app: app.text, unit: text) == .verified, "an app differs from the one that its unit names")
     if case .refused = AppClaim(app: "org.example.Other", unit: text) {
         require(AppUnit.isSandbox(text), "an app without a sandbox is refused")
     }

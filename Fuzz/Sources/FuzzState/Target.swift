@@ -28,13 +28,13 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func peers(_ bytes: [UInt8]) {
     guard let peers = try? PeersFile(decoding: bytes) else { return }
-    require(peers.encoded() == bytes, "the lines of a person are not kept")
+    require(peers.encoded() == bytes, "the lines of a user are not kept")
     require((try? PeersFile(decoding: peers.encoded())) == peers, "the peers read differently")
     let addresses = peers.addresses
     for address in addresses.prefix(4) {
-        require(peers.adding(address) == peers, "an address that is there is added")
+        require(peers.adding(address) == peers, "an existing address is added")
         let fewer = peers.removing(address)
-        require(fewer.addresses == addresses.filter { $0 != address }, "another address goes too, or stays")
+        require(fewer.addresses == addresses.filter { $0 != address }, "the wrong address is removed")
         let again = try? PeersFile(decoding: fewer.adding(address).encoded())
         require(again?.addresses == fewer.addresses + [address], "an added address reads differently")
     }
@@ -59,10 +59,10 @@ private func switches(_ input: inout Input) {
     _ = now.review(at: start)
     for (place, off) in switches.entries {
         let isOver = off.until.map { $0 <= max(start.unixSeconds, off.since) } ?? false
-        require((now.off(place) == nil) == isOver, "a switch goes on too early or too late")
+        require((now.off(place) == nil) == isOver, "a switch turns on too early or too late")
     }
-    require(now.review(at: start) == false, "a second look changes something")
-    if let wait = now.wait(at: start) { require(wait >= .zero && wait <= .seconds(30), "nobody looks again in time") }
+    require(now.review(at: start) == false, "a second check changes something")
+    if let wait = now.wait(at: start) { require(wait >= .zero && wait <= .seconds(30), "the next check is too late") }
     // Also if the wall clock stands still, or was set back to its start.
     let year = Duration.seconds(Switches.longest)
     let end = SwitchMoment(unixSeconds: 0, instant: start.instant.advanced(by: year))
@@ -90,9 +90,9 @@ private func policy(_ input: inout Input) {
         }
         var again = before
         try PolicyLoader.add(Array(bytes.dropFirst(cut)), path: "g", to: &again)
-        require(again == policy, "the same files say another thing")
+        require(again == policy, "the same files have another result")
     } catch {
-        require(error.description.hasPrefix("f:") || error.description.hasPrefix("g:"), "an error without its place")
+        require(error.description.hasPrefix("f:") || error.description.hasPrefix("g:"), "an error without its position")
     }
 }
 
@@ -103,7 +103,7 @@ private func history(_ input: inout Input) {
     let lines = input.rest
     let page = HistoryFile.page(after: first, of: [lines])
     require(page.entries.count <= HistoryFile.pageSize, "a page is too long")
-    require(page.entries.allSatisfy { $0.number > first }, "a page has what was asked before")
+    require(page.entries.allSatisfy { $0.number > first }, "a page contains earlier entries")
     require(page.entries.count == HistoryFile.pageSize || !page.hasMore, "a page that is not full is not the last")
     for entry in page.entries {
         let line = JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]

@@ -19,7 +19,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     let appetite = Int(input.byte())
     let cut = read(input.pieces(of: size), appetite: appetite)
-    require(cut == read([input.rest], appetite: 255), "the cuts make a difference")
+    require(cut == read([input.rest], appetite: 255), "the size of the pieces changes the result")
     return 0
 }
 
@@ -51,7 +51,7 @@ private func read(_ pieces: [[UInt8]], appetite: Int) -> Outcome {
     if incoming.takeEnd() { outcome.isEndTold = true }
     outcome.reset = incoming.reset
     require(incoming.count == UInt64(outcome.data.count), "the count")
-    require(!incoming.takeEnd(), "the end is told twice")
+    require(!incoming.takeEnd(), "the end is reported twice")
     return outcome
 }
 

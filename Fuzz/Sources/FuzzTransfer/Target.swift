@@ -29,7 +29,7 @@ private func frame(_ bytes: [UInt8]) {
 }
 
 private func archive(_ pieces: [[UInt8]], whole: [UInt8]) {
-    require(events(of: pieces) == events(of: [whole]), "the cuts make a difference")
+    require(events(of: pieces) == events(of: [whole]), "the size of the pieces changes the result")
 }
 
 /// The parser's output with joined data, and an empty text after it if it failed.
@@ -76,7 +76,7 @@ private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
                 let isContinued = header.size ?? 0 > 10
                 advance { $0.opened(isContinued ? TransferHave(offset: 10, digest: digest) ?? .nothing : .nothing) }
             case .prepare(let offset, let length):
-                require(offset >= reached, "a part comes twice")
+                require(offset >= reached, "a part arrives twice")
                 let end = offset.addingReportingOverflow(length ?? 0)
                 require(!end.overflow, "a part ends nowhere")
                 reached = end.partialValue

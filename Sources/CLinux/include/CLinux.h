@@ -104,7 +104,7 @@ ssize_t clinux_peek_passed(int fd, void *bytes, size_t size, int *has_passed);
 
 /// Shuts down reading from a unix socket (shutdown(2)), so that no more bytes can arrive. If there
 /// are unread bytes, it also shuts down writing, because closing may be delayed, and returns 1.
-/// Otherwise it returns 0. Other descriptors are not changed.
+/// Otherwise it returns 0. A descriptor that is not a unix socket is not changed.
 int clinux_end_with_unread(int fd);
 
 /// sendmsg(2) with MSG_NOSIGNAL and one to four descriptors, which are attached to the first byte.

@@ -8,7 +8,7 @@
 /// F_SEAL_SEAL), close-on-exec. Returns the descriptor or -1 with errno.
 int clinux_shared_memory(size_t size);
 
-/// Returns the size of such memory that another process has created, or -1 with errno. EINVAL if it
+/// Returns the size of such memory that another process has created, or -1 with errno: EINVAL if it
 /// is other memory, could still change its size, which would crash a process that reads past the
 /// end, or needs huge pages, which may be unavailable. Does not query a file system's server.
 int64_t clinux_shared_memory_size(int descriptor);

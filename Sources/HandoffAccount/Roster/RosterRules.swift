@@ -11,7 +11,6 @@ internal import HandoffModel
 ///    its subject. A ticket with more than one counting use admits no device.
 /// 4. *live*: devices that are not removed and are reachable from the founder over admissions that
 ///    count. The founder and devices on the path may themselves be removed.
-///    itself be removed, and so may those on the way.
 struct RosterRules {
     private(set) var deviceKeys: [DeviceID: PublicKey] = [:]
     private(set) var removed: Set<Fingerprint> = []

@@ -183,6 +183,8 @@ package struct Knock: Sendable {
     private let serial: [UInt8]
     private let greeting: Gate.Greeting
 
+    /// Returns nil if `token` does not have the length of a token.
+    ///
     /// - Parameters:
     ///   - token: the bytes before the record.
     ///   - clientHello: the whole record.
@@ -226,7 +228,7 @@ package struct SeenTokens: Sendable {
     /// earlier tags.
     package static let maxCount = 4096
 
-    /// Number of bytes kept of each tag, enough to make accidental collisions impossible.
+    /// Number of bytes kept of each tag, enough to prevent accidental collisions.
     private static let keptCount = 16
 
     private var seen: Set<[UInt8]> = []

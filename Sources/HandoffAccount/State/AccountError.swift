@@ -24,7 +24,8 @@ package enum AccountError: Error, Equatable, Sendable, CustomStringConvertible {
     case epochsExhausted
     /// A member gave a name with the greatest possible counter. Remove that member.
     case namesExhausted
-    /// A name is empty, consists only of invisible characters, or is longer than 64 bytes.
+    /// A name is empty, consists only of spaces and invisible characters, or is longer than 64
+    /// bytes.
     case badName
 
     package var description: String {

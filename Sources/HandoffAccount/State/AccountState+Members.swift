@@ -5,7 +5,7 @@ extension AccountState {
     /// Admits the device of `key` under a name. No new epoch is needed: the caller sends the
     /// current key.
     ///
-    /// - Throws: ``AccountError/removedForEver(_:)`` for a key that was removed,
+    /// - Throws: ``AccountError/removedPermanently(_:)`` for a key that was removed,
     ///   ``AccountError/full(reason:)``.
     package func admitting(_ key: PublicKey, name: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)

@@ -16,7 +16,7 @@ package enum ExtensionMessage: Sendable, Equatable {
     /// The reply to `HostMessage.save`. No position if the page has none, or if another page is in
     /// front.
     case place(request: Int, PagePlace?)
-    /// The reply to `HostMessage.open`: true if a tab was opened.
+    /// The reply to `HostMessage.open`: true if there is a tab for it.
     case opened(ContinuationID, Bool)
     /// The reply to `HostMessage.listTabs`: the tabs of all windows that are not private.
     case tabList(request: Int, [OpenTab])

@@ -75,7 +75,7 @@ package struct FrontPageMachine: Sendable {
         return [.tell(.ready)]
     }
 
-    /// The connection to the daemon was lost, and its activities with it.
+    /// The connection to the daemon was lost, and this browser's activities with it.
     package mutating func lost(_ why: String) -> [Action] {
         reset()
         isAttached = false

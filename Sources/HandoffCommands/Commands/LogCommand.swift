@@ -72,7 +72,7 @@ package struct LogCommand: Command {
 
 /// Formats entries of the continuation log.
 enum LogText {
-    /// Returns the entry in one line: time, peer, type or stream, and outcome.
+    /// Returns the entry in one line: time, type or stream, peer, app, and outcome.
     static func line(_ entry: ControlLogEntry) -> String {
         let device = DeviceText.label(entry.deviceName, entry.device)
         let app = entry.app.map { " in \(VisibleText.escape($0))" } ?? ""

@@ -65,7 +65,8 @@ struct PairingText {
         if !window.addresses.isEmpty {
             fields.append(("address", window.addresses.map(VisibleText.escape).joined(separator: "\n")))
         }
-        // The link is a longer secret than the digits: keep it out of files and pipes, where it would remain.
+        // The link is a longer secret than the digits: keep it out of files and pipes, where it
+        // would remain.
         if console.outputIsTerminal {
             let columns = showsQRCode ? console.graphicColumns : nil
             if let lines = columns.flatMap({ QRCode(window.link)?.lines(columns: $0) }) {

@@ -45,8 +45,8 @@ extension Doctor {
         return DoctorCheck("discovery", .ok, "devices are found by multicast DNS (\(name))")
     }
 
-    /// Reports what prevents every device from being found or reached: no network, or not the configured
-    /// one.
+    /// Reports what prevents every device from being found or reached: no network, or not the
+    /// configured one.
     static func network(_ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
         guard let diagnosis else { return [] }
         let missing = diagnosis.missingInterfaces ?? []
@@ -57,7 +57,8 @@ extension Doctor {
             return [
                 DoctorCheck(
                     "network", .problem,
-                    "no network: this device listens on \(VisibleText.escape(address)) only, which this machine lacks",
+                    "no network: this device listens on \(VisibleText.escape(address)) only, "
+                        + "which this machine does not have now",
                     remedy: "list addresses with ip -brief address; correct or remove address in handoffd.conf")
             ]
         }

@@ -11,8 +11,8 @@ struct DeviceText {
     private let names: DeviceNames
 
     /// - Parameters:
-    ///   - areUnanswered: true if no other device has answered for a long time, so that it is unknown
-    ///     which key they have.
+    ///   - areUnanswered: true if no other device has answered for a long time, so that it is
+    ///     unknown which key they have.
     ///   - now: the current time, in seconds since 1970.
     init(_ devices: [ControlDevice], areUnanswered: Bool = false, now: Double = Double(SystemWallClock().unixSeconds)) {
         self.devices = devices

@@ -24,8 +24,8 @@ struct Obstacle: Equatable {
                 + "device is left in it: handoffctl account create. Either gives this device a new identity")
     }
 
-    /// Returns an obstacle if no other device has answered for a long time. This device may have been
-    /// removed while it was off.
+    /// Returns an obstacle if no other device has answered for a long time. This device may have
+    /// been removed while it was off.
     static func unanswered(_ status: ControlStatus) -> Obstacle? {
         status.unansweredSince.map { since in
             Obstacle(

@@ -7,8 +7,8 @@ import HandoffTransfer
 /// Keeps one activity on offer, across restarts of the daemon, until the user interrupts. Its
 /// attachment may offer other activities as well.
 final class PublishSession {
-    /// The time limit for the daemon to confirm the withdrawal on interrupt. After that, closing the
-    /// connection withdraws the activity as well.
+    /// The time limit for the daemon to confirm the withdrawal on interrupt. After that, closing
+    /// the connection withdraws the activity as well.
     private static let withdrawalTimeout = Duration.seconds(1)
 
     /// The number of characters of a title that are kept before a suffix is added.

@@ -10,7 +10,7 @@ enum DownloadFolder {
     /// - Throws: `CommandFailure` if the folder cannot be determined or created.
     static func make() throws(CommandFailure) -> String {
         guard let home = ProcessEnvironment.value("HOME"), home.hasPrefix("/") else {
-            throw .file("receive into", "the downloads folder", why: "HOME is not an absolute path")
+            throw .file("receive into", "the downloads folder", why: "HOME is not set to an absolute path")
         }
         let configuration = ProcessEnvironment.value("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
         let file = try? LocalFile.read("\(configuration ?? "\(home)/.config")/user-dirs.dirs", limit: limit)

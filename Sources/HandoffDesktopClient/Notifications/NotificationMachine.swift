@@ -191,8 +191,8 @@ package struct NotificationMachine: Sendable {
         return settle(now)
     }
 
-    /// Stops waiting for replies. Removes the notifications that were about to be replaced; others
-    /// stay.
+    /// Stops waiting for replies. Removes all notifications with a known id, including those that
+    /// were about to be replaced. Others cannot be removed and stay.
     package mutating func giveUp() -> [Action] {
         places.keys.sorted().compactMap { places[$0]?.clearCompletely().map { .withdraw($0) } }
     }

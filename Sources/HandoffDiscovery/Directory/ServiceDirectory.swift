@@ -9,7 +9,7 @@ import LoopIO
 /// When there are many, it browses members first, and some unknown devices in turn. The latter
 /// serve as cover traffic. They also matter because a member in another epoch appears to be
 /// unknown, as does any member to a device that is joining. An unknown device waits for its turn
-/// for at most `instanceCap / strangerCap` periods.
+/// for at most `maxInstances / maxUnknown` periods.
 package struct ServiceDirectory: Sendable {
     /// The maximum number of instances to keep. Each costs some kilobytes and up to four of the
     /// 1,024 objects of an Avahi client.

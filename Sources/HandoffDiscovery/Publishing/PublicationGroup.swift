@@ -9,8 +9,9 @@ package enum PublicationGroup: Hashable, Sendable {
     /// link-local address would be wrong.
     case address(host: String, LocalAddress)
 
-    /// The lifetime of PTR and TXT records in seconds. It limits how long other devices keep the
-    /// records of a publisher that was killed and sent no goodbye.
+    /// The lifetime of PTR and TXT records in seconds, at most the time for which an instance name
+    /// is used. It limits how long other devices keep the records of a publisher that was killed
+    /// and sent no goodbye.
     package static let instanceLifetime: UInt32 = 900
     /// The lifetime of SRV and address records in seconds (RFC 6762 section 10).
     package static let hostLifetime: UInt32 = 120

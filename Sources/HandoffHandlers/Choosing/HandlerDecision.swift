@@ -79,7 +79,7 @@ package struct HandlerDecision: Sendable, Equatable {
 package struct RunningApp: Sendable, Equatable {
     /// The id of the attachment.
     package let session: String
-    /// The id given by the app.
+    /// The name that the app attached with: its id, if it follows the convention.
     package let app: String
     /// The types that the app declared when it attached.
     package let types: Set<ActivityType>

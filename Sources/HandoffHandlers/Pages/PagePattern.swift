@@ -1,5 +1,6 @@
 /// A pattern for web pages: `bank.example` is that host, `*.bank.example` all hosts below it, on
-/// any port unless one is given. A path matches the start of an address. The scheme is ignored.
+/// any port unless one is given. A path matches every address whose path starts with it. The scheme
+/// is ignored.
 struct PagePattern: Sendable, Equatable {
     /// The reason why a text is not a pattern: a sentence fragment for display.
     struct Failure: Error {

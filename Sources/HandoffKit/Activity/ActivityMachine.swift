@@ -18,8 +18,8 @@ package struct ActivityMachine: Sendable {
 
     /// An action for the owner to perform.
     package enum Action: Equatable, Sendable {
-        /// On the callback queue, have the app bring the activity up to date: call `saveStarted`, the
-        /// app's methods, then `saveEnded`.
+        /// On the callback queue, have the app bring the activity up to date: call `saveStarted`,
+        /// the app's methods, then `saveEnded`.
         case save(Key)
         /// Call `nextCall` on the loop's thread.
         case sync(Key)

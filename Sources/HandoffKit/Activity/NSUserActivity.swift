@@ -134,7 +134,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// Checks whether a dictionary can be sent as `userInfo`: the types of the values, the nesting,
     /// the number of members, and the total size, which is limited to 960 KiB including the rest of
     /// the activity. A dictionary that fails this check is not published either: `onDiagnostic` of
-    /// the application then receives the same error. For the recommended size, see `userInfo`.
+    /// the application then receives the same error. Other devices may accept less: for the
+    /// recommended size, see `userInfo`.
     /// - Throws: `CocoaError` 4608 with a description that names the path of the value, or 4611 if
     ///   the total is too large.
     public static func check(userInfo: [AnyHashable: Any]) throws {

@@ -52,8 +52,8 @@ open class UIResponder: HandoffObject, NSUserActivityRestoring {
 
 /// A Foundation object whose subclasses may choose the actor isolation of their initializer.
 ///
-/// The initializer of `NSObject` is nonisolated, and an override would have to match it. This class
-/// stops its inheritance.
+/// The initializer of `NSObject` is nonisolated, and an override would have to match it.
+/// Subclasses of this class do not inherit it.
 open class HandoffObject: NSObject {
     init(forActor: Void) {
         super.init()

@@ -20,8 +20,9 @@ final class SharedMemory {
     /// Creates memory and has the daemon share it (`ShareMemory`).
     /// - Parameters:
     ///   - client: a connection without an earlier call. The caller must retain it until the reply.
-    ///   - then: receives nil if the daemon does not accept it, because many streams already have
-    ///     memory, or because its version is older. The bytes then use the socket.
+    ///   - then: receives nil if it fails or the daemon does not accept it, such as when many
+    ///     streams already have memory, or when its version is older. The bytes then use the
+    ///     socket.
     static func make(for stream: StreamID, by client: ControlClient, _ then: @escaping (SharedMemory?) -> Void) {
         do throws(Errno) {
             let made = try StreamMemory.make()

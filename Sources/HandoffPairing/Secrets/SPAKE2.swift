@@ -115,7 +115,7 @@ package struct SPAKE2Identities: Sendable, Hashable {
     /// `AAD` of RFC 9382 section 4, bound into the confirmations.
     package let additionalData: [UInt8]
 
-    /// Names both sides and what is bound to the exchange.
+    /// Creates the identities of both sides and the data bound to the exchange.
     package init(a: [UInt8], b: [UInt8], additionalData: [UInt8]) {
         self.a = a
         self.b = b

@@ -214,7 +214,8 @@ package struct InviterSession: Sendable {
 package enum InviterAction: Sendable, Equatable {
     /// Write these bytes inside TLS.
     case send([UInt8])
-    /// A proof of the code has arrived: call ``PairingWindow``, then `checkGuess` or `refuse`.
+    /// A proof of the code has arrived: call ``PairingWindow/judge(_:now:)``, then `checkGuess` or
+    /// `refuse`.
     case guess
     /// The proof is wrong: count it, then `refuse` with the reason that the window returns.
     case wrongGuess

@@ -41,12 +41,12 @@ package enum PairingRole: UInt8, Sendable, CaseIterable {
 
 /// The event that a session waits for, which determines the driver's timeout.
 package enum PairingWait: Sendable, Hashable {
-    /// The proofs of code and identity: ``PairingProtocol/proofTime`` from the start of the
+    /// The proofs of code and identity: ``PairingProtocol/proofTimeout`` from the start of the
     /// connection.
     case proof
     /// The user of the inviter: until ``PairingProtocol/answerGrace`` after the end of the window.
     case answer
-    /// The account, or the confirmation that it is stored: ``PairingProtocol/transferTime``.
+    /// The account, or the confirmation that it is stored: ``PairingProtocol/transferTimeout``.
     case transfer
     /// Nothing, because the session has ended.
     case nothing

@@ -6,10 +6,10 @@ package import Timing
 /// the window ends. A plain value; time is a parameter.
 ///
 /// Only a wrong proof of the code counts as a guess. A client that sends garbage, stops halfway or
-/// floods can neither end the code nor delay it, because each new session evicts the oldest session
-/// of the busiest source. Sessions with the link are counted separately, so a flood does not affect
-/// them. At most one session is verified at a time, and at most ``maxGuesses`` wrong proofs are
-/// ever verified. Diagram: `docs/state-machines/pairing.md`.
+/// floods can neither end the code nor delay it, because a new session beyond ``maxSessions``
+/// evicts the oldest session of the busiest source. Sessions with the link are counted separately,
+/// so a flood does not affect them. At most one session is verified at a time, and at most
+/// ``maxGuesses`` wrong proofs are ever verified. Diagram: `docs/state-machines/pairing.md`.
 package struct PairingWindow: Sendable {
     /// Identifies one connection in the window. Never reused within it.
     package typealias SessionID = UInt64
@@ -59,7 +59,8 @@ package struct PairingWindow: Sendable {
     private var tokens = SeenTokens()
     private var nextID: SessionID = 0
 
-    /// Opens a window for ``PairingProtocol/windowTime``, with digits if `attempts` permits them.
+    /// Opens a window for ``PairingProtocol/windowLifetime``, with digits if `attempts` permits
+    /// them.
     package init(attempts: PairingAttemptLimiter, now: MonotonicInstant) {
         end = now + PairingProtocol.windowLifetime
         offersDigits = attempts.offersDigits(at: now)

@@ -15,7 +15,7 @@ package struct Announcement: Sendable, Equatable {
     /// The kind of device, for the badge.
     package let kind: DeviceKind
 
-    /// The reason why the device is leaving; nil if it is not. All its offers then become void.
+    /// The reason why the device is leaving, which voids all its offers; nil if it is not leaving.
     package let farewell: Farewell?
 
     /// True if there are more offers than listed. The rest must be fetched over a connection.

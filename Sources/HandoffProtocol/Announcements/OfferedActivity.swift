@@ -62,6 +62,7 @@ package struct OfferedActivity: Sendable {
 }
 
 extension OfferedActivity: Hashable {
+    /// Compares all fields, texts as bytes.
     package static func == (left: OfferedActivity, right: OfferedActivity) -> Bool {
         left.hasSameContent(as: right) && left.age == right.age
     }

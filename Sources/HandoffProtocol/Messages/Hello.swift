@@ -38,7 +38,7 @@ package struct Hello: Sendable, Equatable {
     /// unchanged; nil if the program does not send it.
     package let listSeq: UInt32?
 
-    /// The reason why the sender is leaving; nil if it is not. Its offers then become void.
+    /// The reason why the sender is leaving, which voids its offers; nil if it is not leaving.
     package let farewell: Farewell?
 
     /// Identifies the current epoch of the sender's roster, if the sender has its key: the first 8

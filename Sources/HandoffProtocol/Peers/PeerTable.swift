@@ -167,7 +167,7 @@ package struct PeerTable: Sendable {
         return [.gone(id, reason)]
     }
 
-    /// Removes every device that is not in `live`, including its records. Call it after each change
+    /// Removes every device that is not in `live`, including its trace. Call it after each change
     /// of the roster.
     package mutating func retain(_ live: Set<DeviceID>) -> [PeerChange] {
         let leaving = peers.keys.filter { !live.contains($0) }.sorted()

@@ -79,7 +79,7 @@ extension AccountStore {
             completion(
                 result.flatMap { state in
                     guard let epoch = state?.epoch else { return .failure(Refusal.noAccount) }
-                    log.notice("A new account key is in use", ["reason": "asked for", "epoch": "\(epoch)"])
+                    log.notice("A new account key is in use", ["reason": "requested", "epoch": "\(epoch)"])
                     return .success(UInt64(epoch))
                 })
         }

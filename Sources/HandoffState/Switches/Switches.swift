@@ -55,7 +55,8 @@ package struct Switches: Sendable, Equatable {
 
     /// The longest duration that can be given, in seconds: a year.
     package static let longest = 366.0 * 86_400
-    /// Maximum number of entries: twice the number of devices in an account.
+    /// Maximum number of entries: twice the 512 for both directions of 256 devices, the most that
+    /// an account can have.
     static let maxPlaces = 1024
     /// Maximum interval between checks of the wall clock, which may have been set.
     static let maxWait = Duration.seconds(30)

@@ -24,7 +24,7 @@ package final class SourceFile: Sendable {
     /// - Throws: `unreadable`, or `name` for a name that is too long.
     package init(_ path: String, name: String? = nil, shownAs shown: String? = nil) throws(TransferFailure) {
         if let name, name.utf8.count > TransferLimits.name {
-            throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)): its name is longer than 255 bytes")
+            throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)) under a name of more than 255 bytes")
         }
         isInput = path == "-"
         self.path = isInput ? "standard input" : VisibleText.escape(shown ?? path)

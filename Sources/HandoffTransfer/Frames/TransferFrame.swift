@@ -33,7 +33,8 @@ package struct TransferHave: Hashable, Sendable {
     /// zeros between them.
     package var supportsHoles = false
 
-    /// Returns nil if exactly one of offset and digest is absent, or a number is out of range.
+    /// Returns nil if only one of offset and digest states that a part exists, or a number is out
+    /// of range.
     package init?(offset: Int64, digest: ContentDigest?, lastBytes: Int64 = 0) {
         guard (0...TransferLimits.size).contains(offset), (offset > 0) == (digest != nil) else { return nil }
         guard (0...TransferLimits.size).contains(lastBytes), offset > 0 || lastBytes == 0 else { return nil }

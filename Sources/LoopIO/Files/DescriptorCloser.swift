@@ -8,8 +8,8 @@ import Glibc
 /// blocking close delays only descriptors of the same source. The closer is shared by the process,
 /// because a descriptor can lose its last owner anywhere.
 package enum DescriptorCloser {
-    /// The maximum number of waiting descriptors of a source. One message can carry up to 253
-    /// descriptors.
+    /// The number of waiting descriptors of a source from which on no more of it are accepted. The
+    /// next message may still add up to 253.
     package static let limitPerSource = 64
     /// The same limit for all sources together. Each waiting descriptor counts towards the files
     /// that this process may have open.

@@ -47,9 +47,9 @@ package final class FolderWatch {
     /// Replaces the set of watched folders. Folders that do not exist or are not readable are
     /// skipped.
     ///
-    /// - Returns: true if the owner must read the folders again: a newly watched folder may have
-    ///   changed before, and a folder may have been removed since it was last read, together with
-    ///   the report of its removal.
+    /// - Returns: true if the owner must read the folders again: because a folder is newly watched
+    ///   and may have changed in the meantime, or because one has been removed since it was last
+    ///   read, together with the report of its removal.
     package func setFolders(_ wanted: [String: Interest]) -> Bool {
         var isNew = false
         var present: [String: Int32] = [:]

@@ -8,6 +8,7 @@ package struct PlainFile: Sendable {
         /// The file system and the file's inode number in it.
         let device: UInt64
         let inode: UInt64
+        /// The size in bytes.
         let size: Int64
         /// The time of the last change of content, name or mode, in nanoseconds since 1970.
         /// Programs cannot set it.
