@@ -49,7 +49,7 @@ extension Peers {
     package func refusal(of device: DeviceID) -> HandoffFailure? {
         guard accountStore.snapshot.isCurrent else { return .accountKeyMissing(device: name) }
         guard accountStore.snapshot.peerKey(device) != nil else {
-            return .rejected(device: name, cause: "the device that asks is no member of its account")
+            return .rejected(device: name, cause: "the requesting device is not a member of its account")
         }
         return nil
     }

@@ -43,7 +43,7 @@ final class PeerAdmission: GateListenerDelegate {
     func stop() {
         gate?.close()
         gate = nil
-        for connection in unproved.values { connection.close("the daemon stops") }
+        for connection in unproved.values { connection.close("the daemon is stopping") }
         unproved.removeAll()
     }
 
@@ -94,7 +94,7 @@ final class PeerAdmission: GateListenerDelegate {
                     case .keyHolder: [:]
                     }
                 peers.log.notice(
-                    "A device was refused since it follows an earlier version of the protocol: update it", caller)
+                    "A device with an earlier version of the protocol was refused; update Handoff there", caller)
             }
         }
     }
@@ -106,14 +106,14 @@ final class PeerAdmission: GateListenerDelegate {
         // Otherwise, the holder of a key that opens the gate could open any number of connections.
         // An honest handshake takes milliseconds.
         if unproved.count >= Self.maxUnproved, let oldest = unproved.keys.min() {
-            unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
+            unproved.removeValue(forKey: oldest)?.close("too many connections have not proved a key")
         }
         unproved[id] = connection
         // Weak because the gate may be ending from inside a handler while the daemon stops.
         connection.onOpen = { [weak self, weak connection] key in
             guard let self, let connection else { return }
             unproved[id] = nil
-            guard let key else { return connection.close("it has proved no key") }
+            guard let key else { return connection.close("the client has not proved a key") }
             if connection.isForStream {
                 acceptStream(connection, from: key)
             } else {
@@ -132,7 +132,7 @@ final class PeerAdmission: GateListenerDelegate {
         let device = DeviceID(key)
         let snapshot = peers.accountStore.snapshot
         guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
-            return connection.close("only members open streams")
+            return connection.close("only members may open streams")
         }
         peers.log.debug("Connection of a stream is open", ["device": device.short, "group": connection.group])
         peers.delegate?.acceptStream(connection, from: device)

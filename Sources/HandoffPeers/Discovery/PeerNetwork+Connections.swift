@@ -89,7 +89,7 @@ extension PeerNetwork {
         let isKnown = table[link.device] != nil
         takeHello(hello, over: link)
         table.connectionOpened(link.device)
-        if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
+        if !isKnown { log.info("Device is online", ["device": link.device.short, "via": "connection"]) }
         perform(machine.connected(link.device, peers: table, at: now))
     }
 

@@ -78,7 +78,7 @@ extension PeerNetwork {
         let actions = machine.receivedAdvert(
             announcement, label: label, arrival: arrival, reception: reception, peers: table, at: now)
         if !isKnown, table[announcement.deviceID] != nil {
-            log.info("Device is there", ["device": announcement.deviceID.short, "via": "advert"])
+            log.info("Device is online", ["device": announcement.deviceID.short, "via": "advert"])
         }
         perform(actions)
         handle(reception.changes)

@@ -23,7 +23,7 @@ extension PeerNetwork {
             perform(machine.instanceRemoved(id, peers: table, at: now))
         case .conflict(let instance):
             guard publishedLabel?.instanceName == instance, beacons.mayRenewAfterConflict() else { return }
-            log.notice("Our service name was taken; choosing another")
+            log.notice("The service name is already in use; choosing another one")
             renewLabel()
         case .networkChanged:
             routes.removeAll()
@@ -141,7 +141,7 @@ extension PeerNetwork {
             announcement, label: label, instance: service.instance, addresses: addresses, isTimely: isTimely,
             freshUntil: opened.period.validity(at: moment.unixSeconds).map { now + .seconds($0) }, at: now)
         guard reception != .own, let peer = table[announcement.deviceID] else { return }
-        if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
+        if !isKnown { log.info("Device is online", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
         if !hadAddresses { peers?.sync.consider(peer) }

@@ -356,7 +356,7 @@ final class PeerNetwork {
     func fallSilent() {
         guard !isCloned else { return }
         isCloned = true
-        log.error("Another machine runs with this device's identity; nothing is advertised until one of them is reset")
+        log.error("Another machine runs with this device's identity; nothing is announced until one of them is reset")
         beacons.withdraw()
     }
 
@@ -398,7 +398,7 @@ final class PeerNetwork {
                 changed.insert(id)
                 machine.forget(id)
                 machine.lost(id, peers: table, at: now)
-                log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
+                log.info("Device is offline", ["device": id.short, "reason": "\(reason)"])
             }
         }
         if !changed.isEmpty { peers?.devicesChanged(changed) }

@@ -121,7 +121,7 @@ final class LinkPool {
         if let warm { return warm }
         let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
         guard !ways.isEmpty else {
-            log.debug("There is no way to a device", ["device": device.short])
+            log.debug("No route to a device is known", ["device": device.short])
             return nil
         }
         guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
@@ -236,7 +236,7 @@ final class LinkPool {
             dials[id] = nil
             guard case .success(let connection) = result else { return }
             connection.send([Frame(.statements, peers?.sync.removalStatements ?? [])])
-            connection.close("it is removed")
+            connection.close("the device was removed")
         }
     }
 
@@ -256,7 +256,7 @@ final class LinkPool {
         let isLive = snapshot.admits(key)
         // The set of live devices may have changed since the handshake began.
         guard !isStopped, !isSilent, isLive || snapshot.mayIntroduce(key), makeRoom(for: device) else {
-            return connection.close("the device is not live, or has enough connections")
+            return connection.close("the device is not live, or has too many connections")
         }
         let isWithinLimits =
             isLive
@@ -264,7 +264,7 @@ final class LinkPool {
             : all.count(where: \.isIntroducing) < Self.maxIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
-            return connection.close("this device is no member of an account")
+            return connection.close("this device is not a member of an account")
         }
         link.attach(connection, statements: nil)
     }

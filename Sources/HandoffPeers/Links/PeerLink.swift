@@ -112,7 +112,7 @@ package final class PeerLink {
     /// - Parameter statements: the statements of the local roster that the other side probably
     ///   lacks.
     func attach(_ connection: PeerConnection, statements: [UInt8]?) {
-        guard !hasEnded else { return connection.close("nobody needs it any more") }
+        guard !hasEnded else { return connection.close("it is no longer needed") }
         dial = nil
         patience = nil
         self.connection = connection

@@ -77,7 +77,7 @@ final class RosterSync {
     /// The statements that notify a removed device. They contain nothing else.
     var removalStatements: [UInt8] { StatementList.encode(accountStore.state?.roster.removals ?? []) }
 
-    // MARK: - Telling
+    // MARK: - Sending
 
     /// Applies a change of the local roster or epoch. The changes made by this device, and the
     /// admission of the devices that it introduces, are sent to all others immediately. A change
@@ -189,7 +189,7 @@ final class RosterSync {
         records[device].exchange.timer = nil
     }
 
-    // MARK: - Trying again
+    // MARK: - Retrying
 
     /// Returns the delay before this device calls about a difference that both may have noticed.
     private func turn(_ device: DeviceID) -> Duration {
@@ -277,7 +277,7 @@ final class RosterSync {
             records[device].isIntroducing = true
             accountStore.introduce(key, statements) { [self] isMember in
                 records[device].isIntroducing = false
-                log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
+                log.info(isMember ? "A new device was introduced" : "An unknown device was refused", ["device": device.short])
                 done(isMember ? .live : .notLive)
             }
         }

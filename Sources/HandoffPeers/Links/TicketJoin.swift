@@ -52,18 +52,18 @@ final class TicketJoin {
     /// The missing condition for this device to join, as text for the user.
     var missing: String {
         if pool.all.contains(where: { $0.isEstablished }) {
-            return "a member has answered, and has not handed over the account key yet"
+            return "a member has answered but has not sent the account key yet"
         }
         if !records.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
-            return "a member is in reach, and has not let this device in yet"
+            return "a member is online but has not admitted this device yet"
         }
         if network.strangers.isEmpty {
             return
-                "no device with Handoff is seen on this network: switch on a device that was in the account when the file was made"
+                "no device with Handoff is visible on this network: start a device that was in the account when the file was exported"
         }
         return """
-            no device that is seen on this network waits for this file: it was used or closed before, or none of those that \
-            were in the account when the file was made is on
+            no device that is visible on this network accepts this file: the file was already used or revoked, or no device \
+            that was in the account when the file was exported is online
             """
     }
 

@@ -89,7 +89,7 @@ final class PeerClient {
             completion(
                 result.flatMap { answer in
                     guard let ticket = answer["ticket"]?.string.flatMap({ StreamID(hex: $0) }) else {
-                        return .failure(.peerUnreachable(device: name, cause: "it gave no ticket"))
+                        return .failure(.peerUnreachable(device: name, cause: "it issued no ticket"))
                     }
                     return .success(ticket.bytes)
                 })
