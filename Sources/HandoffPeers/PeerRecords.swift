@@ -67,7 +67,6 @@ package final class PeerRecords {
     /// The epoch in force here; nil while this device lacks its key.
     private var epoch: Fingerprint?
 
-    /// Creates the records of an account without members.
     package init() {}
 
     /// The record of a device. The record of a device that is not a member has the shared limiter.
@@ -121,7 +120,7 @@ package final class PeerRecords {
         for device in records.keys { change(&self[device]) }
     }
 
-    /// Counts one more signed advert of a device. Returns true if it is within the limit.
+    /// Counts a signed advert of a device. Returns true if it is within the limit.
     package func admitAdvert(of device: DeviceID, at now: MonotonicInstant) -> Bool {
         self[device].limiter.admitAdvert(at: now) == .admit
     }

@@ -27,7 +27,7 @@ extension Peers {
     /// The configured addresses, each with the device that answered there.
     package var configuredAddresses: [(address: StaticAddress, device: DeviceID?)] { staticPeers.addresses }
 
-    /// The reason why this device has not joined the account of its file yet, as text for the user.
+    /// The reason why this device has not joined the account of its file yet, for people.
     package var missingToJoin: String { joining.missing }
 
     /// Returns true if an established link to the device exists.
@@ -36,8 +36,8 @@ extension Peers {
     /// Returns the device as the origin or the receiver of an activity.
     package func origin(of device: DeviceID) -> Origin { network.origin(of: device) }
 
-    /// Returns the time at which a device announced that it was going to sleep, in seconds since
-    /// 1970; nil if it is not known to be asleep.
+    /// The time at which a device announced that it goes to sleep, in seconds since 1970; nil if it
+    /// is not known to be asleep.
     package func asleepSince(_ device: DeviceID) -> UInt64? { client.asleepSince(device) }
 
     /// Returns the failure of a request to a device that is asleep; nil if it is not known to be

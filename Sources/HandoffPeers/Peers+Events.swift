@@ -13,7 +13,7 @@ extension Peers {
 
     // MARK: - Events of links
 
-    /// Handles the establishment of a link: both sides have accepted each other.
+    /// Handles a link on which both sides have accepted each other.
     func established(_ link: PeerLink, _ hello: Hello) {
         // The connections of a removed device were closed. If one was missed, it ends here.
         guard accountStore.snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }

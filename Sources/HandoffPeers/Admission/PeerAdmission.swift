@@ -15,24 +15,21 @@ final class PeerAdmission: GateListenerDelegate {
     /// The limit of hashes spent on callers: per second a tenth of a processor's time, and in one
     /// burst as many as take a millisecond.
     private static let maxHashes = (perSecond: UInt64(100_000), atOnce: UInt64(1000))
-    /// The maximum number of connections that have not proved their key yet.
+    /// The maximum number of connections without proof of their key.
     private static let maxUnproved = 64
 
     private unowned let peers: Peers
     private var gate: GateListener?
     private var hashes = RateLimit(perSecond: maxHashes.perSecond, burst: maxHashes.atOnce)
     private let storage: StaticCallStorage
-    /// Limits the searches for the member that follows an earlier draft of the protocol. Each
-    /// search costs a hash for every member and label.
+    /// Limits the searches for a member that follows an earlier draft of the protocol. Each costs a
+    /// hash for every member and label.
     private var searches = RateLimit(every: .seconds(10), burst: 1)
-    /// The connections behind the gate whose client has not proved its key yet, by number. The
-    /// numbers ascend in the order of arrival.
+    /// Connections behind the gate whose client has not proved its key yet, by ascending number.
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
 
-    /// Accepts connections from now on.
-    ///
-    /// - Parameter descriptor: a listening TCP socket.
+    /// - Parameter descriptor: a listening TCP socket. Connections are accepted from now on.
     init(_ descriptor: consuming Descriptor, context: TLSContext, peers: Peers) throws {
         self.peers = peers
         storage = StaticCallStorage(peers)
@@ -99,7 +96,7 @@ final class PeerAdmission: GateListenerDelegate {
         }
     }
 
-    /// Keeps a connection whose client has passed the gate until it has proved its key.
+    /// Keeps a connection that has passed the gate until its client has proved its key.
     func passed(_ connection: PeerConnection) {
         let id = nextUnproved
         nextUnproved &+= 1
@@ -126,8 +123,8 @@ final class PeerAdmission: GateListenerDelegate {
         }
     }
 
-    /// Accepts a connection for a stream whose client has passed the gate and proved its key. Only
-    /// a member that holds the key in force may open one.
+    /// Accepts a connection for a stream whose client has proved its key: only of a member that
+    /// holds the key in force.
     private func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
         let snapshot = peers.accountStore.snapshot

@@ -6,7 +6,7 @@ import LoopIO
 /// restart. Lives on the daemon's loop.
 ///
 /// A call does not wait for the disk. If the daemon is killed within these milliseconds, the last
-/// call can open the gate once more.
+/// call opens once more.
 final class StaticCallStorage {
     private unowned let peers: Peers
     private var stored: UInt64 = 0
@@ -16,8 +16,7 @@ final class StaticCallStorage {
         self.peers = peers
     }
 
-    /// Stores the calls if there are later ones. Calls that arrive during a write are stored
-    /// together afterwards.
+    /// Stores later calls. Those that arrive during a write are stored together afterwards.
     func update() {
         let calls = peers.network.labels.staticCalls
         guard calls.version != stored, !isStoring else { return }

@@ -3,14 +3,12 @@ import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 
-/// The state that this device announces to the others, in one sequence for adverts and beacons.
-/// Plain values.
+/// The state that this device announces, in one sequence for adverts and beacons. Plain values.
 ///
-/// Every change of the content of either one raises the sequence number. Each announcement is
-/// signed once for all devices that receive the same content. A device to which activities are
-/// offered individually receives more under the same number.
+/// Every change of either content raises the number. Each announcement is signed once for all
+/// devices that receive the same content. A device with individual offers receives more under the
+/// same number.
 struct Announcer {
-    /// The announcing device and its port.
     struct Speaker {
         let deviceID: DeviceID
         let key: SigningKey
@@ -25,32 +23,30 @@ struct Announcer {
         }
     }
 
-    /// The announced content.
     struct News: Equatable {
         var label: Label
-        /// Included in any announcement. A change alone causes none, because rosters are kept equal
-        /// over connections.
+        /// Included in any announcement. A change alone causes none: rosters are kept equal over
+        /// connections.
         var rosterDigest: [UInt8]
         var farewell: Farewell?
-        /// Includes the activities that are offered to one device only.
+        /// Includes activities that are offered to one device only.
         var activities: [OfferedActivity]
 
-        /// The activities that are announced to all devices.
         var forAll: [OfferedActivity] { activities.filter { $0.recipient == nil } }
 
-        /// Returns true if the activities are the same. A difference of ages alone does not count.
+        /// Returns true if the activities are the same, except for their ages.
         func offersSame(as other: News) -> Bool {
             farewell == other.farewell && activities.count == other.activities.count
                 && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
-        /// Returns true if the two contents are the same for the other devices.
+        /// Returns true if the two are the same for the other devices.
         static func == (left: News, right: News) -> Bool {
             left.label == right.label && left.offersSame(as: right)
         }
     }
 
-    /// The kind of a change between two announcements.
+    /// The kind of a change.
     enum Novelty {
         /// The activities or their receivers have changed, or this device leaves.
         case offers
@@ -60,7 +56,7 @@ struct Announcer {
 
     private var speaker: Speaker
     private let grease: Grease.Rate
-    /// The generation and the sequence number of the last announcement.
+    /// The generation and sequence number of the last announcement.
     private(set) var position: Position
     /// The sequence number of the change since which the activities are the same.
     private(set) var listSeq: UInt32 = 0
@@ -73,12 +69,12 @@ struct Announcer {
         position = Position(boot: boot, seq: 0)
     }
 
-    /// Updates the content to announce.
+    /// Updates the announced content.
     ///
-    /// - Parameter renewed: announces the content under a new number even if it is unchanged,
-    ///   because the announcement would expire or because its receivers have changed.
-    /// - Returns: the kind of the change; nil if nothing has changed. Then there is neither a new
-    ///   number nor a new signature.
+    /// - Parameter renewed: announces under a new number even without a change, because the
+    ///   announcement would expire or has other receivers.
+    /// - Returns: the kind of the change; nil without a change. Then there is no new number or
+    ///   signature.
     mutating func say(_ news: News, renewed: Novelty? = nil) throws -> Novelty? {
         guard renewed != nil || news != self.news else { return nil }
         let offersSame = self.news.map(news.offersSame) ?? false
@@ -105,8 +101,8 @@ struct Announcer {
         }
     }
 
-    /// Returns the announcement for one device, under the same number, with the activities that are
-    /// offered only to it.
+    /// Returns the announcement for one device, with the activities offered only to it, under the
+    /// same number.
     func advert(for device: DeviceID) throws -> SignedAdvert? {
         guard let news, news.activities.contains(where: { $0.recipient == device }) else { return advert }
         return try announcement(news.activities.filter { $0.isMeant(for: device) }).map {
@@ -114,8 +110,8 @@ struct Announcer {
         }
     }
 
-    /// Returns at random a reserved string to add to a record. The record of a device that is
-    /// joining has it too, so that it looks like others.
+    /// Returns at random a reserved string to add to a record. A joining device adds it too, so
+    /// that its record looks like others.
     func reservedStrings() -> [[UInt8]] { grease.draw().map { [$0.string] } ?? [] }
 
     /// The inputs from which a record is sealed.
@@ -128,7 +124,7 @@ struct Announcer {
         let places: [Marks.Place]
     }
 
-    /// Returns the text of the beacon for the last announced content, newly signed and sealed.
+    /// Returns the text of the beacon for the last content, newly signed and sealed.
     ///
     /// - Parameter listsActivities: false leaves the activities to adverts and connections.
     func beacon(_ sealing: Sealing, listsActivities: Bool) throws -> [[UInt8]]? {
@@ -145,7 +141,7 @@ struct Announcer {
         }
     }
 
-    /// Signs the same content again under the same number, with current ages, for a device that is
+    /// Signs the same content again under the same number with current ages, for a device that is
     /// greeted late.
     mutating func refreshAges(_ activities: [OfferedActivity]) throws {
         guard var news, news.farewell == nil else { return }
@@ -156,14 +152,14 @@ struct Announcer {
     }
 
     /// Returns the announcement for a device that receives no activities. It has the same number,
-    /// so that no other announcement with that number takes precedence.
+    /// so that no other one takes precedence with it.
     func emptyAdvert() throws -> SignedAdvert? {
         guard let news else { return nil }
         return try announcement([]).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
     }
 
-    /// Restarts the sequence in a greater generation, because another device has received a greater
-    /// one than the local one.
+    /// Restarts in a greater generation, because another device has received a greater one than the
+    /// local one.
     mutating func restart(boot: UInt64) {
         position = Position(boot: boot, seq: 0)
         listSeq = 0
@@ -171,13 +167,11 @@ struct Announcer {
         advert = nil
     }
 
-    /// The announced kind of this machine.
     var kind: DeviceKind { speaker.kind }
 
-    /// The announced port.
     var port: UInt16 { speaker.port }
 
-    /// Sets the kind of this machine. It must be announced again afterwards.
+    /// Sets the kind of this machine, which must then be announced again.
     mutating func setKind(_ kind: DeviceKind) {
         speaker.kind = kind
     }
@@ -199,8 +193,7 @@ struct Announcer {
         return announcement
     }
 
-    /// Returns the next position. Four thousand million numbers are enough for more than a century
-    /// of changes; even so, the number never wraps.
+    /// Four thousand million changes take more than a century. Even so, the number never wraps.
     private static func next(_ position: Position) -> Position {
         position.seq == .max
             ? Position(boot: position.boot &+ 1, seq: 0) : Position(boot: position.boot, seq: position.seq + 1)

@@ -6,25 +6,25 @@ import HandoffProtocol
 import LoopIO
 import Timing
 
-/// Publishes the beacon in mDNS, at a limited rate, and always publishes the last state. Lives on
-/// the daemon's loop.
+/// Publishes the beacon in mDNS, at a limited rate, and always the last state. Lives on the
+/// daemon's loop.
 ///
 /// From five updates a second on, Avahi falls silent for seconds without an error. Each update also
-/// shows everyone on the link that something changed, so a random delay hides the exact time.
+/// shows every host on the link that something changed, so a random delay hides when.
 final class BeaconPublisher {
     /// The minimum time between two renewals.
     static let spacing = Duration.seconds(2)
-    /// The minimum time between two renewals if another device waits for the beacon.
+    /// The same if another device waits for it.
     static let awaitedSpacing = Duration.milliseconds(500)
     /// The maximum random delay of a renewal.
     static let delay = Duration.seconds(1)
-    /// The delays from the first record under a label to its unconditional renewals. By then the
-    /// record echoes the records that were found, to devices whose clocks differ. If finding a
-    /// record caused a renewal, any host that repeats an old record would see whose record this
-    /// device recognizes.
+    /// The delays from the first record under a label to its unconditional renewals. By then it
+    /// echoes the records that were found, to devices whose clocks differ. If finding a record
+    /// caused a renewal, any host that repeats an old record would see whose record this device
+    /// recognizes.
     static let firstRenewals = [Duration.seconds(1), .seconds(3)]
-    /// The time from one renewal to the next after that, unless it was renewed in between. It keeps
-    /// the period of the record current, and its salt at most a few minutes old.
+    /// The time to the next renewal after that. It keeps the period current, and the salt at most a
+    /// few minutes old.
     static let renewal = AdvertMachine.renewal
     static let slowRenewal = AdvertMachine.slowRenewal
 
@@ -35,7 +35,7 @@ final class BeaconPublisher {
     private var host = ""
     private var lastPublished: MonotonicInstant?
     private var timer: LoopTimer?
-    /// The times at which the record is renewed unconditionally, earliest first.
+    /// The times of the unconditional renewals, earliest first.
     private var due: [MonotonicInstant] = []
     private var renewalTimer: LoopTimer?
     /// True to seal records as rarely as possible.
@@ -65,14 +65,13 @@ final class BeaconPublisher {
         lastPublished = nil
     }
 
-    /// Immediately replaces the record that the former keys open. The new record is not the first
-    /// one under its label, so the times at which records are sealed stay the same.
+    /// Immediately replaces the record that the former keys open. It is not the first one under its
+    /// label, so the times at which records are sealed stay the same.
     func keysChanged() {
         publish()
     }
 
-    /// Publishes changed content of the beacon soon, or immediately if it is the first one under
-    /// its label.
+    /// Renews the beacon soon, or immediately if it is the first one under its label.
     ///
     /// - Parameter isAwaited: true if another device waits for it. Then there is no random delay.
     func changed(isAwaited: Bool = false) {
@@ -84,7 +83,6 @@ final class BeaconPublisher {
         timer = loop.timer(after: earliest + blur, accuracy: .milliseconds(100)) { [unowned self] in publish() }
     }
 
-    /// Withdraws the record.
     func withdraw() {
         timer = nil
         renewalTimer = nil
@@ -92,8 +90,8 @@ final class BeaconPublisher {
         discovery.publish(nil)
     }
 
-    /// Returns true if a new name may be chosen after a conflict now. The limit keeps a host that
-    /// provokes conflicts from keeping this device busy.
+    /// Returns true if a new name may be chosen after a conflict now. A host that provokes
+    /// conflicts must not keep this device busy.
     func mayRenewAfterConflict() -> Bool {
         let now = loop.now
         if let lastConflict {

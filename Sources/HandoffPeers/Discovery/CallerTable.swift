@@ -3,20 +3,18 @@ import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// Finds the one party whose key a token may be made with, by the hint in front of the token. Plain
+/// Finds the one party whose key a token may be made with, by the hint in front of it. Plain
 /// values.
 ///
-/// The work per caller does not depend on the number of members: the hints of all members under
-/// each label are hashed when labels, members or tickets change, and only looked up for a caller.
+/// The work does not depend on the number of members: their hints under each label are hashed when
+/// labels, members or tickets change, and only looked up for a caller.
 package struct CallerTable {
-    /// The gate keys of the parties.
     private(set) var keys: [Party: SecretBytes] = [:]
     private var devices: [UInt64: Party] = [:]
     /// The parties by label and hint.
     private var hinted: [Label: [UInt64: Party]] = [:]
     private var accountID: AccountID?
 
-    /// Creates a table without parties.
     package init() {}
 
     /// Updates the parties, and the labels under which they may call.

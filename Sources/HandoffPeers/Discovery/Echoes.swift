@@ -7,11 +7,11 @@ package import Timing
 /// A salt is random and was unknown before its record was sealed, so a record that echoes it is
 /// younger.
 package struct Echoes {
-    /// The time for which an echo of a salt counts after that salt's record was sealed, and for
-    /// which a salt is echoed. Records are sealed again every 4 minutes, or every 8 to save power.
+    /// The time for which an echo of a salt counts after its record was sealed, and for which a
+    /// salt is echoed. Records are sealed again every 4 minutes, or every 8 to save power.
     package static let lifetime = Duration.seconds(600)
-    /// The maximum number of salts of this device that are remembered: more than it seals while the
-    /// record of another device is in transit.
+    /// The maximum number of own salts that are remembered: more than are used while the record of
+    /// another device is in transit.
     package static let maxOwn = 32
 
     private struct Salt {
@@ -19,14 +19,14 @@ package struct Echoes {
         let expires: MonotonicInstant
     }
 
-    /// The salts of the records that this device has sealed, newest last.
+    /// Salts of the records that this device has sealed, newest last.
     private var own: [Salt] = []
-    /// The salts of records that were not fresh by this device's clock, newest last.
+    /// Salts of records that were not fresh by this device's clock, newest last.
     private var foreign: [PairwiseSecret: [Salt]] = [:]
 
     package init() {}
 
-    /// Notes the salt of a record that this device has sealed.
+    /// Notes the salt of a record of this device.
     package mutating func sealed(_ salt: [UInt8], at now: MonotonicInstant) {
         own.append(Salt(bytes: salt, expires: now.advanced(by: Self.lifetime)))
         own.removeFirst(max(0, own.count - Self.maxOwn))
@@ -37,13 +37,13 @@ package struct Echoes {
         own.filter { now < $0.expires }.map(\.bytes)
     }
 
-    /// Returns the time until which an echo of a salt counts; nil if it does not count.
+    /// Returns the time until which an echo of a salt counts; nil if it does not.
     package func expiry(of salt: [UInt8]) -> MonotonicInstant? {
         own.last { $0.bytes == salt }?.expires
     }
 
-    /// Notes the salt of a record of a party that was not fresh by this device's clock. The salt is
-    /// echoed. If there are too many, the oldest one is dropped.
+    /// Notes the salt of a record that was not fresh by this device's clock, in order to echo it.
+    /// Of too many salts, the oldest one is dropped.
     ///
     /// - Returns: true if the salt is new.
     @discardableResult
@@ -56,7 +56,7 @@ package struct Echoes {
         return isNew
     }
 
-    /// Drops the salts of a party whose clock agrees with this device's: it needs no echo.
+    /// Drops the salts of a party whose clock agrees with this device's.
     package mutating func forget(_ secret: PairwiseSecret) {
         foreign[secret] = nil
     }

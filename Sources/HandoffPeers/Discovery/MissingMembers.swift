@@ -6,17 +6,16 @@ package import LoopIO
 package import Timing
 
 /// The members from which nothing was received in the present epoch, and the marks by which they
-/// and this device find each other nevertheless. Plain values.
+/// and this device still find each other. Plain values.
 ///
-/// A member in another epoch does not recognize the local label, and this device does not recognize
-/// the member's. Each such member gets a mark beside the beacon, and a reader of a foreign record
-/// looks for a mark for itself. The holder of an open ticket gets a mark too. A mark counts for one
-/// address of the record, and only while it is fresh: a record that another host copies leads
-/// nowhere.
+/// Devices in different epochs do not recognize each other's labels. Each missing member gets a
+/// mark beside the beacon, and a reader of a foreign record looks for its own mark. The holder of
+/// an open ticket gets one too. A mark counts for one address of the record, and only while it is
+/// fresh: a record that another host copies leads nowhere.
 package struct MissingMembers {
     /// A member that has left a fresh mark for this device, with the keys of the mark, whether this
-    /// device must introduce itself with them, the addresses of the record that are marked, and the
-    /// time at which the marks expire.
+    /// device must introduce itself with them, the marked addresses of the record, and the time at
+    /// which the marks expire.
     package struct Author {
         package let device: DeviceID
         package let keys: PairwiseKeys
@@ -25,7 +24,7 @@ package struct MissingMembers {
         package let expires: MonotonicInstant
     }
 
-    /// The parts of a record on which marks depend, as they were found.
+    /// The parts of a found record on which marks depend.
     package struct Record: Equatable {
         package let label: Label
         package let marks: Marks
@@ -41,13 +40,12 @@ package struct MissingMembers {
         }
     }
 
-    /// The result of reading the record of an instance.
+    /// The result of reading a record.
     package struct Look {
         /// The member that made the record with a fresh mark for this device.
         package var author: Author?
-        /// True if the holder of an open ticket made the record and echoes one of this device's
-        /// records in it. It waits for an echo of its own record. Only a holder that is online now
-        /// can have made the record.
+        /// True if the holder of an open ticket echoes a record of this device in it, and waits for
+        /// an echo of its own. Only a holder that is online now can have made it.
         package var isAwaited = false
     }
 
@@ -62,8 +60,8 @@ package struct MissingMembers {
         }
     }
 
-    /// The maximum number of addresses of records to read per second. Each costs a hash for every
-    /// member. Records above the limit are read a little later.
+    /// The maximum number of record addresses to read per second. Each costs a hash for every
+    /// member. The rest are read a little later.
     private static let looksPerSecond: UInt64 = 128
     /// The maximum number of places for marks that echoes may take while other marks wait. The
     /// salts of old records that another host repeats must not displace all others.
@@ -89,8 +87,7 @@ package struct MissingMembers {
         self.pairwise = pairwise
     }
 
-    /// Applies a change of the account. In another epoch, nothing has been received from any member
-    /// yet.
+    /// Applies a change of the account. Nothing was received in another epoch yet.
     package mutating func accountChanged(_ snapshot: AccountSnapshot) {
         pairwise.accountChanged(snapshot)
         if snapshot.heldRecord != epoch || snapshot.accountID != accountID { heard = [] }
@@ -105,29 +102,29 @@ package struct MissingMembers {
         echoes.retain { [pairwise] in pairwise.keys(of: $0) != nil }
     }
 
-    /// Returns true if something was received from a member in the present epoch.
+    /// Returns true if a member was received in the present epoch.
     func hasHeard(_ device: DeviceID) -> Bool { heard.contains(device) }
 
-    /// Notes that a member has proved that it holds the key of the present epoch, by sealed content
-    /// or over its connection.
+    /// Notes that a member has proved the key of the present epoch, by sealed content or over its
+    /// connection.
     mutating func heard(_ device: DeviceID) {
         if others.contains(device) { heard.insert(device) }
     }
 
     // MARK: - Writing
 
-    /// Notes the salt of a record that this device seals. Others may echo it.
+    /// Notes the salt of a record of this device, of which others may return an echo.
     package mutating func sealed(_ salt: [UInt8], at now: MonotonicInstant) {
         echoes.sealed(salt, at: now)
     }
 
     /// Returns the marks of the next record: echoes for the parties whose clocks differ, and marks
-    /// for missing members and open tickets, chosen at random if there are too many. A device that
-    /// is joining only echoes, because it accepts no calls.
+    /// for missing members and open tickets; a random choice if there are too many. A joining
+    /// device only echoes: it accepts no calls.
     ///
     /// - Parameters:
-    ///   - endpoints: the endpoints of this device, as ``Marks/endpoint(_:port:)`` makes them.
-    ///   - known: the online devices. They come last, because they have found this one.
+    ///   - endpoints: those of this device, as ``Marks/endpoint(_:port:)`` makes them.
+    ///   - known: the online devices. They are last, since they have found this one.
     package mutating func places(
         for endpoints: [[UInt8]], known: Set<DeviceID>, at moment: Moment
     ) -> [Marks.Place] {
@@ -136,8 +133,7 @@ package struct MissingMembers {
         let marks = wanted.compactMap { pairwise.keys[$0] }.flatMap { keys in
             endpoints.map { Marks.Place(keys: keys, endpoint: $0, freshness: plain) }
         }
-        // The order is: the newest salt of each party that is not online, then older ones, then all
-        // others.
+        // First the newest salt of each party that is not online, then older ones, then all others.
         var echoed: [[Marks.Place]] = [[], [], []]
         for (secret, salts) in echoes.salts(at: moment.instant) {
             guard let keys = pairwise.keys(of: secret) else { continue }
@@ -152,15 +148,15 @@ package struct MissingMembers {
         let room = max(Marks.places - marks.count, Self.maxEchoPlaces)
         let chosen = echoed.flatMap { $0.shuffled() }.prefix(room)
         // Independent of the echoes: another host can cause those, and must not see that it changes
-        // the times at which records are sealed.
+        // when records are sealed.
         leavesTicketsOut = !tickets.isEmpty && marks.count > Marks.places - Self.maxEchoPlaces
         return Array(chosen) + marks.shuffled().prefix(Marks.places - chosen.count)
     }
 
     // MARK: - Reading
 
-    /// Judges whether the opened sealed record of a party is fresh, by its period or by an echo. A
-    /// record that is not fresh by its period is echoed from now on.
+    /// Judges whether the opened record of a party is fresh, by its period or by an echo. One that
+    /// is not fresh by its period is echoed from now on.
     ///
     /// - Parameter record: nil if the record has no marks.
     package mutating func isFresh(
@@ -182,10 +178,9 @@ package struct MissingMembers {
 
     /// Reads a foreign record.
     ///
-    /// Members from which something was received in this epoch are included, because they may have
-    /// created another epoch since.
+    /// Members received in this epoch are included: they may have created another epoch since.
     ///
-    /// - Throws: `NotNow` if the record must be read again later.
+    /// - Throws: `NotNow` if it must be read again later.
     package mutating func look(
         at instance: String, _ record: Record, at moment: Moment
     ) throws(NotNow) -> Look {
@@ -251,7 +246,7 @@ package struct MissingMembers {
             salts: salts)
     }
 
-    /// Returns the time at which a mark expires; nil for a mark that is not fresh.
+    /// Returns the expiration of a mark; nil if it is not fresh.
     private func expiry(of reading: Marks.Reading, at moment: Moment) -> MonotonicInstant? {
         switch reading {
         case .foreign, .unproved: return nil
@@ -267,7 +262,7 @@ package struct MissingMembers {
         looks.filter { $0.value.author?.device == device }.map(\.key)
     }
 
-    /// Forgets an instance that has ended or exceeds the limit.
+    /// Forgets an instance that has ended or is above the limit.
     mutating func forget(_ instance: String) {
         looks[instance] = nil
     }

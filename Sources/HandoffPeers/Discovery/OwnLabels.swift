@@ -4,7 +4,7 @@ package import HandoffProtocol
 import LoopIO
 package import Timing
 
-/// The labels under which this device is found, and the state of the gate for each. Plain values.
+/// The labels under which this device is found, and the gate for each. Plain values.
 package struct OwnLabels {
     private struct Held {
         let label: Label
@@ -14,17 +14,16 @@ package struct OwnLabels {
         var seen = SeenTokens()
     }
 
-    /// The time for which a former label is still accepted, for mDNS caches and datagrams in
-    /// transit.
+    /// The time for which a former label is accepted, for mDNS caches and datagrams in transit.
     static let overlap = Duration.seconds(120)
-    /// The maximum number of former labels that are accepted at a time. A cable that is pulled and
-    /// plugged in again changes the network several times within seconds, and the other devices
-    /// have received only the first label.
+    /// The maximum number of former labels that are accepted. A cable that is pulled and plugged in
+    /// again changes the network several times within seconds, and the others have received the
+    /// first label only.
     static let maxFormer = 4
-    /// The maximum number of labels that are kept because lost devices may know this one by them.
+    /// The maximum number of labels that are kept for lost devices.
     private static let maxFormerForLost = 16
-    /// The maximum number of labels of this start that are remembered, to distinguish this device's
-    /// own record from that of another machine. They suffice for years.
+    /// The maximum number of remembered labels of this start, to distinguish this device's records
+    /// from those of another machine. They last for years.
     private static let maxRemembered = 65_536
 
     private var present: Held?
@@ -36,7 +35,6 @@ package struct OwnLabels {
     package private(set) var staticCalls: StaticCalls
     private var remembered: Set<Label> = []
 
-    /// Creates a value without labels.
     package init(_ staticCalls: StaticCalls = StaticCalls()) {
         self.staticCalls = staticCalls
     }
@@ -44,7 +42,7 @@ package struct OwnLabels {
     /// The announced label; nil without an account.
     package var label: Label? { present?.label }
 
-    /// True if so many tokens were used under the present label that a new label is due.
+    /// True if so many tokens were used under the present label that it must be renewed.
     package var isWornOut: Bool { present?.seen.isFull ?? false }
 
     /// Returns true if the label was this device's own since its start.
@@ -64,7 +62,7 @@ package struct OwnLabels {
         remembered.insert(label)
     }
 
-    /// Forgets all labels because this device is not a member of an account.
+    /// Forgets all labels: this device is not a member of an account.
     package mutating func clear() {
         present = nil
         former = []
@@ -82,24 +80,23 @@ package struct OwnLabels {
         return [present.label] + former.filter { now < $0.ends }.map(\.held.label)
     }
 
-    /// Returns the former labels under which a new advert of a lost device is accepted, because the
-    /// device may have missed all later labels.
+    /// Returns the former labels under which a new advert of a lost device is accepted: it may have
+    /// missed all later ones.
     func receiversForLost(now: MonotonicInstant) -> [Label] {
         formerForLost.filter { now < $0.ends }.map(\.label)
     }
 
-    /// Returns the maximum number of hashes that judging any caller costs.
+    /// Returns the maximum number of hashes for judging any caller.
     package func hashesPerCaller(now: MonotonicInstant) -> Int {
         // One each for the record, the serial, each hint, and each label including the static one.
         2 + epochs(now: now).count + receivers(now: now).count + 1
     }
 
-    /// Judges the bytes that an unknown caller sent before TLS. On nil, the connection is closed
-    /// without a reply.
+    /// Judges the bytes of an unknown caller before TLS. Nil closes the connection without a reply.
     ///
     /// - Parameters:
-    ///   - callers: finds the party by the hint. A caller that is not a party may use a key of
-    ///     `epoch`, and only an announced label.
+    ///   - callers: finds the party by the hint. Any other caller may use only a key of `epoch` and
+    ///     an announced label.
     ///   - knownBoot: the greatest known generation of a party.
     package mutating func admit(
         _ knock: inout Knock, among callers: CallerTable, epoch: SecretBytes, now: MonotonicInstant,
@@ -110,7 +107,7 @@ package struct OwnLabels {
         let party = callers.party(of: &knock, epochs: epochs(now: now), labels: labels) ?? .keyHolder
         let key = callers.keys[party] ?? epoch
         var called: Label?
-        // Checks all labels, so that the time reveals nothing.
+        // All of them, so that the time reveals nothing.
         for label in labels where knock.isMade(with: key, under: label) { called = label }
         guard let called else { return nil }
         guard called == Gate.staticLabel else { return use(knock.tag, under: called) ? party : nil }
@@ -118,7 +115,7 @@ package struct OwnLabels {
         return staticCalls.admit(serial, of: party, knownBoot: knownBoot(party) ?? 0) ? party : nil
     }
 
-    /// Returns the gate keys of the epochs in which the valid labels were made, each once.
+    /// The gate keys of the epochs of the valid labels, each once.
     private func epochs(now: MonotonicInstant) -> [SecretBytes] {
         let held = (present.map { [$0] } ?? []) + former.filter { now < $0.ends }.map(\.held)
         return held.map(\.gateKey).reduce(into: []) { keys, key in

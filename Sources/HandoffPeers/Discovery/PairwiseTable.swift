@@ -17,10 +17,10 @@ package enum Party: Hashable, Sendable {
 
 /// One of the secrets of this device by which marks are written and read.
 package struct PairwiseSecret: Hashable, Sendable {
-    /// The party that shares it. This device itself is the party of the secret that a copy of its
-    /// state folder has as well.
+    /// The other party; this device itself for the secret that a copy of its state folder has as
+    /// well.
     package let party: Party
-    /// True if the secret belongs to the ticket with which this device is joining, and not to its
+    /// True for the secret of the ticket with which this device is joining, false for that of its
     /// own key.
     package let isIntroduction: Bool
 
@@ -33,15 +33,15 @@ package struct PairwiseSecret: Hashable, Sendable {
 /// The secrets that this device shares with every other member and every open ticket. Plain values;
 /// on the daemon's loop.
 ///
-/// Each is derived once, in about 0.1 ms. A device that is joining with a ticket also shares the
-/// ticket's secrets with the members, because some of them know the device already and some do not.
+/// Each is derived once, in about 0.1 ms. A device that is joining with a ticket shares the
+/// ticket's secrets with the members too: some of them know the device already, and some do not.
 package struct PairwiseTable {
     private let own: SigningKey
     private var accountID: AccountID?
     private var seed: SecretBytes?
-    /// The keys that this device shares by its own key.
+    /// The keys shared by this device's own key.
     package private(set) var keys: [Party: PairwiseKeys] = [:]
-    /// The keys that this device, as the holder of the ticket, shares with each member.
+    /// The keys that this device shares with each member as the holder of the ticket.
     private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
     /// The keys that another machine with this device's identity has as well.
     private var ownKeys: PairwiseKeys?
@@ -51,8 +51,8 @@ package struct PairwiseTable {
         self.own = own
     }
 
-    /// Applies a change of the account. A key that allows no agreement is left out: its owner
-    /// cannot be reached.
+    /// Applies a change of the account. A key that allows no agreement is left out: its owner is
+    /// unreachable.
     mutating func accountChanged(_ snapshot: AccountSnapshot) {
         if snapshot.accountID != accountID { (keys, ticketKeys, ownKeys) = ([:], [:], nil) }
         accountID = snapshot.accountID
@@ -85,17 +85,17 @@ package struct PairwiseTable {
         }
     }
 
-    /// Returns the keys by which a member may know this device. Before this device has joined,
-    /// these are the key of its ticket, which comes first, and its own key.
+    /// Returns the keys by which a member may know this device: before joining first that of the
+    /// ticket, then its own.
     ///
-    /// - Returns: each key, with whether this device must introduce itself with its statements.
+    /// - Returns: each with whether this device must introduce itself with its statements.
     func keys(for device: DeviceID) -> [(keys: PairwiseKeys, isIntroduction: Bool)] {
         var all = ticketKeys[device].map { [($0, true)] } ?? []
         if let own = keys[.device(device)] { all.append((own, false)) }
         return all
     }
 
-    /// Returns the keys of a secret; nil if they no longer exist.
+    /// Returns the keys of a secret; nil if it no longer exists.
     func keys(of secret: PairwiseSecret) -> PairwiseKeys? {
         if case .device(let device) = secret.party {
             if secret.isIntroduction { return ticketKeys[device] }

@@ -8,12 +8,12 @@ import LoopIO
 
 /// The effects of connections on the table of devices.
 extension PeerNetwork {
-    /// Returns the routes to a device, the most promising one first: the addresses from which it
-    /// was received, and those at which it was detected by a mark, which anyone can repeat. A
-    /// member that does not know this device yet opens only to an introduction.
+    /// Returns the routes to a device, most promising first: where it was received, and where it
+    /// was detected by a mark, which any host can repeat. A member that does not know this device
+    /// yet opens only to an introduction.
     ///
-    /// - Parameter isForRoster: true to search for a member in another epoch first where it was
-    ///   detected by a mark.
+    /// - Parameter isForRoster: true to try first where a member in another epoch was detected by a
+    ///   mark.
     func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
         let ways = allWays(to: id)
         guard !isForRoster, missing.hasHeard(id), let seen = presentSighting(of: id) else { return ways }
@@ -43,7 +43,7 @@ extension PeerNetwork {
     }
 
     /// Returns the routes to a member at addresses that are known without its label, in the order
-    /// in which to try them. Only a call shows in which epoch the member is.
+    /// to try. Only a call shows in which epoch it is.
     func staticWays(to device: DeviceID, at addresses: [SocketAddress]) -> [LinkPool.Way] {
         missing.pairwise.keys(for: device).flatMap { keys, isIntroduction in
             let epoch = isIntroduction ? nil : snapshot.held.map { Gate.Hint.device(snapshot.own, epoch: $0.gate) }
@@ -60,7 +60,7 @@ extension PeerNetwork {
         callers.update(parties, of: snapshot.accountID, to: snapshot.own, labels: labels.receivers(now: now))
     }
 
-    /// Returns a route to a device under a label, with a key that both devices have.
+    /// Returns a route to a device under a label, with a shared key.
     func way(
         _ label: Label, _ addresses: [SocketAddress], _ gate: SecretBytes, _ hint: Gate.Hint,
         isIntroduction: Bool = false
@@ -69,13 +69,12 @@ extension PeerNetwork {
             label: label, addresses: addresses, gate: gate, hint: hint, isIntroduction: isIntroduction, calls: calls)
     }
 
-    /// Returns the detection of a member by a mark that is still fresh.
+    /// Returns the still fresh detection of a member by a mark.
     func presentSighting(of id: DeviceID) -> Sighting? {
         records[id].sighting.flatMap { now < $0.expires ? $0 : nil }
     }
 
-    /// Returns the first message of a new or changed connection to a device; nil for a device
-    /// without a valid hello.
+    /// Returns the hello for a new or changed connection to a device; nil if it would be invalid.
     func hello(to device: DeviceID) -> Hello? {
         Hello(
             software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
@@ -84,7 +83,7 @@ extension PeerNetwork {
             farewell: farewell)
     }
 
-    /// Handles a new connection on which both sides have accepted each other.
+    /// Handles an established connection.
     func linkEstablished(_ link: PeerLink, _ hello: Hello) {
         let isKnown = table[link.device] != nil
         takeHello(hello, over: link)
@@ -107,17 +106,17 @@ extension PeerNetwork {
         if let label = hello.label { learned(label) }
     }
 
-    /// Handles newly resolved addresses of the name of an online device.
+    /// Handles newly resolved addresses of an online device.
     ///
-    /// - Parameter former: the former addresses of the name.
+    /// - Parameter former: the former addresses of its name.
     func resolved(_ id: DeviceID, to addresses: [SocketAddress], from former: [SocketAddress]) {
         table.resolved(
             id, to: addresses.compactMap(PeerAddress.init), from: former.compactMap(PeerAddress.init), at: now)
         peers?.pool.addressesMayDiffer(of: id)
     }
 
-    /// Sends the latest advert to a device at an address that it has proved. The acknowledgement
-    /// shows that the device is running although a call to it has no answer.
+    /// Sends the latest advert to an address that the device has proved. The acknowledgement shows
+    /// that the device runs although a call has no answer.
     func requestAcknowledgement(of id: DeviceID) {
         guard let peer = table[id], let label = peer.label,
             let address = peer.candidates.ranked.first(where: { $0.proved != nil })?.address
@@ -131,14 +130,14 @@ extension PeerNetwork {
         table.addressFailed(address, of: id)
     }
 
-    /// Handles the end of a connection. Only established connections were counted.
+    /// Handles the end of a connection. Only established ones were counted.
     func linkEnded(_ link: PeerLink) {
         guard link.peerHello != nil else {
             guard link.isClient, link.trouble != nil else { return }
             return perform(machine.callFailed(to: link.device, peers: table, at: now))
         }
         table.connectionClosed(link.device, at: now)
-        // After a cut connection, it is open whether its device is still online.
+        // After a cut, the device may still be online.
         perform(link.wasCut ? machine.connectionCut(link.device, peers: table, at: now) : [])
     }
 
@@ -147,7 +146,7 @@ extension PeerNetwork {
         handle(table.receivedList(list, from: device, at: now))
     }
 
-    /// Notes that a device holds the key in force, because it sealed an announcement with it.
+    /// Notes that a device holds the key in force: it has sealed an announcement with it.
     func noteKeyHolder(_ device: DeviceID) {
         if snapshot.isCurrent { peers?.receivedUnderKey(from: device) }
     }

@@ -18,8 +18,8 @@ extension PeerNetwork {
                 bytes, receivers: labels.receivers(now: loop.now), advertKey: keys.advert,
                 publicKey: snapshot.memberKey)
         } catch {
-            // Datagrams of unknown devices, replays, and those of members in another epoch get no
-            // reply, and no log entry that they could fill the log with.
+            // Unknown devices, replays and members in another epoch get no reply and no log entry:
+            // they could fill the log.
             guard error == .notGenuine, let found = openFromLost(bytes, keys) else { return }
             opened = found
         }
@@ -37,7 +37,7 @@ extension PeerNetwork {
     /// Opens an advert of a lost device that knows this one only by an old label.
     ///
     /// It must be newer than everything received from the device. A recorded one that another host
-    /// repeats gets no answer, which would show that the former label and the present one belong to
+    /// repeats gets no reply, which would show that the former label and the present one belong to
     /// one device.
     private func openFromLost(_ bytes: [UInt8], _ keys: EpochKeys) -> OpenedDatagram? {
         guard !table.lost.isEmpty else { return nil }
@@ -48,9 +48,9 @@ extension PeerNetwork {
         return opened
     }
 
-    /// Handles an acknowledgement. It proves an address if the advert was sent to that address,
-    /// arrived there, and is answered from there. A member that forwards adverts and
-    /// acknowledgements has another address than the device.
+    /// Handles an acknowledgement. It proves an address if the advert was sent there, arrived
+    /// there, and is answered from there. A member that forwards adverts and acknowledgements has
+    /// another address than the device.
     private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
         let id = acknowledgement.deviceID
         guard let keys = missing.pairwise.keys[.device(id)],
@@ -129,8 +129,7 @@ extension PeerNetwork {
 
     private func send(_ bytes: [UInt8], to address: PeerAddress) {
         guard let target = SocketAddress(address) else { return }
-        // An answer is sent from the address at which the datagram arrived. Otherwise the firewall
-        // of the other side drops it.
+        // From the address at which the datagram arrived, or the other side's firewall drops it.
         if let error = socket.send(bytes, to: target, from: routes[address]) {
             routes[address] = nil
             log.debug("Datagram was not sent", ["to": "\(target)", "error": "\(error)"])

@@ -9,8 +9,8 @@ import LoopIO
 import Timing
 
 extension PeerNetwork {
-    /// Handles an event of discovery. mDNS is only a hint: no content of a record is trusted unless
-    /// its device signed it.
+    /// Handles an event of discovery. mDNS is only a hint: no content is trusted unless its device
+    /// signed it.
     func discovered(_ event: DiscoveryEvent) {
         switch event {
         case .state, .allForNow: break
@@ -31,17 +31,17 @@ extension PeerNetwork {
         }
     }
 
-    /// Judges services again whose device was unknown, because the roster has changed.
+    /// Judges services of unknown devices again: the roster has changed.
     func reconsiderUnopened() {
         let services = Array(unopened.values) + Array(strangers.values)
         unopened.removeAll()
         for service in services { found(service) }
     }
 
-    /// Composes the text of the record of this device.
+    /// Composes the text of this device's record.
     ///
     /// - Parameters:
-    ///   - addresses: the addresses with which it is published.
+    ///   - addresses: those with which it is published.
     ///   - port: the port with which it is published.
     func composeBeacon(for addresses: [IPAddress], port: UInt16) -> (label: Label, text: [[UInt8]])? {
         guard farewell != .sleep, !isSilent, !isCloned, let label = publishedLabel else { return nil }
@@ -74,8 +74,8 @@ extension PeerNetwork {
         if searchNetworks.hasMoved(to: addresses) { table.forgetLost() }
     }
 
-    /// Handles a label that belongs to a live member. If the label was made with the key of another
-    /// epoch, its record was judged to be of an unknown device.
+    /// Handles a label of a live member. If the key of another epoch made it, its record was judged
+    /// as that of an unknown device.
     func learned(_ label: Label) {
         guard !strangers.isEmpty, table.knows(label), let service = strangers[label.instanceName] else { return }
         found(service)
@@ -118,9 +118,8 @@ extension PeerNetwork {
         }
     }
 
-    /// Handles a beacon if it is fresh, because another host may repeat an old one to find out
-    /// whose it is. Only those addresses of the record are used that its device has put into the
-    /// beacon.
+    /// Handles a beacon if it is fresh: another host may repeat an old one to find out whose it is.
+    /// Only those addresses of its record are used that its device has put into it.
     private func found(_ opened: OpenedBeacon, in service: DiscoveredService, under label: Label) {
         let announcement = opened.announcement
         let record = service.text.flatMap(BeaconText.marks).map {
@@ -159,10 +158,9 @@ extension PeerNetwork {
             "A device uses another version of the protocol; update Handoff there", ["device": author.short])
     }
 
-    /// Handles a record with this device's identity under a label that was never its own. Either a
-    /// cache repeats a record of a former start, or another machine uses a copy of the state
-    /// folder. Only such a machine can open an advert that is sealed for the label; that notifies
-    /// it.
+    /// Handles a record with this device's identity under a foreign label. Either a cache repeats
+    /// one of a former start, or another machine uses a copy of the state folder. Only the latter
+    /// can open an advert sealed for the label, and learns of it.
     private func greetTwin(label: Label, addresses: [PeerAddress]) {
         guard !addresses.isEmpty else { return }
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
@@ -172,30 +170,30 @@ extension PeerNetwork {
         }
     }
 
-    /// Handles an advert with this device's identity. One of a former start or with a former label
-    /// proves nothing, because a member that kept it can seal it for this device again. Any other
-    /// one is of another machine with the same identity. The machine that started first falls
-    /// silent; of two that started within the same second, the one with the smaller label.
+    /// Handles an advert with this device's identity. One of a former start or label proves
+    /// nothing: a member that kept it can seal it again. Any other is of another machine with the
+    /// same identity, and the one that started first falls silent; of two that started within the
+    /// same second, the one with the smaller label.
     func receivedOwn(_ announcement: Announcement, label: Label) {
         guard let own = labels.label, !labels.isOwn(label) else { return }
         let (theirs, ours) = (announcement.position.boot, announcer.position.boot)
         if theirs > ours || (theirs == ours && own.bytes.lexicographicallyPrecedes(label.bytes)) { fallSilent() }
     }
 
-    /// Handles a generation greater than all before. The device itself has signed it.
+    /// Handles a generation greater than all before, which the device itself has signed.
     func noteRestart(_ announcement: Announcement) {
         guard let seen = table.seenBoot(of: announcement.deviceID), announcement.position.boot > seen else { return }
         machine.restarted(announcement.deviceID)
     }
 
-    /// Handles a label that the held key has not made. It belongs to a member in another epoch, or
-    /// to one that waits for the holder of a ticket, if the record has a fresh mark for this
-    /// device, which only that member can have made. Without such a mark, nothing is sent.
+    /// Handles a label that the held key has not made. It is of a member in another epoch, or of
+    /// one that waits for the holder of a ticket, if its record has a fresh mark for this device:
+    /// only that member can have made it. Without one, nothing is sent.
     private func lookForMark(_ service: DiscoveredService, _ label: Label) {
-        // Also without an account: the owner of the label may become known when there is one, and
-        // discovery does not repeat events.
+        // Also without an account: the owner may become known with one, and discovery repeats no
+        // event.
         if strangers.count >= Self.maxUnopened, strangers[service.instance] == nil {
-            // Any service is dropped, so that the first ones cannot shut out the latest ones.
+            // Any one, so that the first services cannot shut out the latest ones.
             if let any = strangers.first?.key { forgetStranger(any) }
         }
         strangers[service.instance] = service
@@ -228,9 +226,8 @@ extension PeerNetwork {
         for device in devicesDetected(by: instance) { records[device].sighting?.isMarked = false }
     }
 
-    /// Forgets the detections by an instance. A member with a new label has records under both for
-    /// a while, and the latest record may be the first to end. Then the member is still detected by
-    /// the other one.
+    /// A member with a new label has two records for a while, and the later one may end first. Then
+    /// the other one still detects it.
     private func forgetSighting(_ instance: String) {
         for device in devicesDetected(by: instance) {
             records[device].sighting = nil

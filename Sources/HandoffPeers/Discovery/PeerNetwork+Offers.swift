@@ -4,25 +4,24 @@ import HandoffModel
 import HandoffProtocol
 import HandoffState
 
-/// The selection of the activities that are announced to each device, by the configuration, the
-/// policy and the switches.
+/// The activities announced to each device, by the configuration, the policy and the switches.
 extension PeerNetwork {
     private var unadvertised: Set<DeviceID> { peers?.unadvertised ?? [] }
 
-    /// Sets which local offers are announced, and announces them.
+    /// Announces more or less of the local offers.
     func show(_ advertising: Advertising) {
         self.advertising = advertising
         say(renewed: .offers)
         beacons.changed()
     }
 
-    /// Returns the announced local offers. There are none while this device leaves, lacks the key
-    /// in force, or is configured to advertise nothing.
+    /// Returns the announced offers: none while this device leaves, lacks the key in force, or is
+    /// configured to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
         farewell != nil || !snapshot.isCurrent || advertising.reach == .none ? [] : shownOffers()
     }
 
-    /// Returns the offers that are announced to one device.
+    /// Returns the offers announced to one device.
     func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
         unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
     }
@@ -30,8 +29,8 @@ extension PeerNetwork {
     /// True if the beacon, which all members read, lists activities.
     var listsInBeacon: Bool { advertising.reach == .all && unadvertised.isEmpty }
 
-    /// Announces again because the permitted receivers or offers have changed. All devices receive
-    /// it immediately, including those for which nothing has changed.
+    /// Announces again after a change of the permitted offers or receivers, even to devices for
+    /// which nothing has changed.
     func switchesChanged() {
         say(renewed: .offers)
         beacons.changed()

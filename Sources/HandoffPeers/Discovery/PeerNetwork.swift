@@ -11,8 +11,7 @@ import Timing
 /// The discovery of the other devices and the announcements to them. Lives on the daemon's loop.
 ///
 /// `PeerTable` and `AdvertMachine` decide, and this class drives them. It opens and seals
-/// datagrams, passes the events of discovery and of connections to the machines, and performs their
-/// actions.
+/// datagrams, passes them the events of discovery and connections, and performs their actions.
 final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
@@ -31,8 +30,8 @@ final class PeerNetwork {
     var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter
-    /// The label of the record by which this device is found while it has no account key yet.
-    /// Nothing is accepted under it.
+    /// The label of the record by which this device is found while it has no account key. Nothing
+    /// is accepted under it.
     private var joiningLabel: Label?
     /// The announced state of this device.
     var announcer: Announcer
@@ -40,70 +39,67 @@ final class PeerNetwork {
     var sentAdverts = SentAdverts()
     let records: PeerRecords
     let beacons: BeaconPublisher
-    /// Services whose beacon could not be opened yet because their device is unknown. They are
-    /// judged again at each change of the account.
+    /// Services whose beacon could not be opened because their device is unknown. They are judged
+    /// again at each change of the account.
     var unopened: [String: DiscoveredService] = [:]
-    /// Services whose label is foreign: of other accounts, or of members in another epoch. While
-    /// this device is joining, all services are among them.
+    /// Services with a foreign label: of other accounts, or of members in another epoch; all of
+    /// them while this device is joining.
     var strangers: [String: DiscoveredService] = [:]
     /// The members that are not found, and the marks by which they are found.
     var missing: MissingMembers
     /// Runs while services wait to be judged again.
     var lookTimer: LoopTimer?
-    /// True if another machine runs with this device's identity. Nothing is announced until the
-    /// daemon is restarted.
+    /// Another machine runs with this device's identity. Nothing is announced until the daemon is
+    /// restarted.
     private(set) var isCloned = false
     /// The networks in which devices were lost.
     var searchNetworks = SearchNetworks()
-    /// The time at which a record with this device's identity was last answered.
+    /// The time at which a record with this identity was last answered.
     var lastGreetedTwin: MonotonicInstant?
-    /// The local address from which to answer, by the source of received datagrams.
+    /// The local addresses from which to answer, by source.
     var routes: [PeerAddress: LocalEndpoint] = [:]
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
     /// The announced reason why this device is offline; nil while it is online.
     private(set) var farewell: Farewell?
-    /// True while nothing is sent in any network. The known state of the other devices is of no use
-    /// then.
+    /// Nothing is sent in any network, and the known state of the others is of no use.
     private(set) var isSilent = false
-    /// Called once when all devices have confirmed that this one goes to sleep.
+    /// Called once all devices have confirmed that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
-    /// True if announcements are sealed with the keys of another epoch than the last ones.
+    /// Announcements are sealed with the keys of another epoch than the last ones.
     private var hasNewEpoch = false
     /// Runs while the label is of a former epoch.
     private var spreadTimer: LoopTimer?
-    /// Runs until the beacon is renewed because of its marks.
+    /// Runs until the beacon is renewed for its marks.
     private var markTimer: LoopTimer?
     /// The time at which the latest advert was signed. Its ages are as of then.
     var signed = MonotonicInstant(nanoseconds: 0)
 
-    /// The age from which an advert is signed again before it greets a device, because the ages in
-    /// it would be misleading.
+    /// The age from which an advert is signed again before it greets a device: its ages would be
+    /// misleading.
     static let freshness = Duration.seconds(10)
 
     /// The time for addresses to settle: an interface that goes up gets several, one after the
     /// other.
     static let settling = Duration.milliseconds(300)
 
-    /// The maximum number of routes that are remembered. Beyond it, all are dropped and the kernel
-    /// chooses.
+    /// The maximum number of remembered routes. Beyond it, the kernel chooses again.
     static let maxRoutes = 512
-    /// The minimum interval between answers to records with this device's identity, and the maximum
-    /// number of their addresses that are answered. Anyone may repeat such records.
+    /// The minimum interval for answers to records with this identity, and the maximum number of
+    /// their addresses to answer: any host may repeat them.
     static let twinInterval = Duration.seconds(10)
     static let maxTwinAddresses = 4
-    /// The maximum number of unopened services that are remembered: as many as discovery
+    /// The maximum number of remembered services that were not opened: as many as discovery
     /// distinguishes from members.
     static let maxUnopened = 256
     /// The time over which the members spread their new labels after a change of the epoch. If all
-    /// changed at the same moment, an observer of the link would see that they belong together.
+    /// changed at once, an observer of the link would see that they belong together.
     private static let labelSpread = Duration.seconds(180)
-    /// The time over which the members spread the renewal of their beacons for tickets that another
-    /// member has signed.
+    /// The time over which the members spread the renewal of their beacons for another member's
+    /// tickets.
     private static let ticketSpread = Duration.seconds(60)
-    /// The time to the next beacon, with marks for other devices, while there are too many marks
-    /// for one.
+    /// The time to the next beacon, with other marks, while there are too many.
     private static let markRotation = Duration.seconds(30)
 
     init(
@@ -164,7 +160,7 @@ final class PeerNetwork {
         handle(table.retain(snapshot.others))
     }
 
-    /// Announces the effects of the account change that was applied last.
+    /// Announces the effects of the last applied change of the account.
     func accountChanged() {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
@@ -196,8 +192,7 @@ final class PeerNetwork {
         spreadTimer = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in renewLabel() }
     }
 
-    /// Creates a new random label, under which this device cannot be recognized as the same one as
-    /// before.
+    /// Creates a new random label, under which this device cannot be recognized as the same one.
     func renewLabel() {
         // Waking creates a new one.
         guard farewell != .sleep, !isSilent else { return }
@@ -215,9 +210,8 @@ final class PeerNetwork {
         armLabelTimer()
     }
 
-    /// Renews the label of a device that waits for its account key. Its record has no beacon and
-    /// looks like any other. Members whose clocks differ recognize by it that the device is online
-    /// now.
+    /// Renews the label of a device without the account key. Its record has no beacon and looks
+    /// like any other. It shows members whose clocks differ that the device is online now.
     private func renewJoiningLabel() {
         joiningLabel = snapshot.isJoining ? Label(bytes: Randomness.bytes(Label.byteCount)) : nil
         guard joiningLabel != nil else { return beacons.withdraw() }
@@ -235,8 +229,8 @@ final class PeerNetwork {
         renewMarks(within: issuers.contains(snapshot.own) ? .zero : Self.ticketSpread)
     }
 
-    /// Renews the beacon because of its marks, at a random moment within `time`; as soon as
-    /// possible if it is zero.
+    /// Renews the beacon for its marks, at a random time within `time`; as soon as possible for
+    /// zero.
     private func renewMarks(within time: Duration) {
         guard markTimer?.isArmed != true || time == .zero else { return }
         let wait = time * Double.random(in: 0...1)
@@ -253,7 +247,7 @@ final class PeerNetwork {
         }
     }
 
-    /// Handles changed addresses of this device: creates a new label once they have settled.
+    /// Creates a new label once this device's changed addresses have settled.
     func networkChanged() {
         guard networkTimer?.isArmed != true else { return }
         networkTimer = loop.timer(after: Self.settling) { [unowned self] in
@@ -264,9 +258,9 @@ final class PeerNetwork {
         }
     }
 
-    /// Announces the state of this device if it has changed.
+    /// Announces this device's state if it has changed.
     ///
-    /// - Parameter renewed: announces it even if it has not, as a change of this kind.
+    /// - Parameter renewed: announces it in any case, as a change of this kind.
     func say(renewed: Announcer.Novelty? = nil) {
         guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
         let news = Announcer.News(
@@ -285,8 +279,8 @@ final class PeerNetwork {
         perform(
             farewell != nil
                 ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
-        // A beacon without activities is not even renewed because of them: that would reveal when
-        // the user does something.
+        // A beacon without activities is not even renewed with them: that would show when the user
+        // does something.
         if novelty == .other || farewell != nil || listsInBeacon { beacons.changed() }
     }
 
@@ -302,15 +296,15 @@ final class PeerNetwork {
     /// Announces that this machine goes to sleep. Its offers are void until it wakes.
     ///
     /// - Parameter completion: called once, and not inside this call, when all online devices have
-    ///   confirmed it; never called if one of them does not, or if this device wakes first.
+    ///   confirmed it; never if one of them does not, or if this device wakes first.
     func fallAsleep(completion: @escaping () -> Void) {
         guard farewell == nil else { return }
         farewell = .sleep
         onAllKnow = completion
         table.forgetLost()
         say()
-        // The record would stay in the caches of the others, and the beacon contains less than the
-        // advert has announced.
+        // The record would stay in the others' caches, and the beacon contains less than the
+        // advert.
         beacons.withdraw()
         loop.later { [weak self] in self?.tellIfAllKnow() }
     }
@@ -351,7 +345,7 @@ final class PeerNetwork {
         onAllKnow()
     }
 
-    /// Stops announcing because another machine uses this device's identity, so that the two do not
+    /// Stops announcing: another machine uses this device's identity, and the two must not
     /// overwrite each other.
     func fallSilent() {
         guard !isCloned else { return }
@@ -405,7 +399,7 @@ final class PeerNetwork {
         rearm()
     }
 
-    /// Sets the time for which offers of other devices are valid without renewal.
+    /// Sets the validity of other devices' offers without renewal.
     func setLifetime(_ lifetime: Duration) {
         table.lifetime = lifetime
         rearm()

@@ -8,16 +8,15 @@ package import LoopIO
 package struct SearchNetworks {
     private var prefixes: Set<[UInt8]> = []
 
-    /// Creates a value without networks.
     package init() {}
 
-    /// Notes the addresses of this device. While its link is down, it has fewer addresses, which
-    /// does not count as another network.
+    /// Notes the addresses of this device. While its link is down, it has fewer, which does not
+    /// count as another network.
     ///
     /// - Returns: true if it has left a network and joined another one.
     package mutating func hasMoved(to addresses: [IPAddress]) -> Bool {
         let global = addresses.filter { !$0.isLoopback && !$0.isLinkLocal }
-        // The usual lengths, so that another address in the same network does not count as another
+        // The usual lengths, so that another address in a network does not count as another
         // network.
         let present = Set(global.map { Array($0.bytes.prefix($0.isIPv4 ? 3 : 8)) })
         let hasLeft = !prefixes.isSubset(of: present)

@@ -1,15 +1,15 @@
 package import HandoffAccount
 package import HandoffModel
 
-/// The number of the latest call of each party that opened the gate by the static label. That label
-/// never changes, so each call needs a greater number than the one before, and a recorded call
-/// never opens the gate again. Plain values.
+/// The number of the latest call of each party that opened by the static label. That label never
+/// changes, so each call needs a greater number than the one before, and a recorded one never opens
+/// again. Plain values.
 package struct StaticCalls: Sendable {
     private var latest: [Party: Gate.Serial]
     /// Increases with each call that is noted.
     package private(set) var version: UInt64 = 0
 
-    /// - Parameter stored: the calls that earlier starts have stored.
+    /// - Parameter stored: the calls stored by earlier starts.
     package init(_ stored: [DeviceID: Gate.Serial] = [:]) {
         latest = Dictionary(uniqueKeysWithValues: stored.map { (.device($0.key), $0.value) })
     }
@@ -26,9 +26,9 @@ package struct StaticCalls: Sendable {
         latest = latest.filter { parties.contains($0.key) }
     }
 
-    /// Notes a call that is later than all before. Returns false for any other call.
+    /// Notes a call that is later than all before; otherwise returns false.
     ///
-    /// - Parameter boot: the greatest generation of the party that is known from other sources.
+    /// - Parameter boot: the greatest generation of the party known otherwise.
     package mutating func admit(_ serial: Gate.Serial, of party: Party, knownBoot boot: UInt64) -> Bool {
         guard serial.boot >= boot, latest[party].map({ $0 < serial }) ?? true else { return false }
         latest[party] = serial

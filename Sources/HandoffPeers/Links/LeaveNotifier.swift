@@ -9,16 +9,16 @@ final class LeaveNotifier {
     /// The time limit for all notifications.
     static let timeout = Duration.seconds(2)
 
-    /// The members that have confirmed the notification.
+    /// Members that have confirmed it.
     private(set) var told: Set<DeviceID> = []
     private var waiting: Set<DeviceID>
     private var timer: LoopTimer?
     private var completion: (() -> Void)?
 
-    /// Starts to notify `members`. `completion` is called once, after at most two seconds.
+    /// Notifies `members`. `completion` is called once, after at most two seconds.
     ///
-    /// - Parameter link: a connection to a member, open or being established; nil if no route to it
-    ///   is known.
+    /// - Parameter link: a connection to a member, open or being established; nil without a known
+    ///   route.
     init(
         _ members: Set<DeviceID>, statements: [UInt8], on loop: EventLoop,
         link: (DeviceID, @escaping (PeerLink?) -> Void) -> Void, completion: @escaping () -> Void

@@ -10,9 +10,8 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// The connections to the other devices. Each device has one warm connection, which is made when it
-/// is needed. It is closed when it has been idle, or when its device is no longer live. Lives on
-/// the daemon's loop.
+/// The connections to the other devices. Each has one warm connection, made when needed and closed
+/// when idle, or when its device is no longer live. Lives on the daemon's loop.
 final class LinkPool {
     /// A route to a device: its label and addresses, and the key that opens its gate.
     struct Way {
@@ -36,27 +35,27 @@ final class LinkPool {
         }
     }
 
-    /// The time for which an idle connection that this side made is kept.
+    /// The time to keep an idle connection that this side made.
     static let idleTime = Duration.seconds(60)
-    /// The time for an idle connection that was made to keep the rosters equal. Changes often
-    /// follow each other, and then there are none for days.
+    /// The time for one that was made to keep the rosters equal: changes often follow each other,
+    /// and then there are none for days.
     private static let idleTimeForRoster = Duration.seconds(10)
-    /// The time for an idle connection that the other side made. It is longer, so that a connection
-    /// is not closed while a request is sent.
+    /// The time for one that the other side made: longer, so that it is not closed while a request
+    /// is sent.
     private static let idleTimeOfServers = Duration.seconds(120)
     /// The maximum number of control connections of one device.
     private static let maxPerDevice = 4
     /// The maximum number of connections of devices that have not proved that they are live, in
-    /// all. Any number of identities can be created with an open ticket or with the account key.
+    /// all: any number of identities can be created with an open ticket or the account key.
     private static let maxIntroductions = 16
 
-    /// The time without an answer after which the names of a called device are looked up again: two
+    /// The time without an answer after which a called device's names are looked up again: two
     /// round trips on a bad link, and longer than nearly all calls take.
     private static let patience = Duration.milliseconds(300)
 
-    /// The maximum number of bytes of incomplete frames over all connections. A member can create
-    /// hundreds of identities, and each of their connections may begin a frame of 8 MiB. Rosters
-    /// have a few KiB.
+    /// The maximum number of bytes of incomplete frames, over all connections. A member can create
+    /// hundreds of identities, and each connection of each may begin a frame of 8 MiB. Rosters have
+    /// a few KiB.
     private static let maxWaiting = 64 * 1024 * 1024
 
     let loop: EventLoop
@@ -66,14 +65,13 @@ final class LinkPool {
     /// Weak because `Peers` owns this part.
     weak var peers: Peers?
     private var sweeper: LoopTimer?
-    /// Calls to devices whose link is made only when they answer.
+    /// Calls without a link until they are answered.
     private var dials: [UInt64: Dial] = [:]
     private var calls: UInt64 = 0
-    /// True once the pool has stopped. Events that arrive during shutdown make no new connection:
-    /// it would outlive everything it reports to.
+    /// Events during shutdown make no new connection: it would outlive all that it reports to.
     private var isStopped = false
-    /// True while this device is silent in the present network: it makes and accepts no
-    /// connections. Setting it closes all connections.
+    /// No connection is made or accepted: this device is silent in the present network. Setting it
+    /// closes all.
     var isSilent = false {
         didSet { if isSilent { for link in all { link.close() } } }
     }
@@ -107,8 +105,8 @@ final class LinkPool {
         records[device].links.first(where: \.isEstablished)
     }
 
-    /// Returns a link to a device that accepts requests immediately: a warm one, or one that is
-    /// being established.
+    /// Returns a link that accepts requests immediately: a warm one, or one that is being
+    /// established.
     ///
     /// - Parameter isForRoster: true to make a new one only to keep the rosters equal, and to end
     ///   it after that.
@@ -173,9 +171,9 @@ final class LinkPool {
         }
     }
 
-    /// Calls a device again while it acknowledges nothing on a connection. It may be elsewhere by
-    /// now, and a call finds that out sooner than a timeout. The new connection replaces the old
-    /// one once it is established.
+    /// Calls a device again that acknowledges nothing on a connection. It may be elsewhere by now,
+    /// and a call finds that out sooner than a timeout. The new connection replaces the old one
+    /// once established.
     func replaceIfUnacknowledged(_ link: PeerLink) {
         let device = link.device
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
@@ -194,8 +192,8 @@ final class LinkPool {
     /// mark while this device is joining.
     ///
     /// - Parameter completion: receives the link, whose hello is still to arrive, or nil if no host
-    ///   answered as that device; and whether any host answered at all. Not called once the pool
-    ///   has stopped.
+    ///   answered as that device; and whether any host answered. Not called once the pool has
+    ///   stopped.
     func call(
         _ device: DeviceID, _ way: Way, isFixed: Bool = false,
         completion: @escaping (PeerLink?, _ isAnswered: Bool) -> Void
@@ -223,8 +221,8 @@ final class LinkPool {
         }
     }
 
-    /// Notifies a device that it is no longer a member, at its last route, so that its user learns
-    /// of it. Nothing else is sent, and nothing is accepted from it.
+    /// Notifies a device at its last route that it is no longer a member, so that its user learns
+    /// of it. Nothing else is sent, and nothing is accepted.
     func tellRemoved(_ device: DeviceID, _ way: Way) {
         guard !isStopped, !isSilent else { return }
         calls += 1
@@ -274,8 +272,8 @@ final class LinkPool {
         records[link.device].links.removeAll { $0 === link }
     }
 
-    /// Applies a change of the account. Connections of devices that are no longer live are closed
-    /// immediately.
+    /// Applies a change of the account: immediately closes the connections of devices that are no
+    /// longer live.
     func accountChanged(_ snapshot: AccountSnapshot) {
         self.snapshot = snapshot
         for link in all {
@@ -293,13 +291,13 @@ final class LinkPool {
         }
     }
 
-    /// Handles changed addresses of this device: dead connections end now, and not when they are
-    /// needed.
+    /// Finds dead connections now and not when they are needed: this device's addresses have
+    /// changed.
     func networkChanged() {
         for link in all { link.checkAlive() }
     }
 
-    /// Closes the connections that hold the most waiting bytes if all together hold too many.
+    /// Closes the connections with the most waiting bytes if all together have too many.
     func relieve() {
         var waiting = all.reduce(0) { $0 + $1.waitingBytes }
         while waiting > Self.maxWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
@@ -316,18 +314,17 @@ final class LinkPool {
         sweeper = nil
     }
 
-    /// Closes all connections because this device ends or its machine goes to sleep. New ones can
-    /// be made.
+    /// Closes all connections: this device ends or its machine goes to sleep. New ones can be made.
     func closeAll() {
-        // Where datagrams do not arrive, this hello announces the reason.
+        // Announces the reason where datagrams do not arrive.
         for link in all {
             link.sayHelloNow()
             link.close()
         }
     }
 
-    /// Returns true if a device may have one more connection. At the maximum, the least recently
-    /// used idle connection is closed.
+    /// Returns true if a device may have one more connection. At the maximum, closes its least
+    /// recently used idle one.
     private func makeRoom(for device: DeviceID) -> Bool {
         let present = records[device].links
         guard present.count >= Self.maxPerDevice else { return true }

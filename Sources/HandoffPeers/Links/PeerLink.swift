@@ -24,10 +24,9 @@ package final class PeerLink {
     /// The address of the other end: the one that answered if this side called, otherwise one of
     /// the caller's choice.
     private(set) var address: SocketAddress?
-    /// The reason why the connection could not be made or was lost, as text for the user.
+    /// The reason why the connection could not be made or was lost, for people.
     private(set) var trouble: String?
-    /// True if the call that was to make it had no answer, for example because the device is off or
-    /// asleep.
+    /// True if the call that was to make it had no answer, as when the device is off or asleep.
     private(set) var hadNoAnswer = false
     /// True if it broke, or the other side fell silent; false after an orderly end.
     private(set) var wasCut = false
@@ -39,16 +38,16 @@ package final class PeerLink {
     var way: LinkPool.Way?
     /// Runs until that call counts as slow.
     var patience: LoopTimer?
-    /// The time at which the link was made. For a client, its call began then.
+    /// The time at which the link was made; for a client, the start of its call.
     let begun: MonotonicInstant
-    /// The time at which the link was last used.
+    /// The time of the last use of the link.
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
     private let records: PeerRecords
     /// Weak because data can still arrive after the component was released.
     private weak var peers: Peers?
-    /// The last hello that was sent, with its time; nil before.
+    /// The last sent hello; nil before.
     private var lastSaid: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
     private var checkTimer: LoopTimer?
@@ -63,11 +62,11 @@ package final class PeerLink {
     private var timer: LoopTimer?
     private var hasEnded = false
     private var isChecking = false
-    /// The time limit for an answer that shows that the other side is online. It allows for two
-    /// retransmissions.
+    /// The time limit for an answer, to show that the other side is online. Two retransmissions fit
+    /// in.
     private static let timeoutForAnswer = Duration.seconds(1)
-    /// The minimum time between two hellos. The other side accepts 20 a second, together with
-    /// requests and notices.
+    /// The minimum time between two hellos. The other side accepts 20 a second, with requests and
+    /// notices.
     private static let helloSpacing = Duration.milliseconds(100)
     /// The number of bytes of an incomplete frame from which the pool checks all of them.
     private static let largeFrame = 64 * 1024
@@ -107,10 +106,9 @@ package final class PeerLink {
     /// The last hello of the other side.
     var peerHello: Hello? { machine.peerHello }
 
-    /// Starts the session on a connection whose device is proved. A client sends first.
+    /// Starts the session on a connection with a proved device. A client sends first.
     ///
-    /// - Parameter statements: the statements of the local roster that the other side probably
-    ///   lacks.
+    /// - Parameter statements: local statements that the other side probably lacks.
     func attach(_ connection: PeerConnection, statements: [UInt8]?) {
         guard !hasEnded else { return connection.close("it is no longer needed") }
         dial = nil
@@ -133,7 +131,7 @@ package final class PeerLink {
         if waitingBytes > Self.largeFrame { peers?.pool.relieve() }
     }
 
-    /// Ends the link because the connection could not be made or has broken.
+    /// Ends the link: the connection could not be made, or has broken.
     ///
     /// - Parameter isSilence: true if there was no answer.
     func lost(_ reason: String, isSilence: Bool = false) {
@@ -143,7 +141,7 @@ package final class PeerLink {
         end { $0.connectionEnded() }
     }
 
-    /// Ends the link because it is idle, or because its device is no longer live.
+    /// Ends the link: it is idle, or its device is no longer live.
     func close(_ reason: SessionEnd = .done) {
         guard !hasEnded else { return }
         step { $0.close(reason) }
@@ -196,8 +194,8 @@ package final class PeerLink {
     /// within milliseconds.
     var isUnacknowledged: Bool { isEstablished && connection?.isUnacknowledged == true }
 
-    /// Ends the link if the other machine has not acknowledged data that was sent seconds ago. Then
-    /// it is unreachable, for example because one of the two has another address now.
+    /// Ends the link if the other machine has not acknowledged data that was sent seconds ago. It
+    /// is unreachable then, as when one of the two has another address now.
     func endIfUnacknowledged() {
         if isUnacknowledged { close(.late) }
     }
@@ -224,8 +222,8 @@ package final class PeerLink {
         perform(machine.sendEpochKey(body))
     }
 
-    /// Sends the present state of this device, including the number of its announcement. The other
-    /// side then requests what it lacks. The rate is limited, and the last state is always sent.
+    /// Sends the state of this device, with the number of its announcement. The other side then
+    /// requests what it lacks. The rate is limited, and the last state is always sent.
     ///
     /// - Returns: false if it cannot be sent over this link.
     func sayHello() -> Bool {
@@ -270,8 +268,8 @@ package final class PeerLink {
     }
 
     private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
-        // The label or the epoch may change during a call. The hello contains the values at the
-        // time of sending.
+        // The label or the epoch may change during a call: the hello has the values at the time of
+        // sending.
         if !look({ $0.isEstablished }), let hello = latestHello {
             machine.hello = hello
         }
@@ -284,8 +282,8 @@ package final class PeerLink {
         // All frames of one step leave in one record and one segment.
         var frames: [Frame] = []
         for action in actions {
-            // The effect of one action may have ended the link, for example because its device is
-            // no longer live. Nothing it sent before is served then.
+            // One action may have ended the link, as when its device is no longer live. Nothing it
+            // sent before is served then.
             guard !hasEnded else { return }
             if case .send(let frame) = action {
                 frames.append(frame)

@@ -7,14 +7,13 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// The exchange between this device and another one whose roster may differ.
+/// The exchange between this device and one whose roster may differ.
 struct RosterExchange {
-    /// The statements made by this device that were not sent to it yet.
+    /// This device's changes that were not sent to it yet.
     var untold: [Statement] = []
-    /// True until it has announced, after the last change, that it has everything.
+    /// True until it announces after a change that it has everything.
     var isOpen = false
-    /// The number of attempts since it last had everything, or since its roster or the local one
-    /// changed.
+    /// Attempts since it last had everything, or since either roster changed.
     var tries = 0
     /// Its last announced roster digest.
     var digest: [UInt8] = []
@@ -32,21 +31,21 @@ struct RosterExchange {
 /// A device that has changed the roster notifies all others. While the other side announces another
 /// roster or epoch, it is sent the local one, again after 4, 8, 16 … seconds.
 final class RosterSync {
-    /// The additional delay of the device with the greater id before it calls because of a
-    /// difference. Usually only one call is made.
+    /// The additional delay of the device with the greater id before it calls about a difference.
+    /// Usually only one call is made.
     private static let secondTurn = Duration.seconds(1)
-    /// The time over which calls are spread: for each device of the account, and at most. A device
-    /// that learns of a change need not call the others that the same device notifies.
+    /// The time over which calls are spread, per device of the account and at most. A device that
+    /// learns of a change need not call those that the same device notifies.
     private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
     /// The minimum time between two lists to one device, which accepts 4 per second.
     private static let spacing = Duration.milliseconds(250)
 
-    /// The number of unsuccessful attempts to send a device everything. After that, one of the two
-    /// rosters is full, and a change must come first.
+    /// The maximum number of unsuccessful attempts to send everything. By then one of the two is
+    /// full, and needs a change first.
     private static let maxLists = 8
 
-    /// The maximum number of bytes of statements that are being merged or wait for it, over all
-    /// devices. They need several times as much memory, and milliseconds per KiB.
+    /// The maximum number of bytes of statements being merged or waiting, over all devices. They
+    /// need several times as much memory, and milliseconds for each KiB.
     private static let maxMerging = 16 * 1024 * 1024
 
     private let loop: EventLoop
@@ -54,7 +53,7 @@ final class RosterSync {
     private let accountStore: AccountStore
     private let pool: LinkPool
     private let records: PeerRecords
-    /// The number of bytes of statements that are being merged or wait for it.
+    /// The bytes of statements being merged or waiting.
     private var mergingBytes = 0
 
     init(
@@ -67,7 +66,7 @@ final class RosterSync {
         self.records = records
     }
 
-    /// The statements that make this device a member for a device that does not know it.
+    /// The statements that make this device a member for one that does not know it.
     var introductionStatements: [UInt8] {
         guard let roster = accountStore.state?.roster else { return [] }
         let limit = FrameCaps.introduction.maxBody(code: FrameKind.statements.rawValue) ?? 0
@@ -79,9 +78,9 @@ final class RosterSync {
 
     // MARK: - Sending
 
-    /// Applies a change of the local roster or epoch. The changes made by this device, and the
-    /// admission of the devices that it introduces, are sent to all others immediately. A change
-    /// received from a member is sent by that member.
+    /// Applies a change of the local roster or epoch. Changes by this device, and those that admit
+    /// a device introduced to it, are sent to all others immediately. Those received from a member
+    /// are sent by that member.
     func accountChanged(news: [Statement], hasNewEpoch: Bool) {
         defer {
             // Connected devices may wait for the key.
@@ -102,8 +101,7 @@ final class RosterSync {
         }
     }
 
-    /// Returns the statements that a device probably lacks, and counts them as sent; nil if there
-    /// are none.
+    /// Returns the statements that a device probably lacks, and counts them as sent; nil if none.
     func takeNews(for device: DeviceID) -> [UInt8]? {
         let untold = records[device].exchange.untold
         guard !untold.isEmpty else { return nil }
@@ -112,8 +110,7 @@ final class RosterSync {
         return StatementList.encode(untold)
     }
 
-    /// Sends a device the statements that it was not sent yet, over the existing connection or a
-    /// new one.
+    /// Sends a device its unsent statements, over the existing connection or a new one.
     private func tell(_ device: DeviceID) {
         if let link = pool.established(to: device) {
             sendNews(over: link)
@@ -162,8 +159,8 @@ final class RosterSync {
         schedule(device, after: Backoff.roster.delay(after: records[device].exchange.tries + 1))
     }
 
-    /// Handles a device that is online or has announced a change. If its roster differs from the
-    /// local one, one of the two devices calls.
+    /// Handles a device that is online or has changed. If its roster differs, one of the two
+    /// devices calls.
     func consider(_ peer: Peer) {
         guard differs(peer) else { return settle(peer.deviceID) }
         records[peer.deviceID].exchange.isOpen = true
@@ -173,7 +170,7 @@ final class RosterSync {
     /// Handles the detection of a member by a mark: the member or this device is in another epoch.
     func sighted(_ device: DeviceID) {
         records[device].exchange.isOpen = true
-        // Most detections follow a change of the epoch that is also on its way to this device.
+        // Usually the change of the epoch is on its way here, too.
         schedule(device, after: Self.secondTurn + turn(device))
     }
 
@@ -181,7 +178,7 @@ final class RosterSync {
         pool.snapshot.held != nil && (peer.rosterDigest != pool.snapshot.rosterDigest || !pool.snapshot.isCurrent)
     }
 
-    /// Ends the exchange: the device has what this device has.
+    /// Ends the exchange with a device that has everything.
     private func settle(_ device: DeviceID) {
         guard records[device].exchange.untold.isEmpty else { return }
         records[device].exchange.isOpen = false
@@ -191,7 +188,7 @@ final class RosterSync {
 
     // MARK: - Retrying
 
-    /// Returns the delay before this device calls about a difference that both may have noticed.
+    /// The delay before this device calls about a difference that both may notice.
     private func turn(_ device: DeviceID) -> Duration {
         let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.most)
         return (accountStore.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
@@ -207,8 +204,7 @@ final class RosterSync {
         }
     }
 
-    /// Sends everything to a device that is still known to differ. Does nothing while no route to
-    /// it is known.
+    /// Sends everything to a device that still differs. Does nothing while no route to it is known.
     private func retry(_ device: DeviceID) {
         guard records[device].exchange.isOpen, pool.snapshot.held != nil else { return }
         // It has not acknowledged data sent seconds ago. The connection may have ended unnoticed.
@@ -277,7 +273,9 @@ final class RosterSync {
             records[device].isIntroducing = true
             accountStore.introduce(key, statements) { [self] isMember in
                 records[device].isIntroducing = false
-                log.info(isMember ? "A new device was introduced" : "An unknown device was refused", ["device": device.short])
+                log.info(
+                    isMember ? "A new device was introduced" : "An unknown device was refused",
+                    ["device": device.short])
                 done(isMember ? .live : .notLive)
             }
         }

@@ -8,10 +8,10 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// Calls the configured addresses until their devices are known, and again when the devices are
-/// offline. Lives on the daemon's loop.
+/// Calls the configured addresses until their devices are known, and again when they are offline.
+/// Lives on the daemon's loop.
 ///
-/// The device at an address is known only when it answers, so one member after the other is called
+/// Only an answer shows which device is at an address, so one member after the other is called
 /// there.
 final class StaticPeers {
     private struct Entry {
@@ -83,15 +83,15 @@ final class StaticPeers {
         }
     }
 
-    /// Calls the addresses without a known device again, because the account, the network or the
-    /// devices have changed.
+    /// Calls the addresses without a known device again: the account, the network or the devices
+    /// have changed.
     func review() {
         for (address, entry) in entries where !isSettled(entry) && !entry.isCalling && entry.timer?.isArmed != true {
             discovery.refresh(instance: Self.instance(address))
         }
     }
 
-    /// Handles a change of the network: immediately calls all addresses without a known device.
+    /// Immediately calls all addresses without a known device: the network has changed.
     func networkChanged() {
         for address in entries.keys {
             entries[address]?.failures = 0
@@ -101,7 +101,7 @@ final class StaticPeers {
         review()
     }
 
-    /// Applies a change of the members. The address of a former member can belong to any device.
+    /// Applies a change of the members. A former member's address can belong to any device.
     func accountChanged(live: Set<DeviceID>) {
         for (address, entry) in entries {
             if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
@@ -123,8 +123,8 @@ final class StaticPeers {
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
         guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
-        // In rounds, since the kind of route that one member accepts is probably right for all. But
-        // all routes to the device that answered last come first.
+        // In rounds: a kind of route that works for one member probably works for all. But all
+        // routes to the last device are tried first.
         let ways = candidates(entry).map { device in
             network.staticWays(to: device, at: addresses).map { (device: device, way: $0) }
         }
@@ -153,7 +153,7 @@ final class StaticPeers {
             return retry(address)
         }
         pool.call(first.device, first.way, isFixed: true) { [self] link, isAnswered in
-            // If no host answered at all, no other member will answer there either.
+            // No other member will answer where no host does.
             guard let link else { return call(address, isAnswered ? calls.dropFirst() : []) }
             link.whenEstablished { [self] isEstablished in
                 guard isEstablished else { return call(address, calls.dropFirst()) }

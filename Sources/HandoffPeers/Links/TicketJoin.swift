@@ -5,15 +5,14 @@ import LoopIO
 import Timing
 
 /// Joins the account whose file this device has imported. Calls the detected members one after the
-/// other, until one admits this device and sends it the account key. Lives on the daemon's loop.
+/// other, until one admits this device and sends the account key. Lives on the daemon's loop.
 ///
 /// Members are detected by the marks that they make for the ticket (``MissingMembers``), or called
 /// at configured addresses (``StaticPeers``).
 final class TicketJoin {
     /// The time for which only one member is called.
     private static let headStart = Duration.milliseconds(300)
-    /// The time for a member that has answered to send the account key, before another one is
-    /// called as well.
+    /// The time for an answering member to send the account key before another one is called too.
     private static let timeoutForKey = Duration.seconds(2)
 
     private let loop: EventLoop
@@ -49,7 +48,7 @@ final class TicketJoin {
         retryTimer = nil
     }
 
-    /// The missing condition for this device to join, as text for the user.
+    /// The reason why this device has not joined yet, for people.
     var missing: String {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered but has not sent the account key yet"

@@ -6,7 +6,7 @@ import Timing
 
 /// A request for the list of a device, and the pause after it.
 struct ListFetch {
-    /// Whether the list has changed since the request.
+    /// True if the list has changed since the request.
     var isDueAgain = false
     /// The number of consecutive requests without a reply.
     var failures = 0

@@ -19,8 +19,8 @@ final class PeerClient {
     /// online.
     private static let timeoutForAnswer = Duration.milliseconds(300)
 
-    /// The delay before the next attempt if a device was sent too many requests, or if the key in
-    /// force is on its way here.
+    /// The delay before a retry when a device was sent too many requests, or the key in force is on
+    /// its way here.
     private static let pause = Duration.milliseconds(50)
     /// The time limit for a device to issue a ticket.
     private static let timeoutForTicket = Duration.seconds(10)
@@ -177,22 +177,22 @@ final class PeerClient {
         }
     }
 
-    /// Returns the failure of a call without a result.
+    /// The failure of a call without a result.
     private func unreachable(_ name: String, _ link: PeerLink) -> HandoffFailure {
         link.hadNoAnswer
             ? silence(of: link.device, name, since: link.begun)
             : .peerUnreachable(device: name, cause: link.trouble ?? "the connection was lost")
     }
 
-    /// Returns the failure of a call without any answer that began at this time. A datagram that
-    /// has arrived since proves that the device is running; one is requested when a call is slow.
+    /// The failure of a call that began at this time and had no answer. A datagram that has arrived
+    /// since proves that the device runs; one is requested when a call is slow.
     private func silence(of device: DeviceID, _ name: String, since begun: MonotonicInstant) -> HandoffFailure {
         let isRunning = records[device].heard.map { $0 > begun } ?? false
         return isRunning ? .connectionsBlocked(device: name) : .peerSilent(device: name)
     }
 
-    /// Returns the time at which a device announced that it was going to sleep, in seconds since
-    /// 1970; nil if it is not known to be asleep.
+    /// The time at which a device announced that it goes to sleep, in seconds since 1970; nil if it
+    /// is not known to be asleep.
     func asleepSince(_ device: DeviceID) -> UInt64? {
         guard !pool.isConnected(device) else { return nil }
         return network.table.asleepSince(device).map { since in
@@ -201,8 +201,7 @@ final class PeerClient {
         }
     }
 
-    /// Returns the failure of a request to a device that is asleep; nil if it is not known to be
-    /// asleep.
+    /// The failure of a request to a device that is asleep; nil if it is not known to be asleep.
     func asleep(_ device: DeviceID) -> HandoffFailure? {
         asleepSince(device).map { since in
             .peerAsleep(
@@ -226,7 +225,7 @@ final class PeerClient {
     /// Sends the present state of this device over a connection, where datagrams do not arrive.
     func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
         guard let link = pool.link(to: device) else { return completion(false) }
-        // A new connection begins with a hello.
+        // A new connection starts with a hello.
         if link.isEstablished {
             completion(link.sayHello())
             // If datagrams do not arrive, the connection may carry nothing either. Then it ends,
