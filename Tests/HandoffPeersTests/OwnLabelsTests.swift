@@ -227,7 +227,7 @@ import Timing
     @Test mutating func `calls of former parties are forgotten`() throws {
         _ = try caller(token(key(desk), Gate.staticLabel))
         _ = try caller(token(key(ticket), Gate.staticLabel))
-        #expect(labels.staticCalls.stored.count == 1, "that of the ticket is not stored")
+        #expect(labels.staticCalls.stored.count == 1, "the call of the ticket is not stored")
         labels.partiesChanged([ticket])
         #expect(labels.staticCalls.stored.isEmpty)
         let again = try caller(token(key(ticket), Gate.staticLabel))

@@ -123,8 +123,8 @@ final class PeerAdmission: GateListenerDelegate {
         }
     }
 
-    /// Accepts a connection for a stream whose client has proved its key: only of a member that
-    /// holds the key in force.
+    /// Accepts a connection for a stream whose client has passed the gate and proved its key: only
+    /// of a member that holds the key in force.
     private func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
         let snapshot = peers.accountStore.snapshot

@@ -158,9 +158,9 @@ extension PeerNetwork {
             "A device uses another version of the protocol; update Handoff there", ["device": author.short])
     }
 
-    /// Handles a record with this device's identity under a foreign label. Either a cache repeats
-    /// one of a former start, or another machine uses a copy of the state folder. Only the latter
-    /// can open an advert sealed for the label, and learns of it.
+    /// Handles a record with this device's identity under a label that is not its own. Either a
+    /// cache repeats one of a former start, or another machine uses a copy of the state folder.
+    /// Only the latter can open an advert sealed for the label, and learns of it.
     private func greetTwin(label: Label, addresses: [PeerAddress]) {
         guard !addresses.isEmpty else { return }
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
@@ -171,9 +171,9 @@ extension PeerNetwork {
     }
 
     /// Handles an advert with this device's identity. One of a former start or label proves
-    /// nothing: a member that kept it can seal it again. Any other is of another machine with the
-    /// same identity, and the one that started first falls silent; of two that started within the
-    /// same second, the one with the smaller label.
+    /// nothing: a member that kept it can seal it for this device again. Any other is of another
+    /// machine with the same identity, and the one that started first falls silent; of two that
+    /// started within the same second, the one with the smaller label.
     func receivedOwn(_ announcement: Announcement, label: Label) {
         guard let own = labels.label, !labels.isOwn(label) else { return }
         let (theirs, ours) = (announcement.position.boot, announcer.position.boot)

@@ -49,8 +49,8 @@ final class PeerNetwork {
     var missing: MissingMembers
     /// Runs while services wait to be judged again.
     var lookTimer: LoopTimer?
-    /// Another machine runs with this device's identity. Nothing is announced until the daemon is
-    /// restarted.
+    /// True if another machine runs with this device's identity. Nothing is announced then until
+    /// the daemon is restarted.
     private(set) var isCloned = false
     /// The networks in which devices were lost.
     var searchNetworks = SearchNetworks()
@@ -63,11 +63,11 @@ final class PeerNetwork {
     private var networkTimer: LoopTimer?
     /// The announced reason why this device is offline; nil while it is online.
     private(set) var farewell: Farewell?
-    /// Nothing is sent in any network, and the known state of the others is of no use.
+    /// True while nothing is sent in any network. The known state of the others is of no use then.
     private(set) var isSilent = false
     /// Called once all devices have confirmed that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
-    /// Announcements are sealed with the keys of another epoch than the last ones.
+    /// True if announcements are sealed with the keys of another epoch than the last ones.
     private var hasNewEpoch = false
     /// Runs while the label is of a former epoch.
     private var spreadTimer: LoopTimer?
@@ -350,7 +350,7 @@ final class PeerNetwork {
     func fallSilent() {
         guard !isCloned else { return }
         isCloned = true
-        log.error("Another machine runs with this device's identity; nothing is announced until one of them is reset")
+        log.error("Another machine runs with this device's identity; nothing is advertised until one of them is reset")
         beacons.withdraw()
     }
 

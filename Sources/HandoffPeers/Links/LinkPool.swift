@@ -357,8 +357,8 @@ final class LinkPool {
         for link in all where link.isIdle && end(of: link) <= loop.now { link.close() }
         sweeper = nil
         guard all.isEmpty else { return armSweeper() }
-        // After a change of the roster, there were connections to all members. Each returns 20 KiB
-        // to the system, within a millisecond.
+        // After a change of the roster, there were connections to all members: 20 KiB for each
+        // return to the system, in a millisecond.
         FreeMemory.release()
     }
 

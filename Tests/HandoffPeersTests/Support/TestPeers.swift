@@ -62,7 +62,7 @@ final class TestPeers {
     }
 
     private var running: Running {
-        guard let runningParts else { preconditionFailure("\(name) does not run") }
+        guard let runningParts else { preconditionFailure("\(name) is not running") }
         return runningParts
     }
 
