@@ -1,4 +1,4 @@
-/// The means by which local offers are announced, and their content.
+/// The means by which local offers are announced, and whether the offers have titles.
 package struct Advertising: Sendable {
     /// The means by which offers are announced.
     package enum Reach: Sendable {
@@ -15,7 +15,7 @@ package struct Advertising: Sendable {
     /// True if announced offers have their titles.
     package var showsTitles: Bool
 
-    /// Announces by `reach`, with titles or without.
+    /// Creates the setting with these values.
     package init(reach: Reach, showsTitles: Bool) {
         self.reach = reach
         self.showsTitles = showsTitles

@@ -4,47 +4,51 @@ import HandoffProtocol
 package import HandoffState
 package import Timing
 
-/// The state of a member, or of a device that is being introduced, while the daemon runs. Nothing of it is stored.
+/// The state of a member, or of a device that is being introduced, while the daemon runs. It is not
+/// stored.
 package struct PeerRecord {
-    /// Whether the device is a member. Nothing but its links and its introduction is kept of another one.
+    /// True if the device is a member. For other devices, only the links and the introduction are
+    /// kept.
     fileprivate(set) var isMember = false
-    /// Its links, established or being made.
+    /// Its links, established or being established.
     var links: [PeerLink] = []
-    /// Whether statements are being merged that may make it a member.
+    /// True while statements that may make it a member are being merged.
     var isIntroducing = false
     /// The limits of its datagrams and of all its connections together.
     var limiter = MemberRateLimiter()
     /// The limits of the requests to it.
     var requests = RequestRateLimiter()
-    /// When a message of it was last received.
+    /// The time at which a message from it was last received.
     package fileprivate(set) var heard: MonotonicInstant?
-    /// Why the last connection to it has failed; nil if it has not.
+    /// The reason why the last connection to it failed; nil if it did not fail.
     package var trouble: String?
-    /// Whether it has proved that it holds the account key in force.
+    /// True if it has proved that it holds the account key in force.
     package fileprivate(set) var hasKey = false
-    /// The exchange that makes its roster and ours equal.
+    /// The exchange that makes its roster equal to the local one.
     var exchange = RosterExchange()
-    /// Where it was detected by a mark, if it was not found otherwise since.
+    /// Its last detection by a mark, if it has not been found otherwise since.
     var sighting: Sighting?
-    /// Whether its beacons have the layout of a former version, which was logged.
+    /// True if its beacons have the layout of an earlier version, which has been logged.
     var isOutdated = false
-    /// The call to it while this device joins by a file; nil before it is called in this round.
+    /// The call to it while this device joins with a file; nil before it is called in this round.
     var joinCall: JoinCall?
     /// The request for the list of its offers; nil while there is none.
     var fetch: ListFetch?
 }
 
-/// A mark of a member beside a beacon: the member is in another epoch than this device, or this device is joining.
+/// The detection of a member by a mark beside a beacon: the member is in another epoch than this
+/// device, or this device is joining.
 struct Sighting {
     let instance: String
     let way: LinkPool.Way
-    /// When the mark expires. The member is not called because of it afterwards.
+    /// The time at which the mark expires. After that, the member is not called because of it.
     let expires: MonotonicInstant
-    /// Whether the latest record still has the mark. A record without it may have had no room for it, so the member is still called.
+    /// True if the latest record still has the mark. A record without it may have had no room for
+    /// it, so the member is still called.
     var isMarked = true
 }
 
-/// The call to a member while this device joins by a file.
+/// The call to a member while this device joins with a file.
 enum JoinCall {
     /// The call waits for an answer, or for the account key.
     case pending
@@ -52,21 +56,20 @@ enum JoinCall {
     case failed
 }
 
-/// One record for each member of the account. Lives on the daemon's loop.
+/// The records of all members of the account. Lives on the daemon's loop.
 ///
-/// All devices that are not members share one rate limiter. They have a record only while they have links or are being introduced:
-/// with an open ticket or the account key, any number of identities can be created, which must neither fill the memory nor have
-/// the statements of each read.
+/// All devices that are not members share one rate limiter. They have a record only while they have
+/// links or are being introduced. With an open ticket or the account key, any number of identities
+/// can be created: these must not fill the memory, and the statements of each must not be read.
 package final class PeerRecords {
     private var records: [DeviceID: PeerRecord] = [:]
     private var strangers = MemberRateLimiter()
     /// The epoch in force here; nil while this device lacks its key.
     private var epoch: Fingerprint?
 
-    /// Records of an account without members.
     package init() {}
 
-    /// The record of a device. That of a device that is not a member has the shared limiter.
+    /// The record of a device. The record of a device that is not a member has the shared limiter.
     package subscript(_ device: DeviceID) -> PeerRecord {
         get {
             guard let record = records[device], record.isMember else { return guest(records[device] ?? PeerRecord()) }
@@ -82,18 +85,20 @@ package final class PeerRecords {
         }
     }
 
-    /// The record of a device that is not a member, with the limiter that all of them share.
+    /// Returns the record of a device that is not a member, with the shared limiter.
     private func guest(_ record: PeerRecord) -> PeerRecord {
         PeerRecord(links: record.links, isIntroducing: record.isIntroducing, limiter: strangers)
     }
 
-    /// The parts of a record that are kept of a device that is not a member; nil if there are none.
+    /// Returns the parts of a record that are kept for a device that is not a member; nil if there
+    /// are none.
     private func reduced(_ record: PeerRecord) -> PeerRecord? {
         record.links.isEmpty && !record.isIntroducing
             ? nil : PeerRecord(links: record.links, isIntroducing: record.isIntroducing)
     }
 
-    /// Applies a change of the account: drops the records of former members. Under another epoch, no member has proved its key yet.
+    /// Applies a change of the account: drops the records of former members. In another epoch, no
+    /// member has proved its key yet.
     package func accountChanged(_ snapshot: AccountSnapshot) {
         let present = snapshot.isCurrent ? snapshot.heldRecord : nil
         let live = snapshot.live
@@ -115,19 +120,19 @@ package final class PeerRecords {
         for device in records.keys { change(&self[device]) }
     }
 
-    /// Whether one more signed advert of a device is taken; counts it.
+    /// Counts a signed advert of a device. Returns true if it is within the limit.
     package func admitAdvert(of device: DeviceID, at now: MonotonicInstant) -> Bool {
         self[device].limiter.admitAdvert(at: now) == .admit
     }
 
-    /// Notes that a message of a device was received.
+    /// Notes that a message from a device was received.
     package func heard(_ device: DeviceID, at now: MonotonicInstant) {
         self[device].heard = now
     }
 
     /// Notes that a member has proved that it holds the account key in force.
     ///
-    /// - Returns: whether this is its first proof.
+    /// - Returns: true if this is its first proof.
     package func heardUnderKey(_ device: DeviceID, in snapshot: AccountSnapshot) -> Bool {
         guard epoch != nil, snapshot.heldRecord == epoch, snapshot.peerKey(device) != nil else { return false }
         guard !self[device].hasKey else { return false }

@@ -5,13 +5,17 @@ import HandoffProtocol
 import HandoffState
 
 extension Peers {
-    /// Applies a change of the account that is stored now.
+    /// Applies a change of the account that is already stored.
     ///
-    /// The order of the steps is part of the security of a removal. First the removed devices lose their records and their offers,
-    /// so that no later step sends them anything. Then the rest of the daemon ends what it does with them, and then their links are
-    /// closed. Only after that, this device announces itself under the new keys and sends the new statements.
+    /// The order of the steps is part of the security of a removal:
+    /// 1. The removed devices lose their records and their offers, so that no later step sends them
+    ///    anything.
+    /// 2. The rest of the daemon ends its work with them.
+    /// 3. Their links are closed.
+    /// 4. This device announces itself under the new keys and sends the new statements.
     ///
-    /// - Parameter endOthers: ends everything in the rest of the daemon that belongs to devices other than these members.
+    /// - Parameter endOthers: ends everything in the rest of the daemon that belongs to devices
+    ///   other than these members.
     package func accountChanged(
         from former: AccountState?, to present: AccountState, endOthers: (_ members: Set<DeviceID>) -> Void
     ) {
@@ -32,8 +36,8 @@ extension Peers {
         staticPeers.accountChanged(live: snapshot.live)
     }
 
-    /// The routes to the devices that this device has just removed and that have no link: they are notified, as far as they can be
-    /// reached now.
+    /// Returns the routes to the devices that this device has just removed and that have no link.
+    /// They are notified if they can be reached now.
     private func routesToRemoved(
         from former: AccountState?, to present: AccountState
     ) -> [(device: DeviceID, way: LinkPool.Way)] {

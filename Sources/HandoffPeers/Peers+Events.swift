@@ -6,16 +6,16 @@ import LoopIO
 
 /// Events that concern several parts, in the order in which the parts handle them.
 extension Peers {
-    /// The members to which no offer is announced while the others receive them.
+    /// The members to which no offer is announced while the others receive offers.
     var unadvertised: Set<DeviceID> {
         delegate?.unadvertisedDevices.intersection(accountStore.snapshot.live) ?? []
     }
 
     // MARK: - Events of links
 
-    /// Both sides of a link have accepted each other.
+    /// Handles a link on which both sides have accepted each other.
     func established(_ link: PeerLink, _ hello: Hello) {
-        // The connections of a removed device were closed; if one was missed, it ends here.
+        // The connections of a removed device were closed. If one was missed, it ends here.
         guard accountStore.snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }
         records.heard(link.device, at: loop.now)
         records[link.device].trouble = nil
@@ -25,13 +25,13 @@ extension Peers {
         sync.heard(hello, over: link, isFirst: true)
     }
 
-    /// The other side of a link has sent another hello.
+    /// Handles another hello on an established link.
     func received(_ hello: Hello, over link: PeerLink) {
         network.takeHello(hello, over: link)
         sync.heard(hello, over: link, isFirst: false)
     }
 
-    /// The other side of a link has sent a request.
+    /// Handles a request of another device.
     func received(_ request: PeerRequest, over link: PeerLink) {
         if let refusal = refusal(of: link.device) { return link.respond(to: request.id, with: .failure(refusal)) }
         guard request.method == PeerMethod.activities else {
@@ -44,10 +44,10 @@ extension Peers {
         link.respond(to: request.id, with: .result(list.json))
     }
 
-    /// A link has ended.
+    /// Handles the end of a link.
     func ended(_ link: PeerLink) {
         pool.ended(link)
-        // The other side closes idle links in order, which is no problem.
+        // The other side closes idle links in order. That is not an error.
         let isTrouble = !(link.wasEndedByPeer && link.peerHello != nil)
         if accountStore.snapshot.live.contains(link.device) {
             records[link.device].trouble = isTrouble ? link.trouble : nil
@@ -57,7 +57,8 @@ extension Peers {
         delegate?.linksChanged()
     }
 
-    /// A call to a device takes long: looks up its names again, and finds out whether the device is running.
+    /// Handles a slow call to a device: looks up its names again, and finds out whether the device
+    /// is running.
     func callIsSlow(to device: DeviceID) {
         staticPeers.lookAgain(for: device)
         network.requestAcknowledgement(of: device)
@@ -65,13 +66,13 @@ extension Peers {
 
     // MARK: - Events of the network
 
-    /// The offers of these devices have changed, or the devices have gone online or offline.
+    /// Handles changed offers, and devices that went online or offline.
     func devicesChanged(_ devices: Set<DeviceID>) {
         delegate?.offersChanged(of: devices)
         staticPeers.review()
     }
 
-    /// A message of a member arrived that proves that it holds the account key in force.
+    /// Handles a message of a member that proves that it holds the account key in force.
     func receivedUnderKey(from device: DeviceID) {
         records.heard(device, at: loop.now)
         let isFirst = records.heardUnderKey(device, in: accountStore.snapshot)
@@ -79,7 +80,7 @@ extension Peers {
         if isFirst { accountStore.finished(device) }
     }
 
-    /// A member was detected by a mark: it is in another epoch, or this device is.
+    /// Handles the detection of a member by a mark: the member or this device is in another epoch.
     func sighted(_ device: DeviceID) {
         if accountStore.snapshot.isJoining { joining.sighted(device) } else { sync.sighted(device) }
     }

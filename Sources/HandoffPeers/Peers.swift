@@ -9,11 +9,12 @@ import HandoffTransport
 package import LoopIO
 package import Timing
 
-/// The other devices of the account: finds them, exchanges announcements and rosters with them, and keeps connections to them.
-/// Lives on the daemon's loop.
+/// The other devices of the account. Finds them, exchanges announcements and rosters with them, and
+/// keeps connections to them. Lives on the daemon's loop.
 ///
-/// `Peers` creates and owns the parts of this module. A part has direct references to the parts that it uses. An event that
-/// concerns several parts goes through `Peers+Events.swift`. The rest of the daemon is the `PeersDelegate`.
+/// `Peers` creates and owns the parts of this module. A part has direct references to the parts
+/// that it uses. An event that concerns several parts goes through `Peers+Events.swift`. The rest
+/// of the daemon is the `PeersDelegate`.
 package final class Peers {
     /// The values from the configuration that this component uses.
     package struct Settings {
@@ -24,7 +25,7 @@ package final class Peers {
         /// The rate of reserved values.
         package var grease: Grease.Rate
 
-        /// Settings with these values.
+        /// Creates settings with these values.
         package init(advertising: Advertising, lifetime: Duration, grease: Grease.Rate) {
             self.advertising = advertising
             self.lifetime = lifetime
@@ -58,13 +59,14 @@ package final class Peers {
     /// Runs while this device leaves its account.
     private var leaveNotifier: LeaveNotifier?
 
-    /// Creates the component. It accepts connections from now on, and announces nothing before `start`.
+    /// Creates the component. It accepts connections from now on, and announces nothing before
+    /// `start`.
     ///
     /// - Parameters:
     ///   - name: the name of this device in failures that other devices receive.
-    ///   - stored: the state folder, and what was in it.
+    ///   - stored: the state folder and its content.
     ///   - port: the sockets for connections and datagrams.
-    /// - Throws: when descriptors or memory are missing.
+    /// - Throws: if no file descriptor or memory is available.
     package init(
         loop: EventLoop, log: Logger, worker: Worker, name: String, stored: StoredState, accountStore: AccountStore,
         port: consuming BoundPort, discovery: any Discovery, settings: Settings, wallClock: any WallClock
@@ -112,7 +114,7 @@ package final class Peers {
 
     // MARK: - Life
 
-    /// Receives datagrams, and announces this device if it is in an account.
+    /// Starts to receive datagrams, and announces this device if it is in an account.
     package func start() {
         network.start()
     }
@@ -139,12 +141,12 @@ package final class Peers {
         staticPeers.networkChanged()
     }
 
-    /// Announces that this device leaves; its offers are void immediately.
+    /// Announces that this device leaves. Its offers are void immediately.
     package func leave() {
         network.sayGoodbye()
     }
 
-    /// Accepts no more connections, closes those that exist, and makes no new ones.
+    /// Accepts no more connections, closes the existing ones, and makes no new ones.
     package func stop() {
         admission?.stop()
         admission = nil
@@ -154,14 +156,15 @@ package final class Peers {
 
     /// Announces that the machine goes to sleep, and closes all connections.
     ///
-    /// - Parameter completion: called when all devices in reach have confirmed the announcement; never when one does not, or when the
-    ///   machine wakes first.
+    /// - Parameter completion: called when all online devices have confirmed the announcement;
+    ///   never called if one of them does not, or if the machine wakes first.
     package func fallAsleep(completion: @escaping () -> Void) {
         network.fallAsleep(completion: completion)
         pool.closeAll()
     }
 
-    /// The machine is awake: announces this device under a new label, and checks the connections.
+    /// Announces this device under a new label after the machine has woken, and checks the
+    /// connections.
     package func wakeUp() {
         network.wakeUp()
         pool.networkChanged()
@@ -174,12 +177,13 @@ package final class Peers {
         network.say()
     }
 
-    /// Announces again because the set of announced offers, or of devices that receive them, may have changed.
+    /// Announces again because the set of announced offers, or of devices that receive them, may
+    /// have changed.
     package func advertisingChanged() {
         network.switchesChanged()
     }
 
-    /// Applies settings that were loaded again.
+    /// Applies reloaded settings.
     package func setAdvertising(_ advertising: Advertising, lifetime: Duration) {
         network.show(advertising)
         network.setLifetime(lifetime)
@@ -195,14 +199,15 @@ package final class Peers {
         network.setSavesPower(savesPower)
     }
 
-    /// Limits this device to some network interfaces; nil: no limit. Without any interface, nothing is sent or accepted.
+    /// Limits this device to some network interfaces; nil removes the limit. Without any interface,
+    /// nothing is sent or accepted.
     package func limit(to interfaces: [String]?) {
         discovery.limit(to: interfaces)
         network.setSilent(interfaces?.isEmpty == true)
         pool.isSilent = network.isSilent
     }
 
-    /// Continues under a greater generation, which is stored.
+    /// Continues in a greater generation, which is already stored.
     package func restart(generation: UInt64) {
         network.restart(boot: generation)
     }
@@ -217,9 +222,10 @@ package final class Peers {
 
     // MARK: - Leaving the account
 
-    /// Sends the statements of a removal of this device to all other members.
+    /// Sends the statements that remove this device to all other members.
     ///
-    /// - Parameter completion: called once, after two seconds at most, with the members that have confirmed it.
+    /// - Parameter completion: called once, after at most two seconds, with the members that have
+    ///   confirmed the removal.
     package func notifyLeaving(_ state: AccountState, completion: @escaping (Set<DeviceID>) -> Void) {
         leaveNotifier = LeaveNotifier(
             accountStore.snapshot.others, statements: state.roster.encoded(), on: loop,

@@ -4,7 +4,7 @@ import HandoffPeers
 import Testing
 import Timing
 
-/// Which salts are remembered, and for how long.
+/// The salts that are remembered, and their expiration.
 @Suite struct EchoesTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000)
     private var echoes = Echoes()
@@ -24,7 +24,7 @@ import Timing
         #expect(echoes.expiry(of: Self.salt(2)) == nil)
     }
 
-    @Test mutating func `the last salts of this device are remembered and no more`() {
+    @Test mutating func `only the last salts of this device are remembered`() {
         for number in 0..<100 { echoes.sealed(Self.salt(number), at: Self.start) }
         #expect(echoes.ownSalts(at: Self.start) == (100 - Echoes.maxOwn..<100).map(Self.salt))
     }
@@ -32,7 +32,7 @@ import Timing
     @Test mutating func `the newest four salts of a party are echoed for ten minutes`() {
         for number in 1...6 { echoes.note(Self.salt(number), of: party, at: Self.start + .seconds(number)) }
         #expect(echoed(at: Self.start + .seconds(6)) == [6, 5, 4, 3].map(Self.salt))
-        // One that is repeated is no news and becomes no newer.
+        // A repeated salt is not new, and does not become newer.
         let isNew = echoes.note(Self.salt(3), of: party, at: Self.start + .seconds(9))
         #expect(!isNew)
         #expect(echoed(at: Self.start + .seconds(9)) == [6, 5, 4, 3].map(Self.salt))

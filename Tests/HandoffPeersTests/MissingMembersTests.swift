@@ -8,14 +8,15 @@ import LoopIO
 import Testing
 import Timing
 
-/// Two members in different epochs, and what each writes beside its record and reads in the other one's.
+/// The marks of two members in different epochs: each writes its own beside its record and reads
+/// those of the other.
 @Suite struct MissingMembersTests {
     /// One device with its clock.
     private struct Station {
         let id: DeviceID
         let label: Label
         var members: MissingMembers
-        /// Seconds by which its wall clock is ahead.
+        /// The number of seconds by which its wall clock is ahead.
         var difference: Int64 = 0
         let address: SocketAddress
 
@@ -25,7 +26,7 @@ import Timing
                 unixSeconds: 1_800_000_000 + seconds + difference)
         }
 
-        /// The record of this device, as it is seen with these addresses.
+        /// Returns the record of this device, as seen with these addresses.
         mutating func record(at seconds: Int64, addresses: [SocketAddress]? = nil) -> MissingMembers.Record {
             let salt = Randomness.bytes(16)
             let places = members.places(
@@ -35,7 +36,7 @@ import Timing
                 label: label, (Marks(under: label, salt: salt, for: places), salt), addresses: addresses ?? [address])
         }
 
-        /// The addresses at which this device would call the author of a record.
+        /// Returns the addresses at which this device would call the author of a record.
         mutating func read(
             _ record: MissingMembers.Record, at seconds: Int64, of instance: String = "one"
         ) -> [SocketAddress] {
@@ -78,18 +79,18 @@ import Timing
         #expect(couch.read(record, at: age) == (age < 600 ? [desk.address] : []))
     }
 
-    @Test mutating func `a record at other addresses leads nowhere but to its own`() throws {
+    @Test mutating func `a record at other addresses leads only to its own address`() throws {
         let other = try #require(other)
         let moved = desk.record(at: 0, addresses: [other])
         #expect(couch.read(moved, at: 1) == [])
         let both = desk.record(at: 2, addresses: [other, desk.address])
         #expect(couch.read(both, at: 3) == [desk.address])
-        // Its addresses may be found later than its text.
+        // The addresses of a record may be found later than its text.
         let bare = desk.record(at: 4, addresses: [])
         #expect(couch.read(bare, at: 5) == [])
     }
 
-    @Test mutating func `a record that was fresh when it was read leads nowhere when it has become old`() {
+    @Test mutating func `a record that was fresh when it was read leads nowhere once it is old`() {
         let record = desk.record(at: 0)
         #expect(couch.read(record, at: 1) == [desk.address])
         #expect(couch.read(record, at: 599) == [desk.address])
@@ -104,14 +105,14 @@ import Timing
         #expect(couch.read(first, at: 1) == [])
         let answer = couch.record(at: 2)
         #expect(desk.read(answer, at: 3) == [couch.address])
-        // So the desk echoes what it has read, although that was fresh.
+        // The desk echoes the salt of the record that it read, although that record was fresh.
         let second = desk.record(at: 4)
         #expect(couch.read(second, at: 5) == [desk.address])
-        // An answer that is repeated later is none.
+        // An answer that is repeated later does not count.
         #expect(desk.read(answer, at: 700, of: "repeated") == [])
     }
 
-    @Test mutating func `an echo of another device's salt is none`() throws {
+    @Test mutating func `an echo of another device's salt does not count`() throws {
         couch.difference = 3650 * 86_400
         var another = couch
         let first = desk.record(at: 0)
@@ -161,13 +162,13 @@ import Timing
         #expect(isAwaited)
         let second = desk.record(at: 6)
         #expect(train.read(second, at: 7) == [desk.address])
-        // Once for each record, and not for one that is repeated.
+        // Once for each record, and not for a repeated one.
         let isAwaitedAgain = try desk.members.look(at: "train", asking, at: desk.moment(8)).isAwaited
         let isRepeated = try desk.members.look(at: "repeated", asking, at: desk.moment(900)).isAwaited
         #expect(!isAwaitedAgain && !isRepeated)
     }
 
-    @Test mutating func `salts that are repeated do not change how often records are sealed for a ticket`() throws {
+    @Test mutating func `repeated salts do not change how often records are sealed for a ticket`() throws {
         let (exported, _) = try state.exportingTicket(by: deskKey, now: 1)
         desk.members.accountChanged(AccountSnapshot(own: desk.id, state: exported))
         let endpoints = (0..<4).map { Marks.endpoint([192, 168, 1, $0], port: 24863) }

@@ -7,7 +7,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Which tokens open the gate, and how often.
+/// The tokens that open the gate, and how often each one does.
 @Suite struct OwnLabelsTests {
     private static let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
     private static let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
@@ -81,13 +81,13 @@ import Timing
         #expect(found == [desk, nil])
     }
 
-    @Test mutating func `another hint does not make a token a new one`() throws {
+    @Test mutating func `a token with another hint is the same token`() throws {
         let tokens = try [byEpoch, .pair].map { try token(key(desk), labels.label, $0) }
         let found = [try caller(tokens[0]), try caller(tokens[1])]
         #expect(found == [desk, nil])
     }
 
-    @Test mutating func `a used token stays used when its label is the former one`() throws {
+    @Test mutating func `a used token stays used after its label was replaced`() throws {
         let token = try token(key(desk), labels.label)
         _ = try caller(token)
         renew(epoch)
@@ -106,7 +106,7 @@ import Timing
         #expect(!labels.isOwn(Label.random(labelKey: epoch.label)))
     }
 
-    @Test mutating func `under a former label callers may still be in its epoch`() throws {
+    @Test mutating func `callers under a former label may still be in its epoch`() throws {
         let former = try #require(labels.label)
         renew(try Self.epoch(of: account))
         let token = try token(key(desk), former, byEpoch)
@@ -117,7 +117,7 @@ import Timing
         #expect(early == desk && again == nil && late == nil)
     }
 
-    @Test mutating func `the token shows who calls`() throws {
+    @Test mutating func `the token identifies the caller`() throws {
         let label = labels.label
         let found = [
             try caller(token(key(desk), label, byEpoch)), try caller(token(key(ticket), label)),
@@ -129,7 +129,7 @@ import Timing
             let found = try caller(token(unknown, label, hint))
             #expect(found == nil)
         }
-        // The key that the hint names is the only one.
+        // Only the key that the hint names counts.
         let other = try caller(token(epoch.gate, label, byEpoch, hello: Self.hello + [1]), hello: Self.hello + [1])
         #expect(other == nil)
     }
@@ -167,7 +167,7 @@ import Timing
         try #require(keys[party])
     }
 
-    @Test mutating func `a party that is no more opens nothing and a new one does`() throws {
+    @Test mutating func `a former party opens nothing and a new one opens`() throws {
         func update(_ parties: [Party: PairwiseKeys]) {
             callers.update(parties, of: account, to: DeviceID(own.publicKey), labels: labels.receivers(now: Self.now))
         }
@@ -183,7 +183,7 @@ import Timing
 
     // MARK: - By address alone
 
-    @Test mutating func `by address alone each call needs a greater number`() throws {
+    @Test mutating func `each call by address alone needs a greater number`() throws {
         let calls: [(boot: UInt64, call: UInt32, opens: Bool)] = [
             (5, 2, true), (5, 2, false), (5, 1, false), (5, 3, true), (4, 9, false), (6, 0, true), (5, 4, false),
         ]
@@ -194,7 +194,7 @@ import Timing
                 #expect(found == (opens && hint.isFirst ? desk : nil), "\(boot) \(call)")
             }
         }
-        // Those of another party count for themselves.
+        // The numbers of another party are counted separately.
         let found = try caller(token(key(ticket), Gate.staticLabel))
         #expect(found == ticket)
     }
@@ -213,28 +213,28 @@ import Timing
         #expect(next == desk)
     }
 
-    @Test mutating func `a call by address of an earlier start than the device was seen in does not open`() throws {
+    @Test mutating func `a call by address from an earlier start than the last known one does not open`() throws {
         let early = try caller(token(key(desk), Gate.staticLabel), knownBoot: 6)
         let same = try caller(token(key(desk), Gate.staticLabel), knownBoot: 5)
         #expect(early == nil && same == desk)
     }
 
-    @Test mutating func `an introduction does not open by address alone`() throws {
+    @Test mutating func `an introduction by address alone does not open`() throws {
         let found = try caller(token(epoch.gate, Gate.staticLabel, .introduction))
         #expect(found == nil)
     }
 
-    @Test mutating func `calls of those who are no members any more are forgotten`() throws {
+    @Test mutating func `calls of former parties are forgotten`() throws {
         _ = try caller(token(key(desk), Gate.staticLabel))
         _ = try caller(token(key(ticket), Gate.staticLabel))
-        #expect(labels.staticCalls.stored.count == 1, "that of the ticket is not stored")
+        #expect(labels.staticCalls.stored.count == 1, "the call of the ticket is not stored")
         labels.partiesChanged([ticket])
         #expect(labels.staticCalls.stored.isEmpty)
         let again = try caller(token(key(ticket), Gate.staticLabel))
         #expect(again == nil)
     }
 
-    @Test mutating func `who knows the key wears a label out and no more`() throws {
+    @Test mutating func `the holder of a key can only wear out a label`() throws {
         var opened = 0
         for number in 0..<5000 {
             let hello = Self.hello + [UInt8(number & 255), UInt8(number >> 8)]
@@ -246,7 +246,7 @@ import Timing
 }
 
 extension Gate.Hint {
-    /// True if it is tried before the other one.
+    /// True if this hint is tried before the other one.
     fileprivate var isFirst: Bool {
         if case .device = self { true } else { false }
     }

@@ -25,7 +25,7 @@ import Timing
         AccountSnapshot(own: DeviceID(desk.publicKey), state: state)
     }
 
-    @Test func `identities that cost nothing share one budget`() throws {
+    @Test func `identities that anyone can create share one budget`() throws {
         let members = [DeviceID(desk.publicKey), DeviceID(couch)]
         for _ in 0..<1000 { _ = table.admitAdvert(of: members[0], at: now) }
         #expect(table.admitAdvert(of: members[1], at: now))
@@ -36,7 +36,7 @@ import Timing
         #expect(table.admitAdvert(of: members[1], at: now))
     }
 
-    @Test func `nothing but the shared budget is kept of a stranger`() {
+    @Test func `only the shared budget is kept for an unknown device`() {
         let stranger = DeviceID(train)
         table.heard(stranger, at: now)
         table[stranger].trouble = "refused"
@@ -46,7 +46,7 @@ import Timing
         #expect(table.holders.isEmpty)
     }
 
-    @Test func `who was heard under the key holds it until the next one`() throws {
+    @Test func `a member that has proved the key is its holder until the next key`() throws {
         let device = DeviceID(couch)
         #expect(table.heardUnderKey(device, in: snapshot(account)))
         #expect(!table.heardUnderKey(device, in: snapshot(account)))

@@ -34,14 +34,14 @@ import Timing
         _ = try #require(result).get()
     }
 
-    /// What another part of the daemon would find if it used the component during a step.
+    /// The state that another part of the daemon would find if it used the component during a step.
     private struct View: Equatable {
         var isMember: Bool
         var isOnline: Bool
         var isConnected: Bool
     }
 
-    @Test func `a removal takes effect step by step and announcements are the last`() throws {
+    @Test func `a removal takes effect step by step and announcements come last`() throws {
         train.offer([try offer("of the train")])
         try network.run("the offer") { !desk.offers(of: train).isEmpty }
         try network.connect(desk, to: train)
@@ -123,7 +123,7 @@ import Timing
         }
     }
 
-    @Test func `a member that was offline receives what has changed from another one`() throws {
+    @Test func `a member that was offline receives the changes from another one`() throws {
         train.stop()
         desk.accountStore.rename(couch.id, to: "sofa") { _ in }
         desk.accountStore.rotate { _ in }
@@ -152,7 +152,7 @@ import Timing
         }
         try network.run("the guest has joined") { joined != nil }
         try network.settle([couch, guest])
-        // From here on only the guest can have the statements that admit it.
+        // From here on, only the new device can have the statements that admit it.
         couch.stop()
         try desk.start()
         #expect(desk.accountStore.snapshot.peerKey(guest.id) == nil)

@@ -71,11 +71,11 @@ import Timing
         desk.offer(offers)
         try expect(offers)
         #expect(couch.peers.isConnected(desk.id))
-        // The component answers for the list itself.
+        // The component itself answers the request for the list.
         #expect(!desk.events.contains { if case .request = $0 { true } else { false } })
     }
 
-    @Test func `where datagrams are blocked offers arrive over a link`() throws {
+    @Test func `offers arrive over a link where datagrams are blocked`() throws {
         desk.blockDatagrams()
         couch.blockDatagrams()
         couch.discovery.goDeaf()
@@ -118,7 +118,7 @@ import Timing
         desk.offer([note])
         try expect([note])
         couch.events = []
-        // The record's removal is not what announces it.
+        // The leave message announces it, and not the removal of the record.
         couch.discovery.goDeaf()
         desk.stop()
         try network.run("the desk is offline") { couch.peers.table[desk.id] == nil }
@@ -167,7 +167,7 @@ import Timing
         #expect(couch.peers.table.count == 1)
     }
 
-    @Test func `a device that starts again at another address is called there`() throws {
+    @Test func `a device that restarts at another address is called there`() throws {
         let note = try offer("before the start")
         desk.offer([note])
         try expect([note])
@@ -181,7 +181,7 @@ import Timing
         #expect(failure.reason == HandoffFailure.paused(device: "").reason)
     }
 
-    @Test func `a generation that another device has received is exceeded`() throws {
+    @Test func `the generation rises above the one that another device has received`() throws {
         let generation = network.unixSeconds + 1000
         desk.peers.restart(generation: generation)
         try network.run("the greater generation") { couch.peers.table.seenBoot(of: desk.id) == generation }

@@ -9,41 +9,43 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// Accepts the connections of other devices that pass the gate by a token and then prove their key. Lives on the daemon's loop.
+/// Accepts the connections of other devices that pass the gate with a token and then prove their
+/// key. Lives on the daemon's loop.
 final class PeerAdmission: GateListenerDelegate {
-    /// Hashes that callers may cost in a second, a tenth of a processor's time; at once as many as take a millisecond.
+    /// The limit of hashes spent on callers: per second a tenth of a processor's time, and in one
+    /// burst as many as take a millisecond.
     private static let maxHashes = (perSecond: UInt64(100_000), atOnce: UInt64(1000))
-    /// Connections that may wait for the proof of their key.
+    /// The maximum number of connections without proof of their key.
     private static let maxUnproved = 64
 
     private unowned let peers: Peers
     private var gate: GateListener?
     private var hashes = RateLimit(perSecond: maxHashes.perSecond, burst: maxHashes.atOnce)
     private let storage: StaticCallStorage
-    /// Looks for the member that follows an earlier draft of the protocol: each costs a hash for every member and label.
+    /// Limits the searches for a member that follows an earlier draft of the protocol. Each costs a
+    /// hash for every member and label.
     private var searches = RateLimit(every: .seconds(10), burst: 1)
-    /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
+    /// Connections behind the gate whose client has not proved its key yet, by ascending number.
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
 
-    /// Accepts connections from now on.
-    ///
-    /// - Parameter descriptor: a listening TCP socket.
+    /// - Parameter descriptor: a listening TCP socket. Connections are accepted from now on.
     init(_ descriptor: consuming Descriptor, context: TLSContext, peers: Peers) throws {
         self.peers = peers
         storage = StaticCallStorage(peers)
         gate = try GateListener(descriptor, context: context, on: peers.loop, delegate: self)
     }
 
-    /// Accepts no more connections, and closes those that wait for the proof of their key.
+    /// Accepts no more connections, and closes those that have not proved their key.
     func stop() {
         gate?.close()
         gate = nil
-        for connection in unproved.values { connection.close("the daemon stops") }
+        for connection in unproved.values { connection.close("the daemon is stopping") }
         unproved.removeAll()
     }
 
-    /// Judges a caller: a token of a member, of an open ticket, or of a holder of the account key, opens once.
+    /// Judges a caller. A token of a member, of an open ticket, or of a holder of the account key
+    /// opens the gate once.
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
         let (network, snapshot) = (peers.network, peers.accountStore.snapshot)
         guard let held = snapshot.held, !network.isSilent,
@@ -72,7 +74,8 @@ final class PeerAdmission: GateListenerDelegate {
             network.labels.receivers(now: network.now)
             + Gate.formerStaticLabels(unixSeconds: peers.wallClock.unixSeconds)
         let keys = network.missing.pairwise.keys
-        // On the worker: it takes the longer the more members there are, and connections must not be closed later because of it.
+        // On the worker: the time grows with the number of members, and must not delay the closing
+        // of connections.
         peers.worker.run(
             {
                 let greeting = Gate.Greeting(clientHello, to: snapshot.own)
@@ -88,25 +91,26 @@ final class PeerAdmission: GateListenerDelegate {
                     case .keyHolder: [:]
                     }
                 peers.log.notice(
-                    "A device was refused since it follows an earlier version of the protocol: update it", caller)
+                    "A device with an earlier version of the protocol was refused; update Handoff there", caller)
             }
         }
     }
 
-    /// Keeps a connection whose client has passed the gate until it has proved its key.
+    /// Keeps a connection that has passed the gate until its client has proved its key.
     func passed(_ connection: PeerConnection) {
         let id = nextUnproved
         nextUnproved &+= 1
-        // Those who hold a key that opens the gate could else open them without end; an honest handshake is over in milliseconds.
+        // Otherwise, the holder of a key that opens the gate could open any number of connections.
+        // An honest handshake takes milliseconds.
         if unproved.count >= Self.maxUnproved, let oldest = unproved.keys.min() {
-            unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
+            unproved.removeValue(forKey: oldest)?.close("too many connections have not proved a key")
         }
         unproved[id] = connection
-        // Weak: the gate may be on its way out of a handler while the daemon stops.
+        // Weak because the gate may be ending from inside a handler while the daemon stops.
         connection.onOpen = { [weak self, weak connection] key in
             guard let self, let connection else { return }
             unproved[id] = nil
-            guard let key else { return connection.close("it has proved no key") }
+            guard let key else { return connection.close("the client has not proved a key") }
             if connection.isForStream {
                 acceptStream(connection, from: key)
             } else {
@@ -119,13 +123,13 @@ final class PeerAdmission: GateListenerDelegate {
         }
     }
 
-    /// Takes a connection for a stream, whose client has passed the gate and proved its key: only of a member that holds the
-    /// key in force.
+    /// Accepts a connection for a stream whose client has passed the gate and proved its key: only
+    /// of a member that holds the key in force.
     private func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
         let snapshot = peers.accountStore.snapshot
         guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
-            return connection.close("only members open streams")
+            return connection.close("only members may open streams")
         }
         peers.log.debug("Connection of a stream is open", ["device": device.short, "group": connection.group])
         peers.delegate?.acceptStream(connection, from: device)

@@ -2,10 +2,11 @@ import HandoffLog
 import HandoffState
 import LoopIO
 
-/// Stores which calls by the static label were the latest, so that none of them opens again after a restart. Lives on the
-/// daemon's loop.
+/// Stores the latest calls by the static label, so that none of them opens the gate again after a
+/// restart. Lives on the daemon's loop.
 ///
-/// A call does not wait for the disk: who ends the daemon within these milliseconds lets the last call open once more.
+/// A call does not wait for the disk. If the daemon is killed within these milliseconds, the last
+/// call opens once more.
 final class StaticCallStorage {
     private unowned let peers: Peers
     private var stored: UInt64 = 0
@@ -15,7 +16,7 @@ final class StaticCallStorage {
         self.peers = peers
     }
 
-    /// Stores the calls if there were later ones; those that arrive while it writes, together.
+    /// Stores later calls. Those that arrive during a write are stored together afterwards.
     func update() {
         let calls = peers.network.labels.staticCalls
         guard calls.version != stored, !isStoring else { return }

@@ -3,12 +3,12 @@ import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 
-/// What this device says of itself to the others, in one sequence for adverts and beacons. Plain values.
+/// The state that this device announces, in one sequence for adverts and beacons. Plain values.
 ///
-/// Every change of what either says raises the number; each is signed once for all who are told the same. Who was sent something is
-/// told more under the same number.
+/// Every change of either content raises the number. Each announcement is signed once for all
+/// devices that receive the same content. A device with individual offers receives more under the
+/// same number.
 struct Announcer {
-    /// Who speaks, and from where.
     struct Speaker {
         let deviceID: DeviceID
         let key: SigningKey
@@ -23,43 +23,42 @@ struct Announcer {
         }
     }
 
-    /// What is said.
     struct News: Equatable {
         var label: Label
-        /// Goes along with whatever else is said, and is no news by itself: rosters are kept equal over connections.
+        /// Included in any announcement. A change alone causes none: rosters are kept equal over
+        /// connections.
         var rosterDigest: [UInt8]
         var farewell: Farewell?
-        /// Also those that are sent to one device.
+        /// Includes activities that are offered to one device only.
         var activities: [OfferedActivity]
 
-        /// What all devices are told of.
         var forAll: [OfferedActivity] { activities.filter { $0.recipient == nil } }
 
-        /// Whether the activities are the same; ages alone are no difference.
+        /// Returns true if the activities are the same, except for their ages.
         func offersSame(as other: News) -> Bool {
             farewell == other.farewell && activities.count == other.activities.count
                 && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
-        /// Whether the others would learn anything.
+        /// Returns true if the two are the same for the other devices.
         static func == (left: News, right: News) -> Bool {
             left.label == right.label && left.offersSame(as: right)
         }
     }
 
-    /// What was new in what was said.
+    /// The kind of a change.
     enum Novelty {
-        /// The activities, who is told of them, or that this device leaves.
+        /// The activities or their receivers have changed, or this device leaves.
         case offers
-        /// Anything else, such as the label.
+        /// Anything else has changed, such as the label.
         case other
     }
 
     private var speaker: Speaker
     private let grease: Grease.Rate
-    /// Generation and sequence number of the last announcement.
+    /// The generation and sequence number of the last announcement.
     private(set) var position: Position
-    /// Number of the change since which the activities are the same.
+    /// The sequence number of the change since which the activities are the same.
     private(set) var listSeq: UInt32 = 0
     private(set) var news: News?
     private(set) var advert: SignedAdvert?
@@ -70,11 +69,12 @@ struct Announcer {
         position = Position(boot: boot, seq: 0)
     }
 
-    /// Takes what is to be said now.
+    /// Updates the announced content.
     ///
-    /// - Parameter renewed: says it under a new number even if the others know it: so that it does not expire, or since
-    ///   others are told of it than before.
-    /// - Returns: what is new in it; nil if nothing is, and then it has no new number and no new signature.
+    /// - Parameter renewed: announces under a new number even without a change, because the
+    ///   announcement would expire or has other receivers.
+    /// - Returns: the kind of the change; nil without a change. Then there is no new number or
+    ///   signature.
     mutating func say(_ news: News, renewed: Novelty? = nil) throws -> Novelty? {
         guard renewed != nil || news != self.news else { return nil }
         let offersSame = self.news.map(news.offersSame) ?? false
@@ -86,7 +86,8 @@ struct Announcer {
         return novelty
     }
 
-    /// Takes another digest of the roster, which is told with what is said next and to who is met meanwhile.
+    /// Updates the roster digest included in the next announcement and in any greeting sent before
+    /// it.
     mutating func take(rosterDigest: [UInt8]) throws {
         guard news != nil, news?.rosterDigest != rosterDigest else { return }
         news?.rosterDigest = rosterDigest
@@ -100,7 +101,8 @@ struct Announcer {
         }
     }
 
-    /// The announcement as a device gets it, under the same number: with what was sent to it.
+    /// Returns the announcement for one device, with the activities offered only to it, under the
+    /// same number.
     func advert(for device: DeviceID) throws -> SignedAdvert? {
         guard let news, news.activities.contains(where: { $0.recipient == device }) else { return advert }
         return try announcement(news.activities.filter { $0.isMeant(for: device) }).map {
@@ -108,7 +110,8 @@ struct Announcer {
         }
     }
 
-    /// A reserved string beside a record's own, at random. Also for the record of a device that is joining, so that it looks like others.
+    /// Returns at random a reserved string to add to a record. A joining device adds it too, so
+    /// that its record looks like others.
     func reservedStrings() -> [[UInt8]] { grease.draw().map { [$0.string] } ?? [] }
 
     /// The inputs from which a record is sealed.
@@ -121,7 +124,7 @@ struct Announcer {
         let places: [Marks.Place]
     }
 
-    /// The text of the beacon for what was last said, signed and sealed anew.
+    /// Returns the text of the beacon for the last content, newly signed and sealed.
     ///
     /// - Parameter listsActivities: false leaves the activities to adverts and connections.
     func beacon(_ sealing: Sealing, listsActivities: Bool) throws -> [[UInt8]]? {
@@ -138,7 +141,8 @@ struct Announcer {
         }
     }
 
-    /// Signs the same news again, under the same number, with ages as of now: for a device that is greeted late.
+    /// Signs the same content again under the same number with current ages, for a device that is
+    /// greeted late.
     mutating func refreshAges(_ activities: [OfferedActivity]) throws {
         guard var news, news.farewell == nil else { return }
         news.activities = activities
@@ -147,14 +151,15 @@ struct Announcer {
         try sign()
     }
 
-    /// The announcement as a device gets it that is told of no activities: under the same number, so that no other one
-    /// counts for more with it.
+    /// Returns the announcement for a device that receives no activities. It has the same number,
+    /// so that no other one takes precedence with it.
     func emptyAdvert() throws -> SignedAdvert? {
         guard let news else { return nil }
         return try announcement([]).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
     }
 
-    /// Starts over under a greater boot number: another device has seen one that is greater than ours.
+    /// Restarts in a greater generation, because another device has received a greater one than the
+    /// local one.
     mutating func restart(boot: UInt64) {
         position = Position(boot: boot, seq: 0)
         listSeq = 0
@@ -162,18 +167,16 @@ struct Announcer {
         advert = nil
     }
 
-    /// The kind of this machine, as it is announced.
     var kind: DeviceKind { speaker.kind }
 
-    /// The port that is announced.
     var port: UInt16 { speaker.port }
 
-    /// Sets the kind of this machine, which is then to be announced again.
+    /// Sets the kind of this machine, which must then be announced again.
     mutating func setKind(_ kind: DeviceKind) {
         speaker.kind = kind
     }
 
-    /// Falls silent: this device is no member of an account.
+    /// Announces nothing more: this device is not a member of an account.
     mutating func clear() {
         news = nil
         advert = nil
@@ -190,7 +193,7 @@ struct Announcer {
         return announcement
     }
 
-    /// Four thousand million changes are more than a century of them; still the number never wraps.
+    /// Four thousand million changes take more than a century. Even so, the number never wraps.
     private static func next(_ position: Position) -> Position {
         position.seq == .max
             ? Position(boot: position.boot &+ 1, seq: 0) : Position(boot: position.boot, seq: position.seq + 1)

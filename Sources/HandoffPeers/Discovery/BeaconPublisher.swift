@@ -6,23 +6,25 @@ import HandoffProtocol
 import LoopIO
 import Timing
 
-/// Puts the beacon into mDNS, not too often, and the last state always. Lives on the daemon's loop.
+/// Publishes the beacon in mDNS, at a limited rate, and always the last state. Lives on the
+/// daemon's loop.
 ///
-/// From five updates a second on Avahi falls silent for seconds without an error; and each update shows everyone on the
-/// link that something changed, so a random delay blurs when.
+/// From five updates a second on, Avahi falls silent for seconds without an error. Each update also
+/// shows every host on the link that something changed, so a random delay hides when.
 final class BeaconPublisher {
-    /// The shortest time between two renewals.
+    /// The minimum time between two renewals.
     static let spacing = Duration.seconds(2)
-    /// The same where somebody waits for it.
+    /// The same if another device waits for it.
     static let awaitedSpacing = Duration.milliseconds(500)
-    /// The longest random delay of a renewal.
+    /// The maximum random delay of a renewal.
     static let delay = Duration.seconds(1)
-    /// When a record is sealed again after the first one under its label, whatever happens: by then it echoes the records that were
-    /// found, to devices whose clocks differ. A record that is sealed because another one was found would show whom its device knows
-    /// to any host that repeats an old record.
+    /// The delays from the first record under a label to its unconditional renewals. By then it
+    /// echoes the records that were found, to devices whose clocks differ. If finding a record
+    /// caused a renewal, any host that repeats an old record would see whose record this device
+    /// recognizes.
     static let firstRenewals = [Duration.seconds(1), .seconds(3)]
-    /// When it is sealed again after that, unless it was renewed meanwhile; so its period stays the present one, and its salt one of the
-    /// last minutes.
+    /// The time to the next renewal after that. It keeps the period current, and the salt at most a
+    /// few minutes old.
     static let renewal = AdvertMachine.renewal
     static let slowRenewal = AdvertMachine.slowRenewal
 
@@ -33,16 +35,17 @@ final class BeaconPublisher {
     private var host = ""
     private var lastPublished: MonotonicInstant?
     private var timer: LoopTimer?
-    /// When the record is due to be sealed again, the earliest first.
+    /// The times of the unconditional renewals, earliest first.
     private var due: [MonotonicInstant] = []
     private var renewalTimer: LoopTimer?
-    /// True if records are sealed again as seldom as may be.
+    /// True to seal records as rarely as possible.
     var savesPower = false
     private var conflicts = Backoff.labelConflict
-    /// How long the present label is kept whatever happens.
+    /// The time for which the present label is kept in any case.
     private var conflictWait = Duration.zero
     private var lastConflict: MonotonicInstant?
-    /// Makes the label and the text as they are at the moment of publishing; nil: there is nothing to publish yet.
+    /// Composes the label and the text at the moment of publishing; nil if there is nothing to
+    /// publish yet.
     weak var network: PeerNetwork?
 
     init(loop: EventLoop, log: Logger, discovery: any Discovery, port: UInt16) {
@@ -55,21 +58,22 @@ final class BeaconPublisher {
     /// The addresses with which the record is published now.
     var ownAddresses: [IPAddress] { discovery.ownAddresses }
 
-    /// The label is another one: the host name changes with it, and the next announcement goes out at once.
+    /// Changes the host name together with the label. The next announcement is published
+    /// immediately.
     func labelChanged() {
         host = Base32.encode(Randomness.bytes(Label.byteCount))
         lastPublished = nil
     }
 
-    /// The keys have changed: immediately replaces the record that the former ones open. It is not the first one under its label, so
-    /// the times at which records are sealed stay as they are.
+    /// Immediately replaces the record that the former keys open. It is not the first one under its
+    /// label, so the times at which records are sealed stay the same.
     func keysChanged() {
         publish()
     }
 
-    /// What the beacon says has changed: it is renewed soon, or at once when it is the first under its label.
+    /// Renews the beacon soon, or immediately if it is the first one under its label.
     ///
-    /// - Parameter isAwaited: somebody waits for it; then it is not delayed at random.
+    /// - Parameter isAwaited: true if another device waits for it. Then there is no random delay.
     func changed(isAwaited: Bool = false) {
         guard let lastPublished else { return publish() }
         guard timer == nil || isAwaited else { return }
@@ -79,7 +83,6 @@ final class BeaconPublisher {
         timer = loop.timer(after: earliest + blur, accuracy: .milliseconds(100)) { [unowned self] in publish() }
     }
 
-    /// Nothing is announced any more.
     func withdraw() {
         timer = nil
         renewalTimer = nil
@@ -87,7 +90,8 @@ final class BeaconPublisher {
         discovery.publish(nil)
     }
 
-    /// Whether a conflict may be answered with a new name now: someone who provokes them must not keep us busy.
+    /// Returns true if a new name may be chosen after a conflict now. A host that provokes
+    /// conflicts must not keep this device busy.
     func mayRenewAfterConflict() -> Bool {
         let now = loop.now
         if let lastConflict {

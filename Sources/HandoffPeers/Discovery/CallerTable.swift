@@ -3,22 +3,21 @@ import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// Finds the one party whose key a token may be made with, by the hint in front of it. Plain values.
+/// Finds the one party whose key a token may be made with, by the hint in front of it. Plain
+/// values.
 ///
-/// Its work does not depend on the number of members: the hints of all of them under each label are hashed when labels, members
-/// or tickets change, and only looked up for a caller.
+/// The work does not depend on the number of members: their hints under each label are hashed when
+/// labels, members or tickets change, and only looked up for a caller.
 package struct CallerTable {
-    /// The gate keys that this device shares.
     private(set) var keys: [Party: SecretBytes] = [:]
     private var devices: [UInt64: Party] = [:]
-    /// By label and hint.
+    /// The parties by label and hint.
     private var hinted: [Label: [UInt64: Party]] = [:]
     private var accountID: AccountID?
 
-    /// A table without parties.
     package init() {}
 
-    /// Takes the parties, and the labels under which they may call, as they are now.
+    /// Updates the parties, and the labels under which they may call.
     ///
     /// - Parameter server: this device.
     package mutating func update(
@@ -40,11 +39,12 @@ package struct CallerTable {
         }
     }
 
-    /// The only party that can have written these bytes; nil for an introduction, and for an unknown caller.
+    /// Returns the only party that can have written these bytes; nil for an introduction and for an
+    /// unknown caller.
     ///
     /// - Parameters:
     ///   - epochs: the gate keys of the epochs in which the labels were made.
-    ///   - labels: those that are valid now.
+    ///   - labels: the labels that are valid now.
     func party(of knock: inout Knock, epochs: [SecretBytes], labels: [Label]) -> Party? {
         var found: Party?
         for epoch in epochs {

@@ -5,15 +5,17 @@ package import HandoffState
 package import LoopIO
 package import Timing
 
-/// The members that have not been heard in the present epoch, and the marks by which they and this device find each other
-/// nevertheless. Plain values.
+/// The members from which nothing was received in the present epoch, and the marks by which they
+/// and this device still find each other. Plain values.
 ///
-/// A member in another epoch does not recognise our label, and we do not recognise its. Who is missed gets a mark beside the
-/// beacon; who reads a foreign record looks for a mark that is meant for him. Who holds an open ticket gets one, too. A mark counts
-/// for one address of the record, and only while it is fresh: a record that another host copies leads nowhere.
+/// Devices in different epochs do not recognize each other's labels. Each missing member gets a
+/// mark beside the beacon, and a reader of a foreign record looks for its own mark. The holder of
+/// an open ticket gets one too. A mark counts for one address of the record, and only while it is
+/// fresh: a record that another host copies leads nowhere.
 package struct MissingMembers {
-    /// A member that has left a fresh mark for this device, the keys that the mark was made with, whether this device has to
-    /// introduce itself with them, for which addresses of the record there is one, and until when it is fresh.
+    /// A member that has left a fresh mark for this device, with the keys of the mark, whether this
+    /// device must introduce itself with them, the marked addresses of the record, and the time at
+    /// which the marks expire.
     package struct Author {
         package let device: DeviceID
         package let keys: PairwiseKeys
@@ -22,14 +24,14 @@ package struct MissingMembers {
         package let expires: MonotonicInstant
     }
 
-    /// The records' parts that marks depend on, as they were found.
+    /// The parts of a found record on which marks depend.
     package struct Record: Equatable {
         package let label: Label
         package let marks: Marks
         package let salt: [UInt8]
         package let addresses: [SocketAddress]
 
-        /// - Parameter found: what the record's text holds.
+        /// - Parameter found: the marks and the salt in the record's text.
         package init(label: Label, _ found: (marks: Marks, salt: [UInt8]), addresses: [SocketAddress]) {
             self.label = label
             marks = found.marks
@@ -38,16 +40,16 @@ package struct MissingMembers {
         }
     }
 
-    /// What was found out about an instance.
+    /// The result of reading a record.
     package struct Look {
         /// The member that made the record with a fresh mark for this device.
         package var author: Author?
-        /// The record echoes one of this device to the holder of an open ticket, who waits for an echo of his. Only one that is there now
-        /// can have made it.
+        /// True if the holder of an open ticket echoes a record of this device in it, and waits for
+        /// an echo of its own. Only a holder that is online now can have made it.
         package var isAwaited = false
     }
 
-    /// The moment at which something is judged, by both clocks.
+    /// The present moment by both clocks.
     package struct Moment {
         package let instant: MonotonicInstant
         package let unixSeconds: Int64
@@ -58,16 +60,17 @@ package struct MissingMembers {
         }
     }
 
-    /// Addresses of records that are looked at in a second: each costs a hash for every member. What is refused is looked at a
-    /// little later.
+    /// The maximum number of record addresses to read per second. Each costs a hash for every
+    /// member. The rest are read a little later.
     private static let looksPerSecond: UInt64 = 128
-    /// Of the places for marks, those that echoes may take while other marks wait: the salts of old records that another host
-    /// repeats must not displace all others.
+    /// The maximum number of places for marks that echoes may take while other marks wait. The
+    /// salts of old records that another host repeats must not displace all others.
     static let maxEchoPlaces = 20
 
-    /// What is shared with each member.
+    /// The secrets shared with each party.
     package private(set) var pairwise: PairwiseTable
-    /// True if the last record had no place for the mark of some open ticket, so that another one is to follow.
+    /// True if the last record had no room for the mark of some open ticket, so that another record
+    /// must follow.
     package private(set) var leavesTicketsOut = false
     private var accountID: AccountID?
     private var epoch: Fingerprint?
@@ -84,11 +87,11 @@ package struct MissingMembers {
         self.pairwise = pairwise
     }
 
-    /// Takes the account as it is now: with another epoch nobody has been heard.
+    /// Applies a change of the account. Nothing was received in another epoch yet.
     package mutating func accountChanged(_ snapshot: AccountSnapshot) {
         pairwise.accountChanged(snapshot)
         if snapshot.heldRecord != epoch || snapshot.accountID != accountID { heard = [] }
-        // Somebody who is a member now may have been looked at as a stranger.
+        // A new member may have been judged as an unknown device.
         if snapshot.others != others || snapshot.accountID != accountID { looks = [:] }
         epoch = snapshot.heldRecord
         accountID = snapshot.accountID
@@ -99,27 +102,29 @@ package struct MissingMembers {
         echoes.retain { [pairwise] in pairwise.keys(of: $0) != nil }
     }
 
-    /// Whether a member was heard in the present epoch.
+    /// Returns true if a member was received in the present epoch.
     func hasHeard(_ device: DeviceID) -> Bool { heard.contains(device) }
 
-    /// A member has shown that it holds the key of the present epoch: by what it sealed, or over its connection.
+    /// Notes that a member has proved the key of the present epoch, by sealed content or over its
+    /// connection.
     mutating func heard(_ device: DeviceID) {
         if others.contains(device) { heard.insert(device) }
     }
 
     // MARK: - Writing
 
-    /// This device seals a record with this salt, of which others may return an echo.
+    /// Notes the salt of a record of this device, of which others may return an echo.
     package mutating func sealed(_ salt: [UInt8], at now: MonotonicInstant) {
         echoes.sealed(salt, at: now)
     }
 
-    /// The marks of the next record: echoes for the parties whose clocks differ, and marks for members that are missed and open tickets;
-    /// at random if there are too many. A device that is joining only echoes: it accepts no calls.
+    /// Returns the marks of the next record: echoes for the parties whose clocks differ, and marks
+    /// for missing members and open tickets; a random choice if there are too many. A joining
+    /// device only echoes: it accepts no calls.
     ///
     /// - Parameters:
     ///   - endpoints: those of this device, as ``Marks/endpoint(_:port:)`` makes them.
-    ///   - known: the devices that are in reach: they come last, since they have found this one.
+    ///   - known: the online devices. They are last, since they have found this one.
     package mutating func places(
         for endpoints: [[UInt8]], known: Set<DeviceID>, at moment: Moment
     ) -> [Marks.Place] {
@@ -128,7 +133,7 @@ package struct MissingMembers {
         let marks = wanted.compactMap { pairwise.keys[$0] }.flatMap { keys in
             endpoints.map { Marks.Place(keys: keys, endpoint: $0, freshness: plain) }
         }
-        // First the newest salt of each party that is not in reach, then older ones, then all others.
+        // First the newest salt of each party that is not online, then older ones, then all others.
         var echoed: [[Marks.Place]] = [[], [], []]
         for (secret, salts) in echoes.salts(at: moment.instant) {
             guard let keys = pairwise.keys(of: secret) else { continue }
@@ -142,17 +147,18 @@ package struct MissingMembers {
         }
         let room = max(Marks.places - marks.count, Self.maxEchoPlaces)
         let chosen = echoed.flatMap { $0.shuffled() }.prefix(room)
-        // Independent of the echoes: another host can cause those, and must not see that it changes when records are sealed.
+        // Independent of the echoes: another host can cause those, and must not see that it changes
+        // when records are sealed.
         leavesTicketsOut = !tickets.isEmpty && marks.count > Marks.places - Self.maxEchoPlaces
         return Array(chosen) + marks.shuffled().prefix(Marks.places - chosen.count)
     }
 
     // MARK: - Reading
 
-    /// A sealed record of a party was opened: whether it is fresh by its period or by an echo. One that is not fresh by its period is
-    /// echoed from now on.
+    /// Judges whether the opened record of a party is fresh, by its period or by an echo. One that
+    /// is not fresh by its period is echoed from now on.
     ///
-    /// - Parameter record: nil when the record has no marks.
+    /// - Parameter record: nil if the record has no marks.
     package mutating func isFresh(
         _ period: Period, of device: DeviceID, salt: [UInt8], _ record: Record?, at moment: Moment
     ) -> (isFresh: Bool, isTimely: Bool) {
@@ -172,9 +178,9 @@ package struct MissingMembers {
 
     /// Reads a foreign record.
     ///
-    /// Those that were heard in this epoch are not left out: it is they who may have made another epoch since.
+    /// Members received in this epoch are included: they may have created another epoch since.
     ///
-    /// - Throws: `NotNow` when it has to be asked for again later.
+    /// - Throws: `NotNow` if it must be read again later.
     package mutating func look(
         at instance: String, _ record: Record, at moment: Moment
     ) throws(NotNow) -> Look {
@@ -188,7 +194,7 @@ package struct MissingMembers {
         return Look(author: author, isAwaited: author == nil && isEchoedByTicket(record, at: moment))
     }
 
-    /// Too many records were looked at within a second.
+    /// Too many records were read within a second.
     package struct NotNow: Error {}
 
     private mutating func author(of record: Record, at moment: Moment) -> Author? {
@@ -240,7 +246,7 @@ package struct MissingMembers {
             salts: salts)
     }
 
-    /// Until when a mark is fresh; nil for one that is not.
+    /// Returns the expiration of a mark; nil if it is not fresh.
     private func expiry(of reading: Marks.Reading, at moment: Moment) -> MonotonicInstant? {
         switch reading {
         case .foreign, .unproved: return nil
@@ -251,12 +257,12 @@ package struct MissingMembers {
         }
     }
 
-    /// The instances that bear a mark of a member for this device.
+    /// Returns the instances that have a mark of a member for this device.
     func instances(of device: DeviceID) -> [String] {
         looks.filter { $0.value.author?.device == device }.map(\.key)
     }
 
-    /// The instance is gone, or there are too many.
+    /// Forgets an instance that has ended or is above the limit.
     mutating func forget(_ instance: String) {
         looks[instance] = nil
     }

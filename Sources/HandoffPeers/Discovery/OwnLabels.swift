@@ -4,49 +4,51 @@ package import HandoffProtocol
 import LoopIO
 package import Timing
 
-/// The labels under which this device is found, and the gate that belongs to them. Plain values.
+/// The labels under which this device is found, and the gate for each. Plain values.
 package struct OwnLabels {
     private struct Held {
         let label: Label
-        /// The gate key of the epoch in which the label was made, by which callers in that epoch mask their hints.
+        /// The gate key of the epoch in which the label was made. Callers in that epoch mask their
+        /// hints with it.
         let gateKey: SecretBytes
         var seen = SeenTokens()
     }
 
-    /// How long a former label is still honoured: mDNS caches and datagrams under way.
+    /// The time for which a former label is accepted, for mDNS caches and datagrams in transit.
     static let overlap = Duration.seconds(120)
-    /// Former labels that are honoured at a time: a cable that is pulled and put back changes the network several times
-    /// within seconds, and the others have heard of the first label only.
+    /// The maximum number of former labels that are accepted. A cable that is pulled and plugged in
+    /// again changes the network several times within seconds, and the others have received the
+    /// first label only.
     static let maxFormer = 4
-    /// Labels by which lost devices may know this one that are kept.
+    /// The maximum number of labels that are kept for lost devices.
     private static let maxFormerForLost = 16
-    /// Labels of this start that are remembered, to tell a record of one's own from that of another machine: years of them.
+    /// The maximum number of remembered labels of this start, to distinguish this device's records
+    /// from those of another machine. They last for years.
     private static let maxRemembered = 65_536
 
     private var present: Held?
-    /// Former labels, the latest first.
+    /// The former labels, latest first.
     private var former: [(held: Held, ends: MonotonicInstant)] = []
-    /// The former labels by which a lost device may know this one, the latest first.
+    /// The former labels by which a lost device may know this one, latest first.
     private var formerForLost: [(label: Label, ends: MonotonicInstant)] = []
-    /// Calls by the static label.
+    /// The latest calls by the static label.
     package private(set) var staticCalls: StaticCalls
     private var remembered: Set<Label> = []
 
-    /// No labels yet.
     package init(_ staticCalls: StaticCalls = StaticCalls()) {
         self.staticCalls = staticCalls
     }
 
-    /// The label that is announced; nil without an account.
+    /// The announced label; nil without an account.
     package var label: Label? { present?.label }
 
-    /// Whether so many tokens were used under the present label that a new one is due.
+    /// True if so many tokens were used under the present label that it must be renewed.
     package var isWornOut: Bool { present?.seen.isFull ?? false }
 
-    /// Whether the label was this device's own since its start.
+    /// Returns true if the label was this device's own since its start.
     package func isOwn(_ label: Label) -> Bool { remembered.contains(label) }
 
-    /// Takes a new random label of an epoch; the former one is honoured for a while.
+    /// Creates a new random label of an epoch. The former label stays valid for a while.
     package mutating func renew(_ keys: EpochKeys, now: MonotonicInstant) {
         if let present {
             former.insert((present, now.advanced(by: Self.overlap)), at: 0)
@@ -60,40 +62,42 @@ package struct OwnLabels {
         remembered.insert(label)
     }
 
-    /// Forgets all labels: this device is no member of an account.
+    /// Forgets all labels: this device is not a member of an account.
     package mutating func clear() {
         present = nil
         former = []
         formerForLost = []
     }
 
-    /// Takes the parties that may call as they are now.
+    /// Updates the parties that may call.
     package mutating func partiesChanged(_ parties: some Collection<Party>) {
         staticCalls.retain(parties)
     }
 
-    /// The labels that datagrams for this device may be sealed for, the present one first.
+    /// Returns the labels that datagrams for this device may be sealed for, the present one first.
     package func receivers(now: MonotonicInstant) -> [Label] {
         guard let present else { return [] }
         return [present.label] + former.filter { now < $0.ends }.map(\.held.label)
     }
 
-    /// The former labels under which a new advert of a lost device is accepted: it may have missed all later ones.
+    /// Returns the former labels under which a new advert of a lost device is accepted: it may have
+    /// missed all later ones.
     func receiversForLost(now: MonotonicInstant) -> [Label] {
         formerForLost.filter { now < $0.ends }.map(\.label)
     }
 
-    /// Hashes that judging one caller costs at most, whoever it is.
+    /// Returns the maximum number of hashes for judging any caller.
     package func hashesPerCaller(now: MonotonicInstant) -> Int {
-        // The record and the serial, one for each hint, and one for each label with the static one.
+        // One each for the record, the serial, each hint, and each label including the static one.
         2 + epochs(now: now).count + receivers(now: now).count + 1
     }
 
-    /// Judges what an unknown caller wrote before TLS: nil closes the connection without a byte.
+    /// Judges the bytes of an unknown caller before TLS. Nil closes the connection without a reply.
     ///
     /// - Parameters:
-    ///   - callers: finds the party by the hint. Who is no party may call by a key of `epoch`, and by an announced label alone.
-    ///   - knownBoot: the greatest boot that is known of a party.
+    ///   - callers: finds the party by the hint. Any other caller may use only a key of `epoch` and
+    ///     an announced label.
+    ///   - knownBoot: the greatest known generation of a party.
     package mutating func admit(
         _ knock: inout Knock, among callers: CallerTable, epoch: SecretBytes, now: MonotonicInstant,
         knownBoot: (Party) -> UInt64?
@@ -103,7 +107,7 @@ package struct OwnLabels {
         let party = callers.party(of: &knock, epochs: epochs(now: now), labels: labels) ?? .keyHolder
         let key = callers.keys[party] ?? epoch
         var called: Label?
-        // All of them, so that nothing shows in the time.
+        // All of them, so that the time reveals nothing.
         for label in labels where knock.isMade(with: key, under: label) { called = label }
         guard let called else { return nil }
         guard called == Gate.staticLabel else { return use(knock.tag, under: called) ? party : nil }
@@ -111,7 +115,7 @@ package struct OwnLabels {
         return staticCalls.admit(serial, of: party, knownBoot: knownBoot(party) ?? 0) ? party : nil
     }
 
-    /// The gate keys of the epochs in which the labels that are valid were made, each once.
+    /// The gate keys of the epochs of the valid labels, each once.
     private func epochs(now: MonotonicInstant) -> [SecretBytes] {
         let held = (present.map { [$0] } ?? []) + former.filter { now < $0.ends }.map(\.held)
         return held.map(\.gateKey).reduce(into: []) { keys, key in
@@ -119,7 +123,7 @@ package struct OwnLabels {
         }
     }
 
-    /// Notes a tag that is valid; false if it was used before.
+    /// Notes a valid tag. Returns false if it was used before.
     private mutating func use(_ tag: [UInt8], under label: Label) -> Bool {
         if present?.label == label { return present?.seen.insert(tag) ?? false }
         guard let index = former.firstIndex(where: { $0.held.label == label }) else { return false }

@@ -5,21 +5,23 @@ package import HandoffModel
 import HandoffProtocol
 import HandoffState
 
-/// Who may be at the other end of a gate or of a mark.
+/// The party at the other end of a gate or of a mark.
 package enum Party: Hashable, Sendable {
     /// A member.
     case device(DeviceID)
-    /// Whoever holds the seed of a ticket of this id.
+    /// The holder of the seed of the ticket with this id.
     case ticket(Fingerprint)
-    /// Whoever holds the account key: a member that this device may not have heard of yet.
+    /// A holder of the account key: a member that this device may not know yet.
     case keyHolder
 }
 
 /// One of the secrets of this device by which marks are written and read.
 package struct PairwiseSecret: Hashable, Sendable {
-    /// With whom it is shared; this very device for one that a copy of its state folder has as well.
+    /// The other party; this device itself for the secret that a copy of its state folder has as
+    /// well.
     package let party: Party
-    /// True if it is that of the ticket by which this device is joining, and not of its own key.
+    /// True for the secret of the ticket with which this device is joining, false for that of its
+    /// own key.
     package let isIntroduction: Bool
 
     package init(_ party: Party, isIntroduction: Bool = false) {
@@ -28,19 +30,20 @@ package struct PairwiseSecret: Hashable, Sendable {
     }
 }
 
-/// The secrets that this device shares with every other member and every open ticket. Plain values; on the daemon's loop.
+/// The secrets that this device shares with every other member and every open ticket. Plain values;
+/// on the daemon's loop.
 ///
-/// Each is derived once, about 0.1 ms. A device that is joining by a ticket shares the ticket's secrets with the members as
-/// well: some of them know it already, and some do not.
+/// Each is derived once, in about 0.1 ms. A device that is joining with a ticket shares the
+/// ticket's secrets with the members too: some of them know the device already, and some do not.
 package struct PairwiseTable {
     private let own: SigningKey
     private var accountID: AccountID?
     private var seed: SecretBytes?
-    /// What this device shares by its own key.
+    /// The keys shared by this device's own key.
     package private(set) var keys: [Party: PairwiseKeys] = [:]
-    /// What the holder of the ticket, which is this device, shares with each member.
+    /// The keys that this device shares with each member as the holder of the ticket.
     private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
-    /// The secret that another machine with this device's identity has, too.
+    /// The keys that another machine with this device's identity has as well.
     private var ownKeys: PairwiseKeys?
 
     /// - Parameter own: the key of this device.
@@ -48,7 +51,8 @@ package struct PairwiseTable {
         self.own = own
     }
 
-    /// Takes the account as it is now. A key that allows no agreement is left out: nobody can talk to its owner.
+    /// Applies a change of the account. A key that allows no agreement is left out: its owner is
+    /// unreachable.
     mutating func accountChanged(_ snapshot: AccountSnapshot) {
         if snapshot.accountID != accountID { (keys, ticketKeys, ownKeys) = ([:], [:], nil) }
         accountID = snapshot.accountID
@@ -81,16 +85,17 @@ package struct PairwiseTable {
         }
     }
 
-    /// What this device may be known by to a member: before it has joined its ticket, which comes first, and its own key.
+    /// Returns the keys by which a member may know this device: before joining first that of the
+    /// ticket, then its own.
     ///
-    /// - Returns: with each whether this device has to introduce itself by its statements.
+    /// - Returns: each with whether this device must introduce itself with its statements.
     func keys(for device: DeviceID) -> [(keys: PairwiseKeys, isIntroduction: Bool)] {
         var all = ticketKeys[device].map { [($0, true)] } ?? []
         if let own = keys[.device(device)] { all.append((own, false)) }
         return all
     }
 
-    /// The keys of a secret; nil when there are none any more.
+    /// Returns the keys of a secret; nil if it no longer exists.
     func keys(of secret: PairwiseSecret) -> PairwiseKeys? {
         if case .device(let device) = secret.party {
             if secret.isIntroduction { return ticketKeys[device] }

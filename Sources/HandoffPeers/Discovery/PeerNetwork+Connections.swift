@@ -6,12 +6,14 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// What connections tell of the other devices.
+/// The effects of connections on the table of devices.
 extension PeerNetwork {
-    /// The ways to a device, the most promising one first: where it was heard, and where it was seen by a mark, which anyone can
-    /// repeat. A member that does not know this device yet opens only to an introduction.
+    /// Returns the routes to a device, most promising first: where it was received, and where it
+    /// was detected by a mark, which any host can repeat. A member that does not know this device
+    /// yet opens only to an introduction.
     ///
-    /// - Parameter isForRoster: a member in another epoch is looked for first where it was seen by a mark.
+    /// - Parameter isForRoster: true to try first where a member in another epoch was detected by a
+    ///   mark.
     func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
         let ways = allWays(to: id)
         guard !isForRoster, missing.hasHeard(id), let seen = presentSighting(of: id) else { return ways }
@@ -22,7 +24,8 @@ extension PeerNetwork {
         var ways = presentSighting(of: id).map { [$0.way] } ?? []
         let pairwise = missing.pairwise.keys[.device(id)]
         if let way = ways.first, way.isIntroduction, let pairwise {
-            // It may have let this device in, and the connection may have broken before the account key came.
+            // It may have admitted this device, and the connection may have broken before the
+            // account key arrived.
             ways.append(self.way(way.label, way.addresses, pairwise.gate, .pair))
         }
         let lost = table.lost[id]
@@ -39,8 +42,8 @@ extension PeerNetwork {
         return ways
     }
 
-    /// The ways to a member at addresses that are known without its label, in the order in which to try them. In which epoch it is
-    /// only a call shows.
+    /// Returns the routes to a member at addresses that are known without its label, in the order
+    /// to try. Only a call shows in which epoch it is.
     func staticWays(to device: DeviceID, at addresses: [SocketAddress]) -> [LinkPool.Way] {
         missing.pairwise.keys(for: device).flatMap { keys, isIntroduction in
             let epoch = isIntroduction ? nil : snapshot.held.map { Gate.Hint.device(snapshot.own, epoch: $0.gate) }
@@ -50,14 +53,14 @@ extension PeerNetwork {
         }
     }
 
-    /// Prepares the gate for the members, tickets and labels as they are now.
+    /// Updates the gate for the present members, tickets and labels.
     func updateCallers() {
         let parties = missing.pairwise.keys
         labels.partiesChanged(parties.keys)
         callers.update(parties, of: snapshot.accountID, to: snapshot.own, labels: labels.receivers(now: now))
     }
 
-    /// A way to a device under a label, by a key that both have.
+    /// Returns a route to a device under a label, with a shared key.
     func way(
         _ label: Label, _ addresses: [SocketAddress], _ gate: SecretBytes, _ hint: Gate.Hint,
         isIntroduction: Bool = false
@@ -66,12 +69,12 @@ extension PeerNetwork {
             label: label, addresses: addresses, gate: gate, hint: hint, isIntroduction: isIntroduction, calls: calls)
     }
 
-    /// The place at which a member was seen by a mark that is still fresh.
+    /// Returns the still fresh detection of a member by a mark.
     func presentSighting(of id: DeviceID) -> Sighting? {
         records[id].sighting.flatMap { now < $0.expires ? $0 : nil }
     }
 
-    /// What a new or changed connection to a device begins with; nil for a device without a valid hello.
+    /// Returns the hello for a new or changed connection to a device; nil if it would be invalid.
     func hello(to device: DeviceID) -> Hello? {
         Hello(
             software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
@@ -80,18 +83,18 @@ extension PeerNetwork {
             farewell: farewell)
     }
 
-    /// Both sides of a connection have accepted each other.
+    /// Handles an established connection.
     func linkEstablished(_ link: PeerLink, _ hello: Hello) {
         let isKnown = table[link.device] != nil
         takeHello(hello, over: link)
         table.connectionOpened(link.device)
-        if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
+        if !isKnown { log.info("Device is online", ["device": link.device.short, "via": "connection"]) }
         perform(machine.connected(link.device, peers: table, at: now))
     }
 
-    /// What a device says of itself over a connection.
+    /// Handles the hello of a device.
     func takeHello(_ hello: Hello, over link: PeerLink) {
-        // Where it called from is its own host, but the port is another one than it listens on.
+        // The source address is its own host, but the source port is not its listening port.
         let address = link.isClient ? link.address : link.address?.withPort(hello.port)
         let changes = table.receivedHello(
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
@@ -103,17 +106,17 @@ extension PeerNetwork {
         if let label = hello.label { learned(label) }
     }
 
-    /// The name of a device that is there was looked up.
+    /// Handles newly resolved addresses of an online device.
     ///
-    /// - Parameter former: what it stood for before.
+    /// - Parameter former: the former addresses of its name.
     func resolved(_ id: DeviceID, to addresses: [SocketAddress], from former: [SocketAddress]) {
         table.resolved(
             id, to: addresses.compactMap(PeerAddress.init), from: former.compactMap(PeerAddress.init), at: now)
         peers?.pool.addressesMayDiffer(of: id)
     }
 
-    /// Sends the latest advert to a device at an address that it has proved. Its acknowledgement shows that the device runs, though
-    /// a call to it has no answer.
+    /// Sends the latest advert to an address that the device has proved. The acknowledgement shows
+    /// that the device runs although a call has no answer.
     func requestAcknowledgement(of id: DeviceID) {
         guard let peer = table[id], let label = peer.label,
             let address = peer.candidates.ranked.first(where: { $0.proved != nil })?.address
@@ -121,41 +124,41 @@ extension PeerNetwork {
         sendAdvert(to: address, device: id, label: label)
     }
 
-    /// Nobody answered a call to an address of a device.
+    /// Notes that an address of a device did not answer a call.
     func unanswered(_ id: DeviceID, at address: SocketAddress) {
         guard let address = PeerAddress(address) else { return }
         table.addressFailed(address, of: id)
     }
 
-    /// A connection has ended; only those that were established were counted.
+    /// Handles the end of a connection. Only established ones were counted.
     func linkEnded(_ link: PeerLink) {
         guard link.peerHello != nil else {
             guard link.isClient, link.trouble != nil else { return }
             return perform(machine.callFailed(to: link.device, peers: table, at: now))
         }
         table.connectionClosed(link.device, at: now)
-        // One that was cut leaves the question whether its device is still there.
+        // After a cut, the device may still be online.
         perform(link.wasCut ? machine.connectionCut(link.device, peers: table, at: now) : [])
     }
 
-    /// The whole list of a device's activities.
+    /// Handles the complete list of a device's activities.
     func receivedList(_ list: ActivityList, from device: DeviceID) {
         handle(table.receivedList(list, from: device, at: now))
     }
 
-    /// An announcement was sealed with the key that is held: its device has that key.
+    /// Notes that a device holds the key in force: it has sealed an announcement with it.
     func noteKeyHolder(_ device: DeviceID) {
         if snapshot.isCurrent { peers?.receivedUnderKey(from: device) }
     }
 
-    /// The machine has told what it is.
+    /// Sets the kind of this machine and announces it.
     func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
         say(renewed: .offers)
         beacons.changed()
     }
 
-    /// Tells a device by connection what this device says of itself.
+    /// Sends the state of this device to another device over a connection.
     func deliverByConnection(to id: DeviceID) {
         guard !isCloned, !isSilent else { return }
         let position = announcer.position

@@ -8,7 +8,7 @@ package import LoopIO
 import Timing
 
 extension PeerNetwork {
-    /// Opens a datagram; only what has passed every check changes anything.
+    /// Opens a datagram. Only a datagram that passes every check has an effect.
     func received(_ bytes: [UInt8], from source: SocketAddress, at local: LocalEndpoint) {
         guard !isSilent, let keys = snapshot.current, let address = PeerAddress(source) else { return }
         guard openingBudget.admit(from: address, isProved: table.isProvedSource(address), at: now) else { return }
@@ -18,7 +18,8 @@ extension PeerNetwork {
                 bytes, receivers: labels.receivers(now: loop.now), advertKey: keys.advert,
                 publicKey: snapshot.memberKey)
         } catch {
-            // Strangers, replays and members of another epoch: silence, and no log that they could fill.
+            // Unknown devices, replays and members in another epoch get no reply and no log entry:
+            // they could fill the log.
             guard error == .notGenuine, let found = openFromLost(bytes, keys) else { return }
             opened = found
         }
@@ -33,10 +34,11 @@ extension PeerNetwork {
         }
     }
 
-    /// Opens an advert of a lost device that knows this one by a label of some time ago only.
+    /// Opens an advert of a lost device that knows this one only by an old label.
     ///
-    /// It has to be newer than all that was received of the device: a recorded one that another host repeats gets no answer, which
-    /// would show that the former label and the present one are of one device.
+    /// It must be newer than everything received from the device. A recorded one that another host
+    /// repeats gets no reply, which would show that the former label and the present one belong to
+    /// one device.
     private func openFromLost(_ bytes: [UInt8], _ keys: EpochKeys) -> OpenedDatagram? {
         guard !table.lost.isEmpty else { return nil }
         let opened = try? AdvertSeal.open(
@@ -46,8 +48,9 @@ extension PeerNetwork {
         return opened
     }
 
-    /// Takes an acknowledgement. It proves an address if the advert was sent there, arrived there, and is answered from there;
-    /// a member that forwards adverts and acknowledgements has another address than the device.
+    /// Handles an acknowledgement. It proves an address if the advert was sent there, arrived
+    /// there, and is answered from there. A member that forwards adverts and acknowledgements has
+    /// another address than the device.
     private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
         let id = acknowledgement.deviceID
         guard let keys = missing.pairwise.keys[.device(id)],
@@ -75,7 +78,7 @@ extension PeerNetwork {
         let actions = machine.receivedAdvert(
             announcement, label: label, arrival: arrival, reception: reception, peers: table, at: now)
         if !isKnown, table[announcement.deviceID] != nil {
-            log.info("Device is there", ["device": announcement.deviceID.short, "via": "advert"])
+            log.info("Device is online", ["device": announcement.deviceID.short, "via": "advert"])
         }
         perform(actions)
         handle(reception.changes)
@@ -85,7 +88,7 @@ extension PeerNetwork {
 
     /// Seals the latest advert for a label, and sends it.
     ///
-    /// - Parameter device: whose label it is; nil where nobody knows.
+    /// - Parameter device: the device with the label; nil if unknown.
     func sendAdvert(to address: PeerAddress, device: DeviceID?, label: Label) {
         guard !isCloned, !isSilent else { return }
         refreshAges()
@@ -126,7 +129,7 @@ extension PeerNetwork {
 
     private func send(_ bytes: [UInt8], to address: PeerAddress) {
         guard let target = SocketAddress(address) else { return }
-        // Answers leave from where the question came in, or the other side's firewall drops them.
+        // From the address at which the datagram arrived, or the other side's firewall drops it.
         if let error = socket.send(bytes, to: target, from: routes[address]) {
             routes[address] = nil
             log.debug("Datagram was not sent", ["to": "\(target)", "error": "\(error)"])
@@ -140,14 +143,14 @@ extension PeerNetwork {
 }
 
 extension PeerAddress {
-    /// The address of a socket, for the machines; nil for port 0.
+    /// Creates the address of a socket for the machines; nil for port 0.
     package init?(_ address: SocketAddress) {
         self.init(host: address.address.bytes, port: address.port, scope: address.address.scope)
     }
 }
 
 extension SocketAddress {
-    /// The address of a peer, for the socket.
+    /// Creates the address of a peer for the socket.
     package init?(_ address: PeerAddress) {
         guard let ip = IPAddress(bytes: address.host, scope: address.scope) else { return nil }
         self.init(ip, port: address.port)

@@ -9,7 +9,8 @@ import LoopIO
 import Timing
 
 extension PeerNetwork {
-    /// Takes what discovery says; mDNS is only a hint, and nothing in it is believed that its device did not sign.
+    /// Handles an event of discovery. mDNS is only a hint: no content is trusted unless its device
+    /// signed it.
     func discovered(_ event: DiscoveryEvent) {
         switch event {
         case .state, .allForNow: break
@@ -22,7 +23,7 @@ extension PeerNetwork {
             perform(machine.instanceRemoved(id, peers: table, at: now))
         case .conflict(let instance):
             guard publishedLabel?.instanceName == instance, beacons.mayRenewAfterConflict() else { return }
-            log.notice("Our service name was taken; choosing another")
+            log.notice("The service name is already in use; choosing another one")
             renewLabel()
         case .networkChanged:
             routes.removeAll()
@@ -30,14 +31,14 @@ extension PeerNetwork {
         }
     }
 
-    /// Looks again at services whose device was not known: the roster has changed.
+    /// Judges services of unknown devices again: the roster has changed.
     func reconsiderUnopened() {
         let services = Array(unopened.values) + Array(strangers.values)
         unopened.removeAll()
         for service in services { found(service) }
     }
 
-    /// The text of our record, made anew.
+    /// Composes the text of this device's record.
     ///
     /// - Parameters:
     ///   - addresses: those with which it is published.
@@ -68,18 +69,20 @@ extension PeerNetwork {
         }
     }
 
-    /// Ends the search for lost devices once this device is in another network.
+    /// Ends the search for lost devices if this device is in another network now.
     func noteAddresses(_ addresses: [IPAddress]) {
         if searchNetworks.hasMoved(to: addresses) { table.forgetLost() }
     }
 
-    /// A live member has this label. If the key of another epoch made it, its record was taken for that of an unknown device.
+    /// Handles a label of a live member. If the key of another epoch made it, its record was judged
+    /// as that of an unknown device.
     func learned(_ label: Label) {
         guard !strangers.isEmpty, table.knows(label), let service = strangers[label.instanceName] else { return }
         found(service)
     }
 
-    /// Tells instances of members from others: by the key that is held, or because the member is known.
+    /// Returns true for the instances of members: those made with the held key, and those of known
+    /// members.
     var membership: @Sendable (String) -> Bool {
         let known = Set(table.all.compactMap { $0.label?.instanceName })
         return { [snapshot] in snapshot.recognises(instance: $0) || known.contains($0) }
@@ -90,7 +93,8 @@ extension PeerNetwork {
             peers?.staticPeers.found(service)
             return
         }
-        // Marks are the same in both directions: one in a former record of this device would look like one of the other device.
+        // Marks are the same in both directions: one in a former record of this device would look
+        // like one of the other device.
         guard label != publishedLabel, !labels.isOwn(label) else { return }
         let isHeld = snapshot.isHeld(label)
         guard let keys = snapshot.held, isHeld || table.knows(label) else { return lookForMark(service, label) }
@@ -107,14 +111,15 @@ extension PeerNetwork {
             if error == .notGenuine { return lookForMark(service, label) }
             forgetStranger(service.instance)
             forgetSighting(service.instance)
-            // Behind the header of today, a beacon of the former layout may also look like an announcement of an unknown device.
+            // With the present header, a beacon of the former layout may also look like an
+            // announcement of an unknown device.
             if error == .malformed || error == .unknownDevice { noteOutdated(text, label, keys) }
             remember(service)
         }
     }
 
-    /// Acts on a beacon, if it is fresh: another host may repeat an old one to find out whose it is. Of its record only those addresses
-    /// are used that its device has put into it.
+    /// Handles a beacon if it is fresh: another host may repeat an old one to find out whose it is.
+    /// Only those addresses of its record are used that its device has put into it.
     private func found(_ opened: OpenedBeacon, in service: DiscoveredService, under label: Label) {
         let announcement = opened.announcement
         let record = service.text.flatMap(BeaconText.marks).map {
@@ -135,14 +140,15 @@ extension PeerNetwork {
             announcement, label: label, instance: service.instance, addresses: addresses, isTimely: isTimely,
             freshUntil: opened.period.validity(at: moment.unixSeconds).map { now + .seconds($0) }, at: now)
         guard reception != .own, let peer = table[announcement.deviceID] else { return }
-        if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
+        if !isKnown { log.info("Device is online", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
         if !hadAddresses { peers?.sync.consider(peer) }
         peers?.pool.addressesMayDiffer(of: peer.deviceID)
     }
 
-    /// Logs once that a member follows a former version of the protocol, with which this device cannot talk.
+    /// Logs once that a member uses an earlier version of the protocol, which is incompatible with
+    /// this device.
     private func noteOutdated(_ text: [[UInt8]], _ label: Label, _ keys: EpochKeys) {
         let author = BeaconSeal.formerAuthor(
             text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: snapshot.peerKey)
@@ -152,8 +158,9 @@ extension PeerNetwork {
             "A device uses another version of the protocol; update Handoff there", ["device": author.short])
     }
 
-    /// A record of this very device under a label that was never its own: some cache repeats one of a former start, or another
-    /// machine uses a copy of the state folder. Only that can open an advert that is sealed for the label: then it knows.
+    /// Handles a record with this device's identity under a label that is not its own. Either a
+    /// cache repeats one of a former start, or another machine uses a copy of the state folder.
+    /// Only the latter can open an advert sealed for the label, and learns of it.
     private func greetTwin(label: Label, addresses: [PeerAddress]) {
         guard !addresses.isEmpty else { return }
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
@@ -163,27 +170,30 @@ extension PeerNetwork {
         }
     }
 
-    /// An advert of this very device. One of a former start or a former label proves nothing: a member that kept it can seal it
-    /// for us again. Any other is of another machine with the same identity, and the one that started first falls silent; of
-    /// two that started within the same second, the one with the smaller label.
+    /// Handles an advert with this device's identity. One of a former start or label proves
+    /// nothing: a member that kept it can seal it for this device again. Any other is of another
+    /// machine with the same identity, and the one that started first falls silent; of two that
+    /// started within the same second, the one with the smaller label.
     func receivedOwn(_ announcement: Announcement, label: Label) {
         guard let own = labels.label, !labels.isOwn(label) else { return }
         let (theirs, ours) = (announcement.position.boot, announcer.position.boot)
         if theirs > ours || (theirs == ours && own.bytes.lexicographicallyPrecedes(label.bytes)) { fallSilent() }
     }
 
-    /// A greater start number than all before is signed by the device itself.
+    /// Handles a generation greater than all before, which the device itself has signed.
     func noteRestart(_ announcement: Announcement) {
         guard let seen = table.seenBoot(of: announcement.deviceID), announcement.position.boot > seen else { return }
         machine.restarted(announcement.deviceID)
     }
 
-    /// A label that the held key has not made: of a member in another epoch, or of one that waits for the holder of a ticket, if it
-    /// bears a fresh mark for this device, which only that member can have made. Without one, nothing is sent.
+    /// Handles a label that the held key has not made. It is of a member in another epoch, or of
+    /// one that waits for the holder of a ticket, if its record has a fresh mark for this device:
+    /// only that member can have made it. Without one, nothing is sent.
     private func lookForMark(_ service: DiscoveredService, _ label: Label) {
-        // Also without an account: whose label it is may show when there is one, and discovery tells nothing twice.
+        // Also without an account: the owner may become known with one, and discovery repeats no
+        // event.
         if strangers.count >= Self.maxUnopened, strangers[service.instance] == nil {
-            // Any: those that came last must not be shut out by the first ones.
+            // Any one, so that the first services cannot shut out the latest ones.
             if let any = strangers.first?.key { forgetStranger(any) }
         }
         strangers[service.instance] = service
@@ -195,8 +205,9 @@ extension PeerNetwork {
         } catch {
             return lookAgainSoon()
         }
-        // The one exception to the fixed times at which records are sealed: only a device that holds the ticket, and has read this
-        // device's record within the last minutes, can cause it.
+        // The only exception to the fixed times at which records are sealed. Only a device that
+        // holds the ticket, and has read this device's record within the last minutes, can cause
+        // it.
         if look.isAwaited { beacons.changed(isAwaited: true) }
         guard let author = look.author else { return loseMark(of: service.instance) }
         records[author.device].sighting = Sighting(
@@ -206,7 +217,7 @@ extension PeerNetwork {
         peers?.sighted(author.device)
     }
 
-    /// The members that were last detected by a mark in the record of this instance.
+    /// Returns the members that were last detected by a mark in the record of this instance.
     private func devicesDetected(by instance: String) -> Set<DeviceID> {
         records.devices { $0.sighting?.instance == instance }
     }
@@ -215,8 +226,8 @@ extension PeerNetwork {
         for device in devicesDetected(by: instance) { records[device].sighting?.isMarked = false }
     }
 
-    /// A member that has a new label shows both for a while, and the record that came last may be the one that goes first: then it is
-    /// still seen by the other one.
+    /// A member with a new label has two records for a while, and the later one may end first. Then
+    /// the other one still detects it.
     private func forgetSighting(_ instance: String) {
         for device in devicesDetected(by: instance) {
             records[device].sighting = nil

@@ -4,7 +4,7 @@ import HandoffModel
 import HandoffProtocol
 import HandoffState
 
-/// Which device is told of which activities, as the configuration, the policy and the switches let it.
+/// The activities announced to each device, by the configuration, the policy and the switches.
 extension PeerNetwork {
     private var unadvertised: Set<DeviceID> { peers?.unadvertised ?? [] }
 
@@ -15,27 +15,28 @@ extension PeerNetwork {
         beacons.changed()
     }
 
-    /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
-    /// to advertise nothing.
+    /// Returns the announced offers: none while this device leaves, lacks the key in force, or is
+    /// configured to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
         farewell != nil || !snapshot.isCurrent || advertising.reach == .none ? [] : shownOffers()
     }
 
-    /// What one device is told of them.
+    /// Returns the offers announced to one device.
     func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
         unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
     }
 
-    /// Whether the beacon, which all members read, lists activities.
+    /// True if the beacon, which all members read, lists activities.
     var listsInBeacon: Bool { advertising.reach == .all && unadvertised.isEmpty }
 
-    /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
+    /// Announces again after a change of the permitted offers or receivers, even to devices for
+    /// which nothing has changed.
     func switchesChanged() {
         say(renewed: .offers)
         beacons.changed()
     }
 
-    /// The latest advert, as one device gets it.
+    /// Returns the latest advert for one device.
     func advert(for device: DeviceID?) -> SignedAdvert? {
         guard let device else { return announcer.advert }
         do {

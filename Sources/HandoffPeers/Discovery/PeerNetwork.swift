@@ -8,10 +8,10 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
+/// The discovery of the other devices and the announcements to them. Lives on the daemon's loop.
 ///
-/// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
-/// discovery and connections say, and performs what they ask for.
+/// `PeerTable` and `AdvertMachine` decide, and this class drives them. It opens and seals
+/// datagrams, passes them the events of discovery and connections, and performs their actions.
 final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
@@ -21,7 +21,7 @@ final class PeerNetwork {
     weak var peers: Peers?
     var advertising: Advertising
     var snapshot: AccountSnapshot
-    /// The members that are in reach, and what they offer.
+    /// The online members and their offers.
     var table: PeerTable
     var machine: AdvertMachine
     /// The labels under which this device can be called.
@@ -30,68 +30,76 @@ final class PeerNetwork {
     var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter
-    /// The label of the record by which this device is found while it has no account key yet; nothing is accepted under it.
+    /// The label of the record by which this device is found while it has no account key. Nothing
+    /// is accepted under it.
     private var joiningLabel: Label?
-    /// What this device says of itself.
+    /// The announced state of this device.
     var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
     var sentAdverts = SentAdverts()
     let records: PeerRecords
     let beacons: BeaconPublisher
-    /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
+    /// Services whose beacon could not be opened because their device is unknown. They are judged
+    /// again at each change of the account.
     var unopened: [String: DiscoveredService] = [:]
-    /// Services whose label is foreign: of other accounts, or of members in another epoch; all of them while this device is
-    /// joining.
+    /// Services with a foreign label: of other accounts, or of members in another epoch; all of
+    /// them while this device is joining.
     var strangers: [String: DiscoveredService] = [:]
-    /// The members that are not in reach, and the marks by which they are found.
+    /// The members that are not found, and the marks by which they are found.
     var missing: MissingMembers
-    /// Runs while services wait to be looked at again.
+    /// Runs while services wait to be judged again.
     var lookTimer: LoopTimer?
-    /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
+    /// True if another machine runs with this device's identity. Nothing is announced then until
+    /// the daemon is restarted.
     private(set) var isCloned = false
     /// The networks in which devices were lost.
     var searchNetworks = SearchNetworks()
-    /// When a record of this very device was last answered.
+    /// The time at which a record with this identity was last answered.
     var lastGreetedTwin: MonotonicInstant?
-    /// From which of our addresses to answer, by where datagrams came from.
+    /// The local addresses from which to answer, by source.
     var routes: [PeerAddress: LocalEndpoint] = [:]
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
-    /// Why this device is not there for the others, as they were told; nil while it is.
+    /// The announced reason why this device is offline; nil while it is online.
     private(set) var farewell: Farewell?
-    /// Nothing is said in any network, and what was known of the others is of no use.
+    /// True while nothing is sent in any network. The known state of the others is of no use then.
     private(set) var isSilent = false
-    /// Called once when all devices know that this one goes to sleep.
+    /// Called once all devices have confirmed that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
-    /// Announcements are sealed with another epoch's keys than the last ones.
+    /// True if announcements are sealed with the keys of another epoch than the last ones.
     private var hasNewEpoch = false
     /// Runs while the label is of a former epoch.
     private var spreadTimer: LoopTimer?
-    /// Runs until the beacon is to be renewed for the sake of its marks.
+    /// Runs until the beacon is renewed for its marks.
     private var markTimer: LoopTimer?
-    /// When the latest advert was signed, with ages as of then.
+    /// The time at which the latest advert was signed. Its ages are as of then.
     var signed = MonotonicInstant(nanoseconds: 0)
 
-    /// An advert that was signed longer ago is signed again before it greets a device: its ages would mislead.
+    /// The age from which an advert is signed again before it greets a device: its ages would be
+    /// misleading.
     static let freshness = Duration.seconds(10)
 
-    /// How long addresses may take to settle: an interface that comes up brings several, one after the other.
+    /// The time for addresses to settle: an interface that goes up gets several, one after the
+    /// other.
     static let settling = Duration.milliseconds(300)
 
-    /// Routes that are remembered; with more of them the kernel chooses anew.
+    /// The maximum number of remembered routes. Beyond it, the kernel chooses again.
     static let maxRoutes = 512
-    /// How often records of this very device are answered, and at how many of their addresses: anyone may repeat them.
+    /// The minimum interval for answers to records with this identity, and the maximum number of
+    /// their addresses to answer: any host may repeat them.
     static let twinInterval = Duration.seconds(10)
     static let maxTwinAddresses = 4
-    /// Services that are remembered without having been opened: as many as discovery tells members from.
+    /// The maximum number of remembered services that were not opened: as many as discovery
+    /// distinguishes from members.
     static let maxUnopened = 256
-    /// Over how long the members spread their new labels after a change of the epoch. If all changed at one moment, an observer of
-    /// the link would see that they belong together.
+    /// The time over which the members spread their new labels after a change of the epoch. If all
+    /// changed at once, an observer of the link would see that they belong together.
     private static let labelSpread = Duration.seconds(180)
-    /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
+    /// The time over which the members spread the renewal of their beacons for another member's
+    /// tickets.
     private static let ticketSpread = Duration.seconds(60)
-    /// How soon a beacon follows that has marks for others than the one before, while there are too many.
+    /// The time to the next beacon, with other marks, while there are too many.
     private static let markRotation = Duration.seconds(30)
 
     init(
@@ -116,22 +124,22 @@ final class PeerNetwork {
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
 
-    /// The device as the origin or the receiver of an activity.
+    /// Returns the device as the origin or the receiver of an activity.
     func origin(of device: DeviceID) -> Origin {
         Origin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
     }
 
-    /// Begins to receive, and to speak if there is an account.
+    /// Starts to receive, and to announce if there is an account.
     func start() {
         socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
         beacons.network = self
         renewLabel()
     }
 
-    /// The moment of the loop's clock, for the machines.
+    /// The present time of the loop's clock, for the machines.
     var now: MonotonicInstant { loop.now }
 
-    /// The moment by both clocks, for the proofs of records.
+    /// The present moment by both clocks, for the proofs of records.
     var moment: MissingMembers.Moment {
         MissingMembers.Moment(instant: loop.now, unixSeconds: wallClock.signedUnixSeconds)
     }
@@ -139,7 +147,8 @@ final class PeerNetwork {
     /// The label of the record that this device publishes; nil without an account.
     var publishedLabel: Label? { labels.label ?? joiningLabel }
 
-    /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
+    /// Applies a change of the account: other keys, other members, or none. Former members are
+    /// forgotten immediately.
     func take(_ snapshot: AccountSnapshot) {
         if snapshot.heldRecord != self.snapshot.heldRecord { hasNewEpoch = true }
         if snapshot.accountID != self.snapshot.accountID { labels.clear() }
@@ -151,7 +160,7 @@ final class PeerNetwork {
         handle(table.retain(snapshot.others))
     }
 
-    /// Says what the account that was taken last changes in what this device says.
+    /// Announces the effects of the last applied change of the account.
     func accountChanged() {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
@@ -167,7 +176,7 @@ final class PeerNetwork {
         reconsiderUnopened()
     }
 
-    /// The digest of the roster goes along with what is said next.
+    /// Updates the roster digest included in the next announcement.
     private func takeDigest() {
         do {
             try announcer.take(rosterDigest: snapshot.rosterDigest)
@@ -176,16 +185,16 @@ final class PeerNetwork {
         }
     }
 
-    /// Keeps the present label until a moment of this device's own.
+    /// Keeps the present label until a random moment.
     private func spreadLabel() {
         guard spreadTimer == nil else { return }
         let wait = Self.labelSpread * Double.random(in: 0...1)
         spreadTimer = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in renewLabel() }
     }
 
-    /// Takes a new random label, under which nobody can tell that it is the same device as before.
+    /// Creates a new random label, under which this device cannot be recognized as the same one.
     func renewLabel() {
-        // A new one comes with waking.
+        // Waking creates a new one.
         guard farewell != .sleep, !isSilent else { return }
         spreadTimer = nil
         guard let keys = snapshot.held else {
@@ -201,8 +210,8 @@ final class PeerNetwork {
         armLabelTimer()
     }
 
-    /// A device that waits for its account key has a record without a beacon, which looks like any other: members whose clocks differ
-    /// find in it that it is there now.
+    /// Renews the label of a device without the account key. Its record has no beacon and looks
+    /// like any other. It shows members whose clocks differ that the device is online now.
     private func renewJoiningLabel() {
         joiningLabel = snapshot.isJoining ? Label(bytes: Randomness.bytes(Label.byteCount)) : nil
         guard joiningLabel != nil else { return beacons.withdraw() }
@@ -211,7 +220,7 @@ final class PeerNetwork {
         armLabelTimer()
     }
 
-    /// Tickets were opened, or are open no more.
+    /// Renews the beacon after tickets were opened or closed.
     private func renewMarks(for tickets: [OpenTicket]) {
         let former = self.snapshot.openTickets
         let kept = Set(tickets.map(\.id)).intersection(former.map(\.id))
@@ -220,7 +229,8 @@ final class PeerNetwork {
         renewMarks(within: issuers.contains(snapshot.own) ? .zero : Self.ticketSpread)
     }
 
-    /// Renews the beacon for the marks beside it, some time within `time`; as soon as may be for zero.
+    /// Renews the beacon for its marks, at a random time within `time`; as soon as possible for
+    /// zero.
     private func renewMarks(within time: Duration) {
         guard markTimer?.isArmed != true || time == .zero else { return }
         let wait = time * Double.random(in: 0...1)
@@ -229,7 +239,7 @@ final class PeerNetwork {
         }
     }
 
-    /// The beacon was made: there may be more to mark than it has places for.
+    /// Schedules another beacon if the last one had no room for all marks.
     func beaconMade() {
         guard missing.leavesTicketsOut, markTimer?.isArmed != true else { return }
         markTimer = loop.timer(after: Self.markRotation, accuracy: .seconds(1)) { [unowned self] in
@@ -237,7 +247,7 @@ final class PeerNetwork {
         }
     }
 
-    /// Our addresses have changed: a new label, once they have settled.
+    /// Creates a new label once this device's changed addresses have settled.
     func networkChanged() {
         guard networkTimer?.isArmed != true else { return }
         networkTimer = loop.timer(after: Self.settling) { [unowned self] in
@@ -248,9 +258,9 @@ final class PeerNetwork {
         }
     }
 
-    /// Says what there is to say, if the others do not know it yet.
+    /// Announces this device's state if it has changed.
     ///
-    /// - Parameter renewed: says it again even so, as news of this kind.
+    /// - Parameter renewed: announces it in any case, as a change of this kind.
     func say(renewed: Announcer.Novelty? = nil) {
         guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
         let news = Announcer.News(
@@ -269,11 +279,12 @@ final class PeerNetwork {
         perform(
             farewell != nil
                 ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
-        // A beacon without activities is not even renewed with them: that would tell when the user does something.
+        // A beacon without activities is not even renewed with them: that would show when the user
+        // does something.
         if novelty == .other || farewell != nil || listsInBeacon { beacons.changed() }
     }
 
-    /// Tells everyone that this device leaves; what it offered is void at once.
+    /// Announces that this device leaves. Its offers are void immediately.
     func sayGoodbye() {
         guard farewell != .goodbye else { return }
         farewell = .goodbye
@@ -282,22 +293,23 @@ final class PeerNetwork {
         say()
     }
 
-    /// Tells everyone that this machine goes to sleep; what it offered is void until it wakes.
+    /// Announces that this machine goes to sleep. Its offers are void until it wakes.
     ///
-    /// - Parameter completion: called once, and not inside this call, when all that are there have confirmed it; never when one of
-    ///   them does not, or this device wakes before.
+    /// - Parameter completion: called once, and not inside this call, when all online devices have
+    ///   confirmed it; never if one of them does not, or if this device wakes first.
     func fallAsleep(completion: @escaping () -> Void) {
         guard farewell == nil else { return }
         farewell = .sleep
         onAllKnow = completion
         table.forgetLost()
         say()
-        // The record would stay in the others' caches, and the beacon says less than the advert has told them.
+        // The record would stay in the others' caches, and the beacon contains less than the
+        // advert.
         beacons.withdraw()
         loop.later { [weak self] in self?.tellIfAllKnow() }
     }
 
-    /// The machine is awake: tells everyone at once that this device is there, under a new label.
+    /// Announces immediately after waking that this device is online, under a new label.
     func wakeUp() {
         guard farewell == .sleep else { return }
         farewell = nil
@@ -305,14 +317,14 @@ final class PeerNetwork {
         renewLabel()
     }
 
-    /// Says less often what is said again and again, or as often as else.
+    /// Sends periodic announcements less often, or as often as usual.
     func setSavesPower(_ savesPower: Bool) {
         machine.savesPower = savesPower
         beacons.savesPower = savesPower
         rearm()
     }
 
-    /// Falls silent in all networks, or speaks again, under a new label.
+    /// Stops sending in all networks, or resumes under a new label.
     func setSilent(_ isSilent: Bool) {
         guard isSilent != self.isSilent else { return }
         self.isSilent = isSilent
@@ -326,14 +338,15 @@ final class PeerNetwork {
         strangers = [:]
     }
 
-    /// Somebody has confirmed what this device says of itself.
+    /// Completes `fallAsleep` if all devices have confirmed the announcement.
     func tellIfAllKnow() {
         guard let onAllKnow, machine.isSettled(peers: table) else { return }
         self.onAllKnow = nil
         onAllKnow()
     }
 
-    /// Another machine uses this device's identity: falls silent, so that the two do not overwrite each other.
+    /// Stops announcing: another machine uses this device's identity, and the two must not
+    /// overwrite each other.
     func fallSilent() {
         guard !isCloned else { return }
         isCloned = true
@@ -341,14 +354,14 @@ final class PeerNetwork {
         beacons.withdraw()
     }
 
-    /// Goes on under a greater start number, which has been stored.
+    /// Continues in a greater generation, which is already stored.
     func restart(boot: UInt64) {
         announcer.restart(boot: boot)
         calls.boot = boot
         say()
     }
 
-    /// Performs what the machine asks for, then arms the timer for what comes next.
+    /// Performs the actions of the machine, then arms the timer for the next deadline.
     func perform(_ actions: [AdvertAction]) {
         for action in actions {
             switch action {
@@ -364,7 +377,7 @@ final class PeerNetwork {
         rearm()
     }
 
-    /// Acts on what became different in the table.
+    /// Handles changes of the table.
     func handle(_ changes: [PeerChange]) {
         var changed: Set<DeviceID> = []
         for change in changes {
@@ -379,20 +392,20 @@ final class PeerNetwork {
                 changed.insert(id)
                 machine.forget(id)
                 machine.lost(id, peers: table, at: now)
-                log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
+                log.info("Device is offline", ["device": id.short, "reason": "\(reason)"])
             }
         }
         if !changed.isEmpty { peers?.devicesChanged(changed) }
         rearm()
     }
 
-    /// Believes what the other devices offer for this long without renewal.
+    /// Sets the validity of other devices' offers without renewal.
     func setLifetime(_ lifetime: Duration) {
         table.lifetime = lifetime
         rearm()
     }
 
-    /// Arms the timer for what comes next.
+    /// Arms the timer for the next deadline.
     func rearm() {
         let deadlines = [machine.nextDeadline(peers: table), table.nextDeadline].compactMap { $0 }
         guard let next = deadlines.min() else {
@@ -401,7 +414,7 @@ final class PeerNetwork {
             return
         }
         let wait = next.duration(since: now)
-        // Repeats of datagrams are a matter of milliseconds, renewals of minutes.
+        // Datagrams are repeated within milliseconds, and renewed within minutes.
         let accuracy: Duration = wait < .seconds(5) ? .milliseconds(1) : .seconds(1)
         timer = loop.timer(after: wait, accuracy: accuracy) { [unowned self] in deadlinePassed() }
     }
@@ -412,7 +425,8 @@ final class PeerNetwork {
     }
 
     private func armLabelTimer() {
-        // 15 to 20 minutes: who watches the link cannot tell by the clock which new label follows which old one.
+        // 15 to 20 minutes: an observer of the link cannot match a new label to an old one by the
+        // time.
         let seconds = Int.random(in: 900...1200)
         labelTimer = loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
             renewLabel()

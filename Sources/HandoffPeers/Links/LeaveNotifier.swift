@@ -1,30 +1,31 @@
 import HandoffModel
 import LoopIO
 
-/// Tells the members that this device has left, while it still can. Lives on the daemon's loop.
+/// Notifies the members that this device has left, while it still can. Lives on the daemon's loop.
 ///
-/// A member that takes the statements in closes the connection, since this device is no longer live for it: that is how it
-/// confirms.
+/// A member that merges the statements closes the connection, because this device is no longer live
+/// for it. That is its confirmation.
 final class LeaveNotifier {
-    /// How long all of it may take.
+    /// The time limit for all notifications.
     static let timeout = Duration.seconds(2)
 
-    /// Members that know of it.
+    /// Members that have confirmed it.
     private(set) var told: Set<DeviceID> = []
     private var waiting: Set<DeviceID>
     private var timer: LoopTimer?
     private var completion: (() -> Void)?
 
-    /// Begins to tell `members`; `completion` is called once, in two seconds at the latest.
+    /// Notifies `members`. `completion` is called once, after at most two seconds.
     ///
-    /// - Parameter link: a connection to a member, open or being made; nil when nobody knows where it is.
+    /// - Parameter link: a connection to a member, open or being established; nil without a known
+    ///   route.
     init(
         _ members: Set<DeviceID>, statements: [UInt8], on loop: EventLoop,
         link: (DeviceID, @escaping (PeerLink?) -> Void) -> Void, completion: @escaping () -> Void
     ) {
         waiting = members
         self.completion = completion
-        // Not from inside the start, even if nobody is there.
+        // Not called from inside this initializer, even without members.
         timer = loop.timer(after: members.isEmpty ? .zero : Self.timeout) { [weak self] in self?.finish() }
         guard timer != nil else {
             loop.later { [self] in finish() }
@@ -49,7 +50,7 @@ final class LeaveNotifier {
 
     private func settle(_ member: DeviceID) {
         waiting.remove(member)
-        // In a later turn: others may be settled by what goes on right now.
+        // In a later turn, because the present event may settle other members.
         if waiting.isEmpty { timer?.rearm(after: .zero) }
     }
 

@@ -10,20 +10,20 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
-/// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
+/// The connections to the other devices. Each has one warm connection, made when needed and closed
+/// when idle, or when its device is no longer live. Lives on the daemon's loop.
 final class LinkPool {
-    /// Where a device may be found, under which label, and what opens its gate.
+    /// A route to a device: its label and addresses, and the key that opens its gate.
     struct Way {
         let label: Label
         let addresses: [SocketAddress]
         let gate: SecretBytes
         let hint: Gate.Hint
-        /// Whether the device may not know this one, which then sends its statements first.
+        /// True if the device may not know this one. Then this device first sends its statements.
         let isIntroduction: Bool
         let calls: CallCounter
 
-        /// What to call there: the device and no other, if the account admits it.
+        /// Returns the target of a call: only this device, if the account admits it.
         func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
             DialTarget(
                 candidates: addresses,
@@ -35,24 +35,27 @@ final class LinkPool {
         }
     }
 
-    /// How long an idle connection that this side made is kept.
+    /// The time to keep an idle connection that this side made.
     static let idleTime = Duration.seconds(60)
-    /// The same for one that was made to keep the rosters equal: changes often come in a row, and then none for days.
+    /// The time for one that was made to keep the rosters equal: changes often follow each other,
+    /// and then there are none for days.
     private static let idleTimeForRoster = Duration.seconds(10)
-    /// How long one is kept that the other side made: longer, so that it is not closed under a request.
+    /// The time for one that the other side made: longer, so that it is not closed while a request
+    /// is sent.
     private static let idleTimeOfServers = Duration.seconds(120)
-    /// Control connections that one device may have.
+    /// The maximum number of control connections of one device.
     private static let maxPerDevice = 4
-    /// Connections of devices that have yet to show that they are live, in all: whoever holds an open ticket, or the
-    /// account key, can make as many identities as he likes.
+    /// The maximum number of connections of devices that have not proved that they are live, in
+    /// all: any number of identities can be created with an open ticket or the account key.
     private static let maxIntroductions = 16
 
-    /// How long a call has to be without an answer until the names of its device are looked up again: two round trips of a bad
-    /// link, and longer than nearly all calls take.
+    /// The time without an answer after which a called device's names are looked up again: two
+    /// round trips on a bad link, and longer than nearly all calls take.
     private static let patience = Duration.milliseconds(300)
 
-    /// Bytes of frames that are still on their way, over all connections: a member can make hundreds of identities, and
-    /// each connection of each of them may begin a frame of 8 MiB. Rosters have a few KiB.
+    /// The maximum number of bytes of incomplete frames, over all connections. A member can create
+    /// hundreds of identities, and each connection of each may begin a frame of 8 MiB. Rosters have
+    /// a few KiB.
     private static let maxWaiting = 64 * 1024 * 1024
 
     let loop: EventLoop
@@ -62,16 +65,17 @@ final class LinkPool {
     /// Weak because `Peers` owns this part.
     weak var peers: Peers?
     private var sweeper: LoopTimer?
-    /// Calls to devices that are known only when they answer.
+    /// Calls without a link until they are answered.
     private var dials: [UInt64: Dial] = [:]
     private var calls: UInt64 = 0
-    /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
+    /// Events during shutdown make no new connection: it would outlive all that it reports to.
     private var isStopped = false
-    /// Nobody is called, and nobody let in: this device is silent in the network where it is. Setting it ends all connections.
+    /// No connection is made or accepted: this device is silent in the present network. Setting it
+    /// closes all.
     var isSilent = false {
         didSet { if isSilent { for link in all { link.close() } } }
     }
-    /// The account as it is now.
+    /// The present account.
     var snapshot: AccountSnapshot
     /// The rate of connections with reserved values.
     private let grease: Grease.Rate
@@ -88,23 +92,26 @@ final class LinkPool {
         self.grease = grease
     }
 
-    /// All links, established or being made.
+    /// All links, established or being established.
     var all: [PeerLink] { records.links }
 
-    /// Whether both sides of some connection to the device have accepted each other.
+    /// Returns true if both sides of a connection to the device have accepted each other.
     func isConnected(_ device: DeviceID) -> Bool {
         established(to: device) != nil
     }
 
-    /// A connection on which both sides have accepted each other.
+    /// Returns a connection on which both sides have accepted each other.
     func established(to device: DeviceID) -> PeerLink? {
         records[device].links.first(where: \.isEstablished)
     }
 
-    /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
+    /// Returns a link that accepts requests immediately: a warm one, or one that is being
+    /// established.
     ///
-    /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
-    /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
+    /// - Parameter isForRoster: true to make a new one only to keep the rosters equal, and to end
+    ///   it after that.
+    /// - Returns: nil if no route to the device is known, if it is not a member, or if the pool has
+    ///   stopped.
     func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
         let present = records[device].links
@@ -112,7 +119,7 @@ final class LinkPool {
         if let warm { return warm }
         let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
         guard !ways.isEmpty else {
-            log.debug("There is no way to a device", ["device": device.short])
+            log.debug("No route to a device is known", ["device": device.short])
             return nil
         }
         guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
@@ -120,10 +127,10 @@ final class LinkPool {
         return link
     }
 
-    /// Calls a device by one way after the other, until one is open.
+    /// Calls a device over one route after the other, until one is open.
     ///
-    /// A label may be of a former start, and a gate that of another epoch; which one holds the call alone can tell. Where nobody
-    /// answered at any address, another way to the same ones is left out.
+    /// A label may be of a former start, and a gate of another epoch. Only the call shows which one
+    /// is valid. If no address of a route answered, other routes to the same addresses are skipped.
     private func dial(_ link: PeerLink, by ways: ArraySlice<Way>) {
         guard let way = ways.first else { return }
         let device = link.device
@@ -139,7 +146,8 @@ final class LinkPool {
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description, isSilence: error.isSilence)
-                // One that was made before and is cut by now would hide for minutes that the device has gone.
+                // An older connection that is already cut would hide for minutes that the device is
+                // offline.
                 for other in records[device].links { other.checkAlive() }
             case .success(let connection):
                 guard snapshot.peerKey(device) != nil else {
@@ -151,19 +159,21 @@ final class LinkPool {
         }
     }
 
-    /// More may be known of where a device is: calls to it that have no answer yet try that, too.
+    /// Adds newly known addresses of a device to the calls to it that have no answer yet.
     func addressesMayDiffer(of device: DeviceID) {
         for link in records[device].links {
             guard let dial = link.dial, let former = link.way else { continue }
-            // Under another label it may have another gate; what is said first to who does not know this device stays the same.
+            // Under another label it may have another gate. The first message to a device that does
+            // not know this one stays the same.
             let way = peers?.network.ways(to: device, isForRoster: link.isForRoster)
                 .first { $0.isIntroduction == former.isIntroduction }
             if let way { dial.add(way.target(device, snapshot)) }
         }
     }
 
-    /// Calls a device again beside a connection on which it acknowledges nothing: it may be elsewhere by now, and a call finds out
-    /// sooner than silence does. The new connection takes the place of the old one once it is there.
+    /// Calls a device again that acknowledges nothing on a connection. It may be elsewhere by now,
+    /// and a call finds that out sooner than a timeout. The new connection replaces the old one
+    /// once established.
     func replaceIfUnacknowledged(_ link: PeerLink) {
         let device = link.device
         guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
@@ -178,10 +188,12 @@ final class LinkPool {
         dial(new, by: ways[...])
     }
 
-    /// Calls a member at addresses where it may be: configured ones, or those of a record with a mark while this device is joining.
+    /// Calls a member at addresses where it may be: configured ones, or those of a record with a
+    /// mark while this device is joining.
     ///
-    /// - Parameter completion: gets the link, whose hello is still to come, or nil when nobody answered as that device; and whether
-    ///   anybody answered at all. Not called once the pool has stopped.
+    /// - Parameter completion: receives the link, whose hello is still to arrive, or nil if no host
+    ///   answered as that device; and whether any host answered. Not called once the pool has
+    ///   stopped.
     func call(
         _ device: DeviceID, _ way: Way, isFixed: Bool = false,
         completion: @escaping (PeerLink?, _ isAnswered: Bool) -> Void
@@ -209,8 +221,8 @@ final class LinkPool {
         }
     }
 
-    /// Tells a device that it is no member any more, where it was a moment ago: so its user learns of it. Nothing else is said, and
-    /// nothing is taken from it.
+    /// Notifies a device at its last route that it is no longer a member, so that its user learns
+    /// of it. Nothing else is sent, and nothing is accepted.
     func tellRemoved(_ device: DeviceID, _ way: Way) {
         guard !isStopped, !isSilent else { return }
         calls += 1
@@ -222,7 +234,7 @@ final class LinkPool {
             dials[id] = nil
             guard case .success(let connection) = result else { return }
             connection.send([Frame(.statements, peers?.sync.removalStatements ?? [])])
-            connection.close("it is removed")
+            connection.close("the device was removed")
         }
     }
 
@@ -236,13 +248,13 @@ final class LinkPool {
         dialer.dial(way.target(device, snapshot), completion: completion)
     }
 
-    /// Takes a connection whose client has passed the gate and proved its key.
+    /// Accepts a connection whose client has passed the gate and proved its key.
     func accept(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
         let isLive = snapshot.admits(key)
-        // What is live may have changed since the handshake began.
+        // The set of live devices may have changed since the handshake began.
         guard !isStopped, !isSilent, isLive || snapshot.mayIntroduce(key), makeRoom(for: device) else {
-            return connection.close("the device is not live, or has enough connections")
+            return connection.close("the device is not live, or has too many connections")
         }
         let isWithinLimits =
             isLive
@@ -250,7 +262,7 @@ final class LinkPool {
             : all.count(where: \.isIntroducing) < Self.maxIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
-            return connection.close("this device is no member of an account")
+            return connection.close("this device is not a member of an account")
         }
         link.attach(connection, statements: nil)
     }
@@ -260,15 +272,17 @@ final class LinkPool {
         records[link.device].links.removeAll { $0 === link }
     }
 
-    /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
+    /// Applies a change of the account: immediately closes the connections of devices that are no
+    /// longer live.
     func accountChanged(_ snapshot: AccountSnapshot) {
         self.snapshot = snapshot
         for link in all {
-            // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
-            // must be live, also before they have said hello.
+            // A device that is being introduced is not live yet. Its session judges it, unless it
+            // was removed. All other devices must be live, even before they have sent a hello.
             let mayStay = link.isIntroducing ? snapshot.mayIntroduce(link.device) : snapshot.peerKey(link.device) != nil
             if !mayStay {
-                // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
+                // The statements notify its user and make the device stop by itself. Nothing from
+                // it is accepted from here on.
                 if link.isEstablished { link.sendStatements(peers?.sync.removalStatements ?? []) }
                 link.close(.notLive)
             } else {
@@ -277,12 +291,13 @@ final class LinkPool {
         }
     }
 
-    /// Our addresses have changed: connections of those that are gone end now, and not when they are needed.
+    /// Finds dead connections now and not when they are needed: this device's addresses have
+    /// changed.
     func networkChanged() {
         for link in all { link.checkAlive() }
     }
 
-    /// Closes the connections that hold the most when all of them together hold too much.
+    /// Closes the connections with the most waiting bytes if all together have too many.
     func relieve() {
         var waiting = all.reduce(0) { $0 + $1.waitingBytes }
         while waiting > Self.maxWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
@@ -291,7 +306,7 @@ final class LinkPool {
         }
     }
 
-    /// Closes everything, for ever.
+    /// Closes all connections permanently.
     func stop() {
         isStopped = true
         dials.removeAll()
@@ -299,17 +314,17 @@ final class LinkPool {
         sweeper = nil
     }
 
-    /// Closes all connections, since this device ends or its machine goes to sleep; others may be made.
+    /// Closes all connections: this device ends or its machine goes to sleep. New ones can be made.
     func closeAll() {
-        // Where datagrams do not arrive, this says why.
+        // Announces the reason where datagrams do not arrive.
         for link in all {
             link.sayHelloNow()
             link.close()
         }
     }
 
-    /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
-    /// longest ago.
+    /// Returns true if a device may have one more connection. At the maximum, closes its least
+    /// recently used idle one.
     private func makeRoom(for device: DeviceID) -> Bool {
         let present = records[device].links
         guard present.count >= Self.maxPerDevice else { return true }
@@ -331,25 +346,26 @@ final class LinkPool {
         return link
     }
 
-    /// When a link that is idle is to be closed.
+    /// Returns the time at which an idle link is closed.
     private func end(of link: PeerLink) -> MonotonicInstant {
         let time = link.isClient ? (link.isForRoster ? Self.idleTimeForRoster : Self.idleTime) : Self.idleTimeOfServers
         return link.lastUse.advanced(by: time)
     }
 
-    /// Closes links that have been idle for long enough, and looks again when the next one may have been.
+    /// Closes links that have been idle for long enough, and schedules the next check.
     private func sweep() {
         for link in all where link.isIdle && end(of: link) <= loop.now { link.close() }
         sweeper = nil
         guard all.isEmpty else { return armSweeper() }
-        // After a change of the roster there were some to each member: 20 KiB for each go back to the system, in a millisecond.
+        // After a change of the roster, there were connections to all members: 20 KiB for each
+        // return to the system, in a millisecond.
         FreeMemory.release()
     }
 
     private func armSweeper() {
         guard sweeper == nil else { return }
         let next = all.map { end(of: $0) }.min() ?? loop.now
-        // One that is in use is looked at again after a while.
+        // A link in use is checked again after a while.
         let wait = max(.seconds(1), loop.now.duration(to: next))
         sweeper = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in sweep() }
     }

@@ -7,49 +7,51 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// One connection to or from a device, from the call to the end: `PeerSessionMachine` decides, this drives it.
-/// Lives on the daemon's loop.
+/// One connection to or from a device, from the call to the end. `PeerSessionMachine` decides, and
+/// this class drives it. Lives on the daemon's loop.
 package final class PeerLink {
-    /// The device at the other end, as its certificate proved, or proves before anything is sent.
+    /// The device at the other end. Its certificate has proved it, or proves it before anything is
+    /// sent.
     package let device: DeviceID
-    /// The key that the certificate at the other end carries, once it is proved.
+    /// The key in the certificate of the other end, once it is proved.
     private(set) var presentedKey: PublicKey?
-    /// Whether this side called.
+    /// True if this side called.
     let isClient: Bool
-    /// Whether the address was configured.
+    /// True if the address was configured.
     let isFixed: Bool
-    /// Whether it was made to keep the rosters equal, and not for what a user or an app asked.
+    /// True if the link was made to keep the rosters equal, and not for a user or an app.
     let isForRoster: Bool
-    /// The address at the other end: the one that answered when this side called, else one of the caller's own choice.
+    /// The address of the other end: the one that answered if this side called, otherwise one of
+    /// the caller's choice.
     private(set) var address: SocketAddress?
-    /// Why the connection could not be made or was lost, for people.
+    /// The reason why the connection could not be made or was lost, for people.
     private(set) var trouble: String?
-    /// Whether nobody answered the call that was to make it, as when the device is off or asleep.
+    /// True if the call that was to make it had no answer, as when the device is off or asleep.
     private(set) var hadNoAnswer = false
-    /// Whether it broke, or the other side fell silent; false after an end in order.
+    /// True if it broke, or the other side fell silent; false after an orderly end.
     private(set) var wasCut = false
-    /// Whether the other side ended it in order.
+    /// True if the other side ended it in order.
     private(set) var wasEndedByPeer = false
-    /// The call that is to make it, while this side calls.
+    /// The call that makes the link, while this side calls.
     var dial: Dial?
-    /// By what that call goes.
+    /// The route of that call.
     var way: LinkPool.Way?
-    /// Runs until that call takes long.
+    /// Runs until that call counts as slow.
     var patience: LoopTimer?
-    /// When the link was made: of a client when its call began.
+    /// The time at which the link was made; for a client, the start of its call.
     let begun: MonotonicInstant
-    /// When the link was last of use.
+    /// The time of the last use of the link.
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
     private let records: PeerRecords
     /// Weak because data can still arrive after the component was released.
     private weak var peers: Peers?
-    /// What was said last of this device; nil before.
+    /// The last sent hello; nil before.
     private var lastSaid: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
     private var checkTimer: LoopTimer?
-    /// Runs while statements wait that came above the limit.
+    /// Runs while statements above the rate limit wait.
     private var mergeTimer: LoopTimer?
     private var waitingStatements = 0
     private var machine: PeerSessionMachine
@@ -60,11 +62,13 @@ package final class PeerLink {
     private var timer: LoopTimer?
     private var hasEnded = false
     private var isChecking = false
-    /// How long the other side may take to show that it is there; two retransmissions fit in.
+    /// The time limit for an answer, to show that the other side is online. Two retransmissions fit
+    /// in.
     private static let timeoutForAnswer = Duration.seconds(1)
-    /// The shortest time between two hellos: the other side takes 20 a second, with requests and notices.
+    /// The minimum time between two hellos. The other side accepts 20 a second, with requests and
+    /// notices.
     private static let helloSpacing = Duration.milliseconds(100)
-    /// Bytes of a frame that is still on its way from which on the pool looks at all of them.
+    /// The number of bytes of an incomplete frame from which the pool checks all of them.
     private static let largeFrame = 64 * 1024
 
     init(
@@ -84,29 +88,29 @@ package final class PeerLink {
         machine = PeerSessionMachine(device: device, role: role, hello: hello, grease: grease)
     }
 
-    /// Whether requests may be put on it: it is open, or being made.
+    /// True if the link accepts requests: it is open, or being established.
     var isUsable: Bool { !hasEnded && !look { $0.isIntroducing } }
 
-    /// Whether both sides have accepted each other.
+    /// True if both sides have accepted each other.
     var isEstablished: Bool { !hasEnded && look { $0.isEstablished } }
 
-    /// Whether its device has yet to show that it is live.
+    /// True if its device has not proved yet that it is live.
     var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
 
-    /// Bytes of a frame that has not arrived whole, and of statements that wait for their turn.
+    /// The number of bytes of an incomplete frame, and of statements that wait for their turn.
     var waitingBytes: Int { hasEnded ? 0 : look { $0.bufferedBytes } + waitingStatements }
 
-    /// Whether nobody waits for anything on it.
+    /// True if nothing is pending on the link.
     var isIdle: Bool { machine.isIdle }
 
-    /// What the other side said of itself.
+    /// The last hello of the other side.
     var peerHello: Hello? { machine.peerHello }
 
-    /// The connection is made and the device proved; a client speaks first.
+    /// Starts the session on a connection with a proved device. A client sends first.
     ///
-    /// - Parameter statements: what the other side is thought to lack of our roster.
+    /// - Parameter statements: local statements that the other side probably lacks.
     func attach(_ connection: PeerConnection, statements: [UInt8]?) {
-        guard !hasEnded else { return connection.close("nobody needs it any more") }
+        guard !hasEnded else { return connection.close("it is no longer needed") }
         dial = nil
         patience = nil
         self.connection = connection
@@ -127,9 +131,9 @@ package final class PeerLink {
         if waitingBytes > Self.largeFrame { peers?.pool.relieve() }
     }
 
-    /// The connection could not be made, or has broken.
+    /// Ends the link: the connection could not be made, or has broken.
     ///
-    /// - Parameter isSilence: whether nobody answered.
+    /// - Parameter isSilence: true if there was no answer.
     func lost(_ reason: String, isSilence: Bool = false) {
         guard !hasEnded else { return }
         hadNoAnswer = isSilence
@@ -141,11 +145,11 @@ package final class PeerLink {
     func close(_ reason: SessionEnd = .done) {
         guard !hasEnded else { return }
         step { $0.close(reason) }
-        // A link that is still being made has no connection that would report its end.
+        // A link that is still being established has no connection that would report its end.
         if !hasEnded { end { $0.connectionEnded() } }
     }
 
-    /// Calls back when both sides have accepted each other, or with false when that will not be.
+    /// Calls back when both sides have accepted each other, or with false if the link ends first.
     func whenEstablished(_ completion: @escaping (Bool) -> Void) {
         if hasEnded || isEstablished { completion(isEstablished) } else { waiters.append(completion) }
     }
@@ -155,7 +159,7 @@ package final class PeerLink {
         if hasEnded { completion() } else { endHandlers.append(completion) }
     }
 
-    /// Asks the other side; the completion is called exactly once.
+    /// Sends a request to the other side. The completion is called exactly once.
     func request(
         _ method: String, _ parameters: JSONObject, timeout: Duration?, completion: @escaping (RequestOutcome) -> Void
     ) {
@@ -166,8 +170,8 @@ package final class PeerLink {
         perform(actions)
     }
 
-    /// Finds out whether the other side still answers, and ends the link if not: a device that lost its address or its
-    /// power says nothing.
+    /// Checks whether the other side still answers, and ends the link otherwise. A device that lost
+    /// its address or its power sends nothing.
     func checkAlive() {
         guard isEstablished, !isChecking else { return }
         isChecking = true
@@ -177,7 +181,8 @@ package final class PeerLink {
         }
     }
 
-    /// The same a second from now, if the other machine has not acknowledged all that was sent until then.
+    /// Checks the same in a second, if the other machine has not acknowledged all sent data by
+    /// then.
     func checkAliveSoon() {
         guard checkTimer?.isArmed != true else { return }
         checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in
@@ -185,11 +190,12 @@ package final class PeerLink {
         }
     }
 
-    /// Whether the other machine has not acknowledged all that was sent, which its kernel does within milliseconds.
+    /// True if the other machine has not acknowledged all sent data. Its kernel normally does so
+    /// within milliseconds.
     var isUnacknowledged: Bool { isEstablished && connection?.isUnacknowledged == true }
 
-    /// Ends the link if the other machine has not acknowledged what was sent some seconds ago: then it is not there any more, as
-    /// when one of the two has another address now.
+    /// Ends the link if the other machine has not acknowledged data that was sent seconds ago. It
+    /// is unreachable then, as when one of the two has another address now.
     func endIfUnacknowledged() {
         if isUnacknowledged { close(.late) }
     }
@@ -200,37 +206,38 @@ package final class PeerLink {
         step { $0.respond(to: id, with: outcome) }
     }
 
-    /// Tells the other side something; false when it cannot be told over this link.
+    /// Sends a notice to the other side; false if it cannot be sent over this link.
     func notify(_ method: String, _ parameters: JSONObject) -> Bool {
         sends(machine.notify(method, parameters))
     }
 
-    /// Sends statements; nothing happens before both sides have accepted each other.
+    /// Sends statements. Does nothing before both sides have accepted each other.
     func sendStatements(_ statements: [UInt8]) {
         perform(machine.sendStatements(statements))
     }
 
-    /// Sends the account key in force; the caller has checked that the device is live in the stored roster.
+    /// Sends the account key in force. The caller has checked that the device is live in the stored
+    /// roster.
     func sendEpochKey(_ body: [UInt8]) {
         perform(machine.sendEpochKey(body))
     }
 
-    /// Says what this device says of itself now, the number of its announcement included: the other side then asks for what it
-    /// lacks. Not too often, and the last state always.
+    /// Sends the state of this device, with the number of its announcement. The other side then
+    /// requests what it lacks. The rate is limited, and the last state is always sent.
     ///
-    /// - Returns: false when it cannot be said over this link.
+    /// - Returns: false if it cannot be sent over this link.
     func sayHello() -> Bool {
         guard isEstablished else { return false }
         guard helloTimer?.isArmed != true else { return true }
         let wait = lastSaid.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero
-        // In a later turn: statements that are sent in this one go before it.
+        // In a later turn, so that statements sent in this one precede it.
         helloTimer = loop.timer(after: wait) { [unowned self] in sayHelloNow() }
         return true
     }
 
     private var latestHello: Hello? { peers?.network.hello(to: device) }
 
-    /// The same at once, before the link is closed.
+    /// Sends a hello immediately, before the link is closed.
     func sayHelloNow() {
         guard isEstablished, let hello = latestHello else { return }
         machine.hello = hello
@@ -238,7 +245,7 @@ package final class PeerLink {
         perform(machine.sendHello())
     }
 
-    /// Our roster, epoch, label or port may be another one now: the other side hears of it.
+    /// Sends a hello if the local roster, epoch, label, port or kind has changed.
     func accountChanged() {
         guard isEstablished, let hello = latestHello, let last = lastSaid?.hello else { return }
         let isSame =
@@ -249,7 +256,8 @@ package final class PeerLink {
 
     private var now: MonotonicInstant { loop.now }
 
-    /// Asks the machine where it is: a getter of another module would be given a copy of it, of a dozen references.
+    /// Reads a property of the machine. A getter of another module would receive a copy of the
+    /// machine, with a dozen references.
     private func look<Value>(_ property: (inout PeerSessionMachine) -> Value) -> Value { property(&machine) }
 
     private func sends(_ actions: [SessionAction]) -> Bool {
@@ -260,7 +268,8 @@ package final class PeerLink {
     }
 
     private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
-        // A call takes a while, in which the label or the epoch may become another: what is said is what holds then.
+        // The label or the epoch may change during a call: the hello has the values at the time of
+        // sending.
         if !look({ $0.isEstablished }), let hello = latestHello {
             machine.hello = hello
         }
@@ -273,7 +282,7 @@ package final class PeerLink {
         // All frames of one step leave in one record and one segment.
         var frames: [Frame] = []
         for action in actions {
-            // What one action led to may have ended the link, as when its device is no longer live: nothing that it has
+            // One action may have ended the link, as when its device is no longer live. Nothing it
             // sent before is served then.
             guard !hasEnded else { return }
             if case .send(let frame) = action {
@@ -301,7 +310,7 @@ package final class PeerLink {
         case .merge(let statements, let delay): merge(statements, after: delay)
         case .establish(let hello):
             peers?.established(self, hello)
-            // What has become another thing since it was said.
+            // Sends what has changed since the hello.
             loop.later { [weak self] in self?.accountChanged() }
             tellWaiters(true)
         case .raiseBoot(let seen): peers?.delegate?.raiseGeneration(above: seen)
@@ -326,7 +335,7 @@ package final class PeerLink {
         let merge = { [self] in
             waitingStatements = 0
             peers?.sync.merge(self, statements) { [self] outcome in
-                // What is stored after the end of the daemon has nobody to tell.
+                // After the end of the link, the outcome of the merge has no receiver.
                 guard !hasEnded else { return }
                 step { $0.merged(outcome, hello: latestHello, budget: &records[device].limiter, at: now) }
             }

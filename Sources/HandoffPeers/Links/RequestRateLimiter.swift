@@ -1,14 +1,16 @@
 import HandoffProtocol
 import Timing
 
-/// How often this device asks another one, so that nothing that it asks is above what the other takes, and dropped there.
+/// Limits the requests to one device to the number that it accepts, so that none is dropped there.
 struct RequestRateLimiter {
-    /// A continuation is a request and a notice, and a device takes 20 of both a second from another.
+    /// A continuation is a request and a notice, and a device accepts 20 of both per second from
+    /// another one.
     private var continuations = RateLimit(perSecond: 9)
-    /// A little less than the other side takes: what was sent evenly may arrive in a crowd.
+    /// Slightly below the limit of the other side: requests that were sent evenly may arrive in a
+    /// burst.
     private var openings = RateLimit(perSecond: 95, burst: 980)
 
-    /// Whether one more question may be asked now; counts it.
+    /// Counts one more request. Returns true if it may be sent now.
     mutating func admit(_ method: String, at now: MonotonicInstant) -> Bool {
         method == PeerMethod.openStream ? openings.admit(at: now) : continuations.admit(at: now)
     }

@@ -7,42 +7,45 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// What passes between this device and another one that may differ.
+/// The exchange between this device and one whose roster may differ.
 struct RosterExchange {
-    /// What it was not sent yet of the changes that this device has made.
+    /// This device's changes that were not sent to it yet.
     var untold: [Statement] = []
-    /// It has not said since the last change that it has all.
+    /// True until it announces after a change that it has everything.
     var isOpen = false
-    /// Tries since it last had all, or since its roster or ours has changed.
+    /// Attempts since it last had everything, or since either roster changed.
     var tries = 0
-    /// What it said of its roster last.
+    /// Its last announced roster digest.
     var digest: [UInt8] = []
-    /// Runs until the next try.
+    /// Runs until the next attempt.
     var timer: LoopTimer?
-    /// When it was last sent a list.
+    /// The time at which it was last sent a list.
     var sent: MonotonicInstant?
     /// Runs until the next list may be sent.
     var spacer: LoopTimer?
 }
 
-/// Keeps the members' rosters equal, and hands the account key to those who lack it. Lives on the daemon's loop.
+/// Keeps the members' rosters equal, and sends the account key to members that lack it. Lives on
+/// the daemon's loop.
 ///
-/// One rule: who has changed the roster tells all others; and while the other side says that its roster or its epoch is another
-/// one, it is sent ours, again after 4, 8, 16 … seconds.
+/// A device that has changed the roster notifies all others. While the other side announces another
+/// roster or epoch, it is sent the local one, again after 4, 8, 16 … seconds.
 final class RosterSync {
-    /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
+    /// The additional delay of the device with the greater id before it calls about a difference.
+    /// Usually only one call is made.
     private static let secondTurn = Duration.seconds(1)
-    /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
-    /// not call the others whom the same device tells.
+    /// The time over which calls are spread, per device of the account and at most. A device that
+    /// learns of a change need not call those that the same device notifies.
     private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
-    /// The shortest time between two lists to one device, which takes 4 a second.
+    /// The minimum time between two lists to one device, which accepts 4 per second.
     private static let spacing = Duration.milliseconds(250)
 
-    /// How often a device is sent all in vain: then one of the two is full, and something has to change first.
+    /// The maximum number of unsuccessful attempts to send everything. By then one of the two is
+    /// full, and needs a change first.
     private static let maxLists = 8
 
-    /// Bytes of statements that are merged or wait for it, over all devices: they take several times as much memory, and
-    /// milliseconds for each KiB.
+    /// The maximum number of bytes of statements being merged or waiting, over all devices. They
+    /// need several times as much memory, and milliseconds for each KiB.
     private static let maxMerging = 16 * 1024 * 1024
 
     private let loop: EventLoop
@@ -50,7 +53,7 @@ final class RosterSync {
     private let accountStore: AccountStore
     private let pool: LinkPool
     private let records: PeerRecords
-    /// Bytes of statements that are merged now, or wait for it.
+    /// The bytes of statements being merged or waiting.
     private var mergingBytes = 0
 
     init(
@@ -63,23 +66,24 @@ final class RosterSync {
         self.records = records
     }
 
-    /// The statements that make this device a member to one that does not know it.
+    /// The statements that make this device a member for one that does not know it.
     var introductionStatements: [UInt8] {
         guard let roster = accountStore.state?.roster else { return [] }
         let limit = FrameCaps.introduction.maxBody(code: FrameKind.statements.rawValue) ?? 0
         return StatementList.encode(roster.introduction(of: accountStore.deviceID, limit: limit))
     }
 
-    /// The statements that notify a removed device, and contain nothing else.
+    /// The statements that notify a removed device. They contain nothing else.
     var removalStatements: [UInt8] { StatementList.encode(accountStore.state?.roster.removals ?? []) }
 
-    // MARK: - Telling
+    // MARK: - Sending
 
-    /// Our roster or epoch has changed. What this device has done itself it tells all others at once, and whom it has let in; what
-    /// it has learnt from a member, that one tells.
+    /// Applies a change of the local roster or epoch. Changes by this device, and those that admit
+    /// a device introduced to it, are sent to all others immediately. Those received from a member
+    /// are sent by that member.
     func accountChanged(news: [Statement], hasNewEpoch: Bool) {
         defer {
-            // Who is connected may wait for the key.
+            // Connected devices may wait for the key.
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
         }
         if !news.isEmpty { records.updateAll { $0.exchange.tries = 0 } }
@@ -97,7 +101,7 @@ final class RosterSync {
         }
     }
 
-    /// What a device is thought to lack; nil for nothing. It counts as sent.
+    /// Returns the statements that a device probably lacks, and counts them as sent; nil if none.
     func takeNews(for device: DeviceID) -> [UInt8]? {
         let untold = records[device].exchange.untold
         guard !untold.isEmpty else { return nil }
@@ -106,12 +110,12 @@ final class RosterSync {
         return StatementList.encode(untold)
     }
 
-    /// Sends a device what it was not sent yet, over the connection that there is or by a call.
+    /// Sends a device its unsent statements, over the existing connection or a new one.
     private func tell(_ device: DeviceID) {
         if let link = pool.established(to: device) {
             sendNews(over: link)
         } else {
-            // What it was not sent goes in front of the hello.
+            // Those statements precede the hello.
             _ = pool.link(to: device, isForRoster: true)
         }
         schedule(device, after: Backoff.roster.delay(after: 1))
@@ -134,9 +138,9 @@ final class RosterSync {
 
     // MARK: - Comparing
 
-    /// A device says over a connection what its roster and its epoch are.
+    /// Compares the roster and the epoch in a device's hello with the local ones.
     ///
-    /// - Parameter isFirst: whether it is the first that it says there.
+    /// - Parameter isFirst: true for the first hello on the link.
     func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
         let device = link.device
         let snapshot = pool.snapshot
@@ -155,17 +159,18 @@ final class RosterSync {
         schedule(device, after: Backoff.roster.delay(after: records[device].exchange.tries + 1))
     }
 
-    /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
+    /// Handles a device that is online or has changed. If its roster differs, one of the two
+    /// devices calls.
     func consider(_ peer: Peer) {
         guard differs(peer) else { return settle(peer.deviceID) }
         records[peer.deviceID].exchange.isOpen = true
         schedule(peer.deviceID, after: turn(peer.deviceID))
     }
 
-    /// A member has shown itself by a mark: it or this device is in another epoch.
+    /// Handles the detection of a member by a mark: the member or this device is in another epoch.
     func sighted(_ device: DeviceID) {
         records[device].exchange.isOpen = true
-        // Most come with a change of the epoch that is on its way here, too.
+        // Usually the change of the epoch is on its way here, too.
         schedule(device, after: Self.secondTurn + turn(device))
     }
 
@@ -173,7 +178,7 @@ final class RosterSync {
         pool.snapshot.held != nil && (peer.rosterDigest != pool.snapshot.rosterDigest || !pool.snapshot.isCurrent)
     }
 
-    /// It has what we have.
+    /// Ends the exchange with a device that has everything.
     private func settle(_ device: DeviceID) {
         guard records[device].exchange.untold.isEmpty else { return }
         records[device].exchange.isOpen = false
@@ -181,9 +186,9 @@ final class RosterSync {
         records[device].exchange.timer = nil
     }
 
-    // MARK: - Trying again
+    // MARK: - Retrying
 
-    /// When this device is to call about a difference that both may have seen.
+    /// The delay before this device calls about a difference that both may notice.
     private func turn(_ device: DeviceID) -> Duration {
         let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.most)
         return (accountStore.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
@@ -199,10 +204,10 @@ final class RosterSync {
         }
     }
 
-    /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
+    /// Sends everything to a device that still differs. Does nothing while no route to it is known.
     private func retry(_ device: DeviceID) {
         guard records[device].exchange.isOpen, pool.snapshot.held != nil else { return }
-        // It has not answered what it was told some seconds ago: the connection may have ended unnoticed.
+        // It has not acknowledged data sent seconds ago. The connection may have ended unnoticed.
         pool.established(to: device)?.endIfUnacknowledged()
         if let open = pool.established(to: device) {
             guard records[device].exchange.tries < Self.maxLists else { return }
@@ -231,7 +236,8 @@ final class RosterSync {
         offerEpochKey(link)
     }
 
-    /// Sends the account key in force, if the device is live in the stored roster and does not say that it has it.
+    /// Sends the account key in force, if the device is live in the stored roster and does not
+    /// announce that it has the key.
     private func offerEpochKey(_ link: PeerLink) {
         guard link.peerHello?.epoch != pool.snapshot.epochName,
             let held = accountStore.state?.keyToHandOver(to: link.device)
@@ -241,7 +247,7 @@ final class RosterSync {
         link.sendEpochKey(EpochKeyBody.encode(held))
     }
 
-    /// Merges statements from a link, and says whether its device is live now.
+    /// Merges statements from a link, and reports whether its device is live now.
     func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
         let statements: [Statement]
         do {
@@ -267,13 +273,15 @@ final class RosterSync {
             records[device].isIntroducing = true
             accountStore.introduce(key, statements) { [self] isMember in
                 records[device].isIntroducing = false
-                log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
+                log.info(
+                    isMember ? "A new device was introduced" : "An unknown device was refused",
+                    ["device": device.short])
                 done(isMember ? .live : .notLive)
             }
         }
     }
 
-    /// Takes the key of an epoch, if it is the one that the roster commits to.
+    /// Accepts the key of an epoch if the roster commits to it.
     func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
         guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
         accountStore.accept(key) { _ in }

@@ -8,19 +8,20 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// Calls the configured addresses until their devices are known, and again when they are gone. Lives on the daemon's
-/// loop.
+/// Calls the configured addresses until their devices are known, and again when they are offline.
+/// Lives on the daemon's loop.
 ///
-/// Who is at an address shows when it answers: one member after the other is called there.
+/// Only an answer shows which device is at an address, so one member after the other is called
+/// there.
 final class StaticPeers {
     private struct Entry {
         var device: DeviceID?
-        /// Who answered last, also if it has gone since.
+        /// The device that answered last, even if it is offline now.
         var last: DeviceID?
-        /// What its name stood for last.
+        /// The last resolved addresses of its name.
         var addresses: [SocketAddress] = []
         var failures = 0
-        /// When the first of these failures happened.
+        /// The time of the first of these failures.
         var failingSince: MonotonicInstant?
         var isCalling = false
         var timer: LoopTimer?
@@ -44,25 +45,25 @@ final class StaticPeers {
         self.network = network
     }
 
-    /// The addresses, with the device that answered there.
+    /// The addresses, each with the device that answered there.
     var addresses: [(address: StaticAddress, device: DeviceID?)] {
         entries.map { ($0.key, $0.value.device) }.sorted { $0.0.text < $1.0.text }
     }
 
-    /// Begins to call an address.
+    /// Starts to call an address.
     func add(_ address: StaticAddress) {
         guard entries[address] == nil else { return }
         entries[address] = Entry()
         if let peer = StaticPeer(text: address.text) { discovery.add(peer) }
     }
 
-    /// Forgets an address; a connection to it lives on until it is idle.
+    /// Forgets an address. A connection to it stays open until it is idle.
     func remove(_ address: StaticAddress) {
         entries[address] = nil
         if let peer = StaticPeer(text: address.text) { discovery.remove(peer) }
     }
 
-    /// An address was resolved.
+    /// Handles newly resolved addresses.
     func found(_ service: DiscoveredService) {
         guard let address = entries.keys.first(where: { Self.instance($0) == service.instance }) else { return }
         guard !service.addresses.isEmpty else { return retry(address) }
@@ -74,21 +75,23 @@ final class StaticPeers {
         call(address, at: service.addresses)
     }
 
-    /// A call to a device takes long: what its names stand for is looked up again, as far as it was not just now.
+    /// Looks up the names of a device again because a call to it is slow, unless they were looked
+    /// up just now.
     func lookAgain(for device: DeviceID) {
         for (address, entry) in entries where entry.device == device {
             discovery.lookUp(instance: Self.instance(address))
         }
     }
 
-    /// Calls again where nobody is known to be: the account, the network or the devices have changed.
+    /// Calls the addresses without a known device again: the account, the network or the devices
+    /// have changed.
     func review() {
         for (address, entry) in entries where !isSettled(entry) && !entry.isCalling && entry.timer?.isArmed != true {
             discovery.refresh(instance: Self.instance(address))
         }
     }
 
-    /// The network is another one: all addresses where nobody is known to be are called at once.
+    /// Immediately calls all addresses without a known device: the network has changed.
     func networkChanged() {
         for address in entries.keys {
             entries[address]?.failures = 0
@@ -98,7 +101,7 @@ final class StaticPeers {
         review()
     }
 
-    /// Takes the members as they are now: an address of one that is no more is anybody's.
+    /// Applies a change of the members. A former member's address can belong to any device.
     func accountChanged(live: Set<DeviceID>) {
         for (address, entry) in entries {
             if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
@@ -107,7 +110,7 @@ final class StaticPeers {
         members = live
     }
 
-    /// The name under which static discovery tells of an address.
+    /// Returns the name under which static discovery reports an address.
     private static func instance(_ address: StaticAddress) -> String {
         StaticPeer(text: address.text)?.instance ?? address.text
     }
@@ -120,7 +123,8 @@ final class StaticPeers {
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
         guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
-        // In rounds, as a way that all members share is likely the right one for all; but first all ways to who answered last.
+        // In rounds: a kind of route that works for one member probably works for all. But all
+        // routes to the last device are tried first.
         let ways = candidates(entry).map { device in
             network.staticWays(to: device, at: addresses).map { (device: device, way: $0) }
         }
@@ -133,7 +137,8 @@ final class StaticPeers {
         call(address, calls[...])
     }
 
-    /// The members that may be at an address: who was there last, then those that are not known to be elsewhere.
+    /// Returns the members that may be at an address: the last one there, then those that are not
+    /// known to be elsewhere.
     private func candidates(_ entry: Entry) -> [DeviceID] {
         let others = pool.snapshot.others.sorted()
         let away = others.filter { !isThere($0) }
@@ -148,7 +153,7 @@ final class StaticPeers {
             return retry(address)
         }
         pool.call(first.device, first.way, isFixed: true) { [self] link, isAnswered in
-            // Where nobody is at all, nobody else is either.
+            // No other member will answer where no host does.
             guard let link else { return call(address, isAnswered ? calls.dropFirst() : []) }
             link.whenEstablished { [self] isEstablished in
                 guard isEstablished else { return call(address, calls.dropFirst()) }

@@ -4,15 +4,15 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// Brings this device into the account whose file it has imported: calls the members that it sees, one after the other, until
-/// one lets it in and hands it the account key. Lives on the daemon's loop.
+/// Joins the account whose file this device has imported. Calls the detected members one after the
+/// other, until one admits this device and sends the account key. Lives on the daemon's loop.
 ///
-/// Members are seen by the marks that they make for the ticket (``MissingMembers``), or called at configured addresses
-/// (``StaticPeers``).
+/// Members are detected by the marks that they make for the ticket (``MissingMembers``), or called
+/// at configured addresses (``StaticPeers``).
 final class TicketJoin {
-    /// How long one member is waited for alone.
+    /// The time for which only one member is called.
     private static let headStart = Duration.milliseconds(300)
-    /// How long one that has answered has to hand over the account key, before another one is called as well.
+    /// The time for an answering member to send the account key before another one is called too.
     private static let timeoutForKey = Duration.seconds(2)
 
     private let loop: EventLoop
@@ -20,7 +20,7 @@ final class TicketJoin {
     private let pool: LinkPool
     private unowned let network: PeerNetwork
     private let records: PeerRecords
-    /// Rounds in which nobody has helped.
+    /// The number of rounds without success.
     private var rounds = 0
     private var timer: LoopTimer?
     private var retryTimer: LoopTimer?
@@ -33,13 +33,13 @@ final class TicketJoin {
         self.records = records
     }
 
-    /// A member shows that it waits for this device.
+    /// Handles the detection of a member that waits for this device.
     func sighted(_ device: DeviceID) {
         guard pool.snapshot.isJoining, timer?.isArmed != true else { return }
         callNext()
     }
 
-    /// The account is another one now.
+    /// Applies a change of the account.
     func accountChanged() {
         guard !pool.snapshot.isJoining else { return }
         records.updateAll { $0.joinCall = nil }
@@ -48,21 +48,21 @@ final class TicketJoin {
         retryTimer = nil
     }
 
-    /// What is missing until this device has joined, for people.
+    /// The reason why this device has not joined yet, for people.
     var missing: String {
         if pool.all.contains(where: { $0.isEstablished }) {
-            return "a member has answered, and has not handed over the account key yet"
+            return "a member has answered but has not sent the account key yet"
         }
         if !records.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
-            return "a member is in reach, and has not let this device in yet"
+            return "a member is online but has not admitted this device yet"
         }
         if network.strangers.isEmpty {
             return
-                "no device with Handoff is seen on this network: switch on a device that was in the account when the file was made"
+                "no device with Handoff is visible on this network: start a device that was in the account when the file was exported"
         }
         return """
-            no device that is seen on this network waits for this file: it was used or closed before, or none of those that \
-            were in the account when the file was made is on
+            no device that is visible on this network accepts this file: the file was already used or revoked, or no device \
+            that was in the account when the file was exported is online
             """
     }
 
@@ -89,7 +89,7 @@ final class TicketJoin {
         if pending.isEmpty { callNext() }
         guard retryTimer?.isArmed != true else { return }
         rounds += 1
-        // Sooner than others: somebody waits for it.
+        // Sooner than other retries, because the user waits for it.
         arm(&retryTimer, after: Backoff.roster.delay(after: rounds) / 2) { [unowned self] in
             records.updateAll { if $0.joinCall == .failed { $0.joinCall = nil } }
             callNext()

@@ -6,7 +6,7 @@ import Timing
 
 /// A request for the list of a device, and the pause after it.
 struct ListFetch {
-    /// Whether the list has changed since the request.
+    /// True if the list has changed since the request.
     var isDueAgain = false
     /// The number of consecutive requests without a reply.
     var failures = 0
@@ -14,8 +14,9 @@ struct ListFetch {
     var timer: LoopTimer?
 }
 
-/// Requests the complete lists of the offers of other devices. There is one request to a device at a time, and a pause after each,
-/// regardless of its announcements and replies. Lives on the daemon's loop.
+/// Requests the complete lists of the offers of other devices. There is one request to a device at
+/// a time, and a pause after each, regardless of its announcements and replies. Lives on the
+/// daemon's loop.
 final class ListFetcher {
     /// The minimum time from a reply to the next request.
     static let spacing = Duration.milliseconds(250)
@@ -63,7 +64,8 @@ final class ListFetcher {
         records[device].fetch?.timer = loop.timer(after: wait) { [unowned self] in
             guard let fetch = records[device].fetch else { return }
             records[device].fetch = nil
-            // Nothing was sent while the account key was missing here, or the connection has ended. The device may announce nothing more.
+            // Nothing was requested while the account key was missing here, or the connection has
+            // ended. The device may announce nothing more.
             let isMissing = fetch.failures > 0 && network.table[device]?.isComplete == false
             if fetch.isDueAgain || isMissing { ask(device, failures: fetch.failures) }
         }

@@ -1,20 +1,21 @@
 package import HandoffModel
 package import HandoffProtocol
 
-/// A payload as it came from its origin.
+/// A payload as its origin sent it.
 package struct Payload: Sendable {
     /// The activity with its userInfo.
     package let content: ActivityContent
-    /// The app that published it, as it calls itself.
+    /// The app that published it, with its own name for itself.
     package let origin: PayloadOrigin
 
-    /// A payload with these parts.
+    /// Creates a payload with these parts.
     package init(content: ActivityContent, origin: PayloadOrigin) {
         self.content = content
         self.origin = origin
     }
 
-    /// Whether it is of the type and team by which the user and this device chose who takes it over.
+    /// Returns true if it has the type and team of the offer, by which the user and this device
+    /// chose the handler.
     package func fits(_ offer: OfferedActivity) -> Bool {
         guard content.type == offer.type else { return false }
         switch (content.team, offer.team) {

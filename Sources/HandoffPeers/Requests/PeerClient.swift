@@ -10,23 +10,26 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// Asks the other devices, over connections: for payloads, tickets to streams, lists of activities. Lives on the daemon's loop.
+/// Sends requests to the other devices over connections: for payloads, tickets to streams, and
+/// lists of activities. Lives on the daemon's loop.
 ///
 /// `PeersDelegate.answer` is the other side of it.
 final class PeerClient {
-    /// How long to wait for an answer on a warm connection before asking whether anyone is there.
+    /// The time to wait for an answer on a warm connection before checking that the other side is
+    /// online.
     private static let timeoutForAnswer = Duration.milliseconds(300)
 
-    /// How soon to try again when a device was asked too often, or the key in force is on its way here.
+    /// The delay before a retry when a device was sent too many requests, or the key in force is on
+    /// its way here.
     private static let pause = Duration.milliseconds(50)
-    /// How long a device may take to give a ticket.
+    /// The time limit for a device to issue a ticket.
     private static let timeoutForTicket = Duration.seconds(10)
 
     private let loop: EventLoop
     private let accountStore: AccountStore
     private let pool: LinkPool
     private let network: PeerNetwork
-    /// Makes the connections of streams.
+    /// Makes the connections for streams.
     private let streamDialer: Dialer
     private let records: PeerRecords
     private let wallClock: any WallClock
@@ -44,8 +47,9 @@ final class PeerClient {
         self.wallClock = wallClock
     }
 
-    /// Asks a device for the payload of an activity that it offers.
-    /// - Parameter versions: of the app there; another one is not taken.
+    /// Requests the payload of an activity from the device that offers it.
+    ///
+    /// - Parameter versions: the accepted versions of the app there.
     func fetch(
         _ activity: ActivityID, from device: DeviceID, versions: VersionRange?, timeout: Duration,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
@@ -59,7 +63,8 @@ final class PeerClient {
                     do {
                         let content = try ActivityContent(payload: payload)
                         let origin = PayloadOrigin(payload: payload)
-                        // As we write it, it may be longer than it came, and apps read messages up to a limit.
+                        // The local encoding may be longer than the received one, and apps read
+                        // messages up to a limit.
                         try content.checkSize(origin: origin, maxPayload: Limits.payloadMaximum)
                         let missing = content.missingRequiredKeys
                         guard missing.isEmpty else { return .failure(.requiredKeysMissing(missing, device: name)) }
@@ -71,7 +76,8 @@ final class PeerClient {
         }
     }
 
-    /// Asks a device for a ticket to a stream of an activity that was continued here, for the apps' own or a resource.
+    /// Requests a ticket to a stream of an activity that was continued here: the stream of the
+    /// apps, or that of a resource.
     func askForStream(
         of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
@@ -83,14 +89,14 @@ final class PeerClient {
             completion(
                 result.flatMap { answer in
                     guard let ticket = answer["ticket"]?.string.flatMap({ StreamID(hex: $0) }) else {
-                        return .failure(.peerUnreachable(device: name, cause: "it gave no ticket"))
+                        return .failure(.peerUnreachable(device: name, cause: "it issued no ticket"))
                     }
                     return .success(ticket.bytes)
                 })
         }
     }
 
-    /// What a device is asked about one of its activities.
+    /// A request about an activity of a device.
     private struct Question {
         let device: DeviceID
         let method: String
@@ -107,7 +113,8 @@ final class PeerClient {
         }
     }
 
-    /// Asks a device; the completion is called exactly once, in a later turn, unless the handle is cancelled.
+    /// Sends a request. The completion is called exactly once, in a later turn, unless the handle
+    /// is cancelled.
     private func ask(
         _ question: Question, timeout: Duration, completion: @escaping (Result<JSONObject, HandoffFailure>) -> Void
     ) -> FetchHandle {
@@ -132,7 +139,8 @@ final class PeerClient {
             return completion(.failure(.notMember(device: name)))
         }
         if let failure = asleep(device) { return completion(.failure(failure)) }
-        // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
+        // A device accepts a limited number of requests per second and drops the rest. The excess
+        // waits here instead.
         let mayAsk = records[device].requests.admit(question.method, at: loop.now)
         guard mayAsk, accountStore.snapshot.isCurrent, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
@@ -145,7 +153,8 @@ final class PeerClient {
             return
         }
         let wasWarm = link.isEstablished
-        // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
+        // A warm connection may have ended unnoticed, as after sleep. A good one answers much
+        // sooner.
         if wasWarm {
             handle.timer = loop.timer(after: Self.timeoutForAnswer) { [pool] in
                 pool.replaceIfUnacknowledged(link)
@@ -159,7 +168,8 @@ final class PeerClient {
             case .answered(.failure(let failure)): completion(.failure(failure.told(by: name)))
             case .timedOut: completion(.failure(.timedOut(device: name)))
             case .lost where mayRetry && wasWarm:
-                // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
+                // The connection had ended unnoticed, as after sleep. A new one shows whether the
+                // device is online.
                 ask(question, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:
                 completion(.failure(asleep(device) ?? unreachable(name, link)))
@@ -167,21 +177,22 @@ final class PeerClient {
         }
     }
 
-    /// Why a call had no result.
+    /// The failure of a call without a result.
     private func unreachable(_ name: String, _ link: PeerLink) -> HandoffFailure {
         link.hadNoAnswer
             ? silence(of: link.device, name, since: link.begun)
             : .peerUnreachable(device: name, cause: link.trouble ?? "the connection was lost")
     }
 
-    /// What it means that nothing has answered a call that began at this moment. A datagram that has arrived since proves that the
-    /// device runs; one is requested when a call takes long.
+    /// The failure of a call that began at this time and had no answer. A datagram that has arrived
+    /// since proves that the device runs; one is requested when a call is slow.
     private func silence(of device: DeviceID, _ name: String, since begun: MonotonicInstant) -> HandoffFailure {
         let isRunning = records[device].heard.map { $0 > begun } ?? false
         return isRunning ? .connectionsBlocked(device: name) : .peerSilent(device: name)
     }
 
-    /// When a device that is asleep has said so, in seconds since 1970; nil of one that is not, as far as is known.
+    /// The time at which a device announced that it goes to sleep, in seconds since 1970; nil if it
+    /// is not known to be asleep.
     func asleepSince(_ device: DeviceID) -> UInt64? {
         guard !pool.isConnected(device) else { return nil }
         return network.table.asleepSince(device).map { since in
@@ -190,7 +201,7 @@ final class PeerClient {
         }
     }
 
-    /// That a device cannot be asked since it is asleep; nil where that is not known.
+    /// The failure of a request to a device that is asleep; nil if it is not known to be asleep.
     func asleep(_ device: DeviceID) -> HandoffFailure? {
         asleepSince(device).map { since in
             .peerAsleep(
@@ -199,30 +210,33 @@ final class PeerClient {
         }
     }
 
-    /// Notifies a device of what became of an activity of it here.
+    /// Notifies a device of what happened to one of its activities on this device.
     ///
     /// - Parameter method: `PeerMethod.wasContinued` or `PeerMethod.wasDeclined`.
     func notifyOrigin(_ device: DeviceID, _ method: String, _ activity: ActivityID) {
         guard let link = pool.link(to: device) else { return }
         link.whenEstablished { isEstablished in
-            // Without a connection the origin does not learn of it; what it offers stays on offer.
+            // Without a connection, the origin does not learn of it and continues to offer the
+            // activity.
             if isEstablished { _ = link.notify(method, ["activity": .string(activity.hex)]) }
         }
     }
 
-    /// Says by connection what this device says of itself now, where datagrams do not arrive.
+    /// Sends the present state of this device over a connection, where datagrams do not arrive.
     func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
         guard let link = pool.link(to: device) else { return completion(false) }
-        // A new connection begins with it.
+        // A new connection starts with a hello.
         if link.isEstablished {
             completion(link.sayHello())
-            // If datagrams do not arrive, the connection may carry nothing either. Then it ends, and the device is probed.
+            // If datagrams do not arrive, the connection may carry nothing either. Then it ends,
+            // and the device is probed.
             return link.checkAliveSoon()
         }
         link.whenEstablished(completion)
     }
 
-    /// Asks a device for the whole list of its activities, of which only a part fits its announcements.
+    /// Requests the complete list of a device's activities, of which only a part fits into its
+    /// announcements.
     func askForList(of device: DeviceID, completion: @escaping (ActivityList?) -> Void) {
         guard accountStore.snapshot.isCurrent, let link = pool.link(to: device) else { return completion(nil) }
         link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { outcome in
@@ -232,8 +246,9 @@ final class PeerClient {
         }
     }
 
-    /// Calls a member for a stream.
-    /// - Returns: nil when there is no way to it now.
+    /// Connects to a member for a stream.
+    ///
+    /// - Returns: nil if no route to it is known now.
     func dialStream(
         to device: DeviceID, completion: @escaping (Result<StreamChannel, HandoffFailure>) -> Void
     ) -> Dial? {
@@ -269,14 +284,14 @@ final class PeerClient {
     }
 }
 
-/// A question to another device that can be given up.
+/// A pending request to another device, which can be cancelled.
 package final class FetchHandle {
-    /// Whether nobody waits for the answer any more.
+    /// True once the caller no longer waits for the answer.
     private(set) var isCancelled = false
-    /// Armed while the request waits for its next try.
+    /// Armed while the request waits for its next attempt.
     var timer: LoopTimer?
 
-    /// Gives the request up; its answer, if it still comes, is dropped.
+    /// Cancels the request. An answer that still arrives is dropped.
     package func cancel() {
         isCancelled = true
         timer = nil

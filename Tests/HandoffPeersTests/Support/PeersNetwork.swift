@@ -9,7 +9,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Devices on one loop with real loopback sockets; only discovery and the clock are fakes.
+/// Devices on one loop with real loopback sockets. Only discovery and the clock are fakes.
 final class PeersNetwork {
     private let clocked: ClockedLoop
     let discovery = FakeNetwork()
@@ -39,7 +39,7 @@ final class PeersNetwork {
         return devices
     }
 
-    /// Starts a device that is in no account.
+    /// Starts a device that is not in an account.
     func device(_ name: String) throws -> TestPeers {
         let folder = try ScratchFolder()
         let id = DeviceID(try StateFolder.open(folder.path, now: unixSeconds).identity.publicKey)
@@ -66,7 +66,8 @@ final class PeersNetwork {
         }
     }
 
-    /// Waits until each of the devices has found exactly the others, with the same roster and the account key in force.
+    /// Waits until each of the devices has found exactly the others, with the same roster and the
+    /// account key in force.
     func settle(_ devices: [TestPeers], sourceLocation: SourceLocation = #_sourceLocation) throws {
         try poll("the devices find each other", sourceLocation) {
             devices.allSatisfy { device in
@@ -78,7 +79,8 @@ final class PeersNetwork {
         }
     }
 
-    /// Runs the loop until `isDone`, which is evaluated after each event and each tick of the clock.
+    /// Runs the loop until `isDone`, which is evaluated after each event and each tick of the
+    /// clock.
     func run(
         _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: () throws -> Bool
     ) throws {
@@ -111,7 +113,7 @@ final class PeersNetwork {
     func pass(_ time: Duration) { clocked.pass(time) }
 }
 
-/// An offer with a title.
+/// Returns an offer with a title.
 func offer(_ title: String, to recipient: DeviceID? = nil) throws -> OfferedActivity {
     OfferedActivity(
         id: try #require(ActivityID(bytes: Randomness.bytes(ActivityID.byteCount))),

@@ -12,7 +12,8 @@ import LoopIO
 import Testing
 import Timing
 
-/// One device of a `PeersNetwork`: `Peers` on real sockets and a state folder, with this class in place of the rest of the daemon.
+/// One device of a `PeersNetwork`: `Peers` on real sockets and a state folder. This class takes the
+/// place of the rest of the daemon.
 final class TestPeers {
     /// An event that the component reported to the rest of the daemon.
     enum Event: Equatable {
@@ -26,7 +27,8 @@ final class TestPeers {
         case generation(above: UInt64)
     }
 
-    /// What exists while the device runs. It is released at the end, as the state folder is locked until then.
+    /// The parts that exist while the device is running. They are released at its end, since the
+    /// state folder is locked until then.
     private struct Running {
         let peers: Peers
         let accountStore: AccountStore
@@ -51,7 +53,7 @@ final class TestPeers {
     /// Called with each event after it was recorded.
     var onEvent: ((Event) -> Void)?
 
-    /// A device that does not run.
+    /// Creates a device that is not running.
     init(_ name: String, _ id: DeviceID, _ folder: ScratchFolder, _ network: PeersNetwork) {
         self.name = name
         self.id = id
@@ -60,14 +62,14 @@ final class TestPeers {
     }
 
     private var running: Running {
-        guard let runningParts else { preconditionFailure("\(name) does not run") }
+        guard let runningParts else { preconditionFailure("\(name) is not running") }
         return runningParts
     }
 
     var peers: Peers { running.peers }
     var accountStore: AccountStore { running.accountStore }
     var discovery: FakeDiscovery { running.discovery }
-    /// Where the device listens.
+    /// The address on which the device listens.
     var address: SocketAddress { running.address }
 
     /// Starts the device.
@@ -131,7 +133,7 @@ final class TestPeers {
         peers.offersChanged()
     }
 
-    /// Ends in order, with an announcement that the device leaves.
+    /// Announces that the device leaves, and ends it.
     func stop() {
         guard let parts = runningParts else { return }
         parts.peers.leave()
@@ -142,7 +144,7 @@ final class TestPeers {
         runningParts = nil
     }
 
-    /// Ends, while no datagram or record that says so arrives at the others.
+    /// Ends the device while no datagram or record that announces it arrives at the others.
     func vanish(unnoticedBy others: TestPeers...) {
         for other in others {
             other.blockDatagrams()
@@ -152,10 +154,10 @@ final class TestPeers {
         for other in others { other.unblockDatagrams() }
     }
 
-    /// No datagram arrives any more, as behind a firewall.
+    /// Drops all datagrams to the device, as a firewall would.
     func blockDatagrams() { PacketFilter.dropAll(running.datagrams) }
 
-    /// Datagrams arrive again.
+    /// Lets datagrams arrive again.
     func unblockDatagrams() { PacketFilter.dropNothing(running.datagrams) }
 
     private func record(_ event: Event) {
