@@ -59,7 +59,7 @@ import Timing
         try fleet.poll("an offer that an app opens") { try couch.offers().first?.opens.kind == .app }
         let call = try couch.continue(request)
         try fleet.poll("the start of the app") { couch.log.contains { $0.contains("Starting an app") } }
-        try fleet.poll("the payload is here") { couch.log.contains { $0.contains("Has the payload") } }
+        try fleet.poll("the payload is here") { couch.log.contains { $0.contains("Received the payload") } }
         return call
     }
 

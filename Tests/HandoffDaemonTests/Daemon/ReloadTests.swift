@@ -69,7 +69,7 @@ import Testing
             configuration.port = .standard
             configuration.name = "table"
         }
-        #expect(desk.log.last?.hasSuffix("taken up at the next start only settings=\"name, port\"") == true)
+        #expect(desk.log.last?.hasSuffix("take effect only at the next start settings=\"name, port\"") == true)
     }
 
     @Test func `fewer messages are logged`() throws {
