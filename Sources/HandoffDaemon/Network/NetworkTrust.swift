@@ -50,7 +50,7 @@ package struct NetworkTrust: Sendable, Equatable {
         guard limit?.isEmpty == true else { return nil }
         let concerned = present.filter { interfaces.isEmpty || interfaces.contains($0.interface) }
         guard !concerned.isEmpty else {
-            return "the address of no gateway could be determined, and networks = known"
+            return "this device is in no network with a gateway, and networks = known"
         }
         let words = concerned.map { network in
             let isShared = network.hardware?.isVirtualRouter ?? false
