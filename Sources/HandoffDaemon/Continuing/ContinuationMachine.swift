@@ -265,8 +265,8 @@ package struct ContinuationMachine: Sendable {
         deadlinePassed(failure)
     }
 
-    /// Handles the end of the caller's connection. A continuation that has no payload in a handler
-    /// is cancelled.
+    /// Handles the end of the caller's connection. A continuation that no handler or browser
+    /// has received yet is cancelled.
     package mutating func callerGone(_ cancelled: HandoffFailure) -> [Action] {
         callerListens = false
         switch state {

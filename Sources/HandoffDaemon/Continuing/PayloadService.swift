@@ -103,8 +103,7 @@ final class PayloadService {
         }
     }
 
-    /// Removes the records of withdrawn offers. Devices that still wait receive an error that the
-    /// owner has ended.
+    /// Handles the end of an offer. Devices that still wait for it receive the failure `ownerGone`.
     func withdrawn(_ id: ActivityID) {
         saveEnded(id)
     }

@@ -6,8 +6,9 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// Determines what may be advertised and received: the user's switches, the configuration, the
-/// administrator's policy, the session and the network. Lives on the daemon's loop.
+/// Determines what may be advertised and received: the user's switches, within the limits of the
+/// configuration, the administrator's policy, the session and the network. Lives on the daemon's
+/// loop.
 final class SwitchController {
     private let loop: EventLoop
     private let worker: Worker
