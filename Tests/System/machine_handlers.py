@@ -466,7 +466,7 @@ def locked(stage):
 
     idle("true")
     gone(taker)
-    expect(holds(origin) == ["nobody uses the screen"], f"{holds(origin)}")
+    expect(holds(origin) == ["the screen is not in use"], f"{holds(origin)}")
     idle("false")
     offered(taker)
 

@@ -184,14 +184,14 @@ def reload(stage):
 
     daemon = stage.daemon("one", configuration="titles = yes\nlog-level = debug\n")
     give("rubbish\n")
-    while "Configuration was not taken" not in logged(daemon):
+    while "Configuration was not reloaded" not in logged(daemon):
         daemon.is_well()
     expect(" debug " in lines(), "an invalid configuration changed the level")
     give("titles = no\nlog-level = fault\n")
     while lines():
         pass
     give("titles = no\n")
-    while "Configuration was read again" not in logged(daemon):
+    while "Configuration was reloaded" not in logged(daemon):
         daemon.is_well()
 
 

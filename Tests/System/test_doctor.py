@@ -377,7 +377,7 @@ def no_interface(stage):
     found = checks(origin, code=1)
     expect(found["network"]["state"] == "problem" and found["network"]["message"].endswith(": nope0"), f"{found}")
     with open(origin.log) as log:
-        expect("no network interface of a configured name interface=nope0" in log.read(), harness.tail(origin.log))
+        expect("A configured network interface does not exist interface=nope0" in log.read(), harness.tail(origin.log))
     both = stage.daemon("both", options=["--interface", "nope0"])
     both.ctl("account", "create")
     found = checks(both)

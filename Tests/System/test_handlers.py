@@ -495,7 +495,7 @@ def started_once(stage):
     with open(desk.daemon.log) as log:
         seen = ""
         limit = time.monotonic() + 20
-        while seen.count("Continuation began") < 2 and time.monotonic() < limit:
+        while seen.count("Continuation started") < 2 and time.monotonic() < limit:
             seen += log.read()
             time.sleep(0.02)  # The log shows it. There is nothing else to wait for.
     with open(gate, "w") as file:

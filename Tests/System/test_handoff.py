@@ -106,7 +106,7 @@ def sent(stage):
     expect(open(stage.folder + "/taken.txt").read() == "forty-two\n", "wrong content")
     expect(file.process.wait(30) == 0, "it still runs although the file was accepted")
     refused = origin.ctl("send", "nobody", path, code=1)
-    expect("no other device of the account is called so" in refused.errors, refused.errors)
+    expect("no other device of the account has this name" in refused.errors, refused.errors)
 
 
 @test("of a folder everything that can be sent arrives, whatever its name, and both sides report the rest and exit with status 1")

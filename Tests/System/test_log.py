@@ -208,7 +208,7 @@ def disk(stage):
         arrived(origin, count)
         expect(len(origin.ctl("log").lines) == before + 2, "no further entries are kept")
     log = tail(origin.log, 200)
-    expect(log.count("Cannot write the log of continuations") == 2, log)
+    expect(log.count("Cannot write the continuation log") == 2, log)
 
 
 @test("wrong usage of log is reported")

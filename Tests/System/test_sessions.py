@@ -55,7 +55,7 @@ def idle(stage):
     watch.wait("added", type=TYPE)
     logind.session("2", IdleHint=True, IdleSinceHint=int(time.time() * 1e6))
     watch.wait("removed", type=TYPE)
-    expect(holds(origin) == ["nobody uses the screen"], f"{holds(origin)}")
+    expect(holds(origin) == ["the screen is not in use"], f"{holds(origin)}")
     logind.session("2", IdleHint=False)
     watch.wait("added", type=TYPE)
 

@@ -7,23 +7,25 @@ import HandoffModel
 import HandoffState
 import LoopIO
 
-/// One export of the account. On the daemon's loop; the stream keeps it until the end.
+/// One export of the account. On the daemon's loop. The stream keeps it alive until the end.
 ///
-/// The ticket is stored before the file is written. A client that goes before the kernel has taken the whole file has
-/// none that it could use: then the ticket is closed at once. States: `docs/state-machines/account.md`.
+/// The ticket is stored before the file is written. If the client disconnects before the kernel has
+/// accepted the whole file, it has no usable file, and the ticket is closed immediately. States:
+/// `docs/state-machines/account.md`.
 final class AccountExport: UpgradedStreamDelegate {
     private enum State {
-        /// The state while the passphrase arrives.
+        /// The passphrase is being received.
         case asking
-        /// The state while the ticket is stored and the file is made.
+        /// The ticket is being stored and the file generated.
         case making
-        /// The state while the file is being sent.
+        /// The file is being sent.
         case sending(Fingerprint)
-        /// The state at the end.
+        /// The export has ended.
         case ended
     }
 
-    /// The ticket's seed is in the first bytes of a file, and the kernel takes this much at once: so it waits in no queue.
+    /// The size of the first write. It contains the ticket's seed, and the kernel accepts this much
+    /// immediately, so the seed waits in no queue.
     private static let firstPiece = 4096
 
     private let stream: UpgradedStream
@@ -37,8 +39,8 @@ final class AccountExport: UpgradedStreamDelegate {
         self.desk = desk
     }
 
-    /// Waits for the passphrase. The client speaks first: a library that buffers the reply to its call would otherwise
-    /// swallow the file's beginning.
+    /// Waits for the passphrase. The client sends first, because a library that buffers the reply
+    /// to its call could otherwise lose the beginning of the file.
     func begin() {
         timer = desk.timer { [self] in giveUp("the client took too long") }
         stream.start(self)
@@ -49,7 +51,7 @@ final class AccountExport: UpgradedStreamDelegate {
     }
 
     func lost(_ error: Errno) {
-        giveUp("the client has gone: \(error)")
+        giveUp("the client disconnected: \(error)")
     }
 
     func flushed() {
@@ -64,7 +66,7 @@ final class AccountExport: UpgradedStreamDelegate {
         }
         guard case .asking = state, intake.hasPassphrase else { return }
         state = .making
-        // Reading on would be without end: nothing else is to come.
+        // No further input is expected, and reading it would have no limit.
         stream.stopReading()
         let passphrase = intake.takePassphrase()
         desk.accountStore.export { [self] result in
@@ -75,7 +77,7 @@ final class AccountExport: UpgradedStreamDelegate {
         }
     }
 
-    /// Answers with an error in the place of the file, as one JSON object and a NUL.
+    /// Sends an error instead of the file, as one JSON object and a NUL.
     private func refuse(_ error: any Error) {
         if case .ended = state { return }
         let reply = CallError(error)
@@ -110,7 +112,7 @@ final class AccountExport: UpgradedStreamDelegate {
                 SecretBytes.wipe(&piece)
             }
         }
-        // A failed write is reported in a later turn, before this.
+        // A write error is reported asynchronously, before this call runs.
         desk.loop.later { [self] in checkSent() }
     }
 
@@ -130,12 +132,12 @@ final class AccountExport: UpgradedStreamDelegate {
         if closing { stream.close() }
     }
 
-    /// Closes the ticket of a file that nobody has got.
+    /// Closes the ticket of a file that was not received.
     private func withdraw(_ ticket: Fingerprint) {
         desk.accountStore.revoke(ticket) { [log = desk.log] result in
-            // It stays listed as open, and is closed after a day.
+            // On an error, the ticket stays listed as open, and is closed after a day.
             if case .failure(let error) = result {
-                log.error("Cannot close the ticket of a file that was not taken", ["error": "\(error)"])
+                log.error("Cannot close the ticket of a file that was not received", ["error": "\(error)"])
             }
         }
     }

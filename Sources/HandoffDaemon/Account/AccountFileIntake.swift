@@ -1,13 +1,14 @@
 package import HandoffCrypto
 
-/// What a client sends on the stream of an account file: the length of a passphrase, 4 bytes big-endian, the passphrase,
-/// and then, for an import, the file. No I/O; lengths are compared before anything is kept.
+/// Parses the input of a client on the stream of an account file: the length of a passphrase (4
+/// bytes, big-endian), the passphrase, and for an import the file. Performs no I/O. Lengths are
+/// checked before any byte is kept.
 package final class AccountFileIntake {
-    /// Why the stream is refused.
+    /// The reason why the stream is refused.
     package enum Fault: Error {
         /// The passphrase is longer than any file has.
         case passphraseTooLong
-        /// More bytes came than belong there.
+        /// The client sent more bytes than allowed.
         case tooLong
     }
 
@@ -20,16 +21,16 @@ package final class AccountFileIntake {
     private let secret = SecretBuilder()
     private let content = SecretBuilder()
 
-    /// - Parameter longestFile: bytes of the file, at most; 0 when none is to come.
+    /// - Parameter maxFile: the maximum size of the file in bytes; 0 if none is expected.
     package init(maxPassphrase: Int, maxFile: Int) {
         self.maxPassphrase = maxPassphrase
         self.maxFile = maxFile
     }
 
-    /// Whether the length and the passphrase are there.
+    /// Whether the length and the passphrase are complete.
     package var hasPassphrase: Bool { lengthBytes == Self.lengthCount && secret.count == length }
 
-    /// Takes bytes in the order in which they came.
+    /// Appends received bytes, in order.
     package func take(_ bytes: Span<UInt8>) throws(Fault) {
         var position = 0
         while position < bytes.count, lengthBytes < Self.lengthCount {
@@ -45,17 +46,17 @@ package final class AccountFileIntake {
         content.append(bytes.extracting(end..<bytes.count))
     }
 
-    /// The passphrase; nil for none. To be asked once.
+    /// Returns the passphrase; nil for none. Call it once.
     package func takePassphrase() -> SecretBytes? {
         length == 0 ? nil : secret.take()
     }
 
-    /// The file. To be asked once.
+    /// Returns the file. Call it once.
     package func takeFile() -> SecretBytes {
         content.take()
     }
 
-    /// Overwrites what has come so far.
+    /// Overwrites all received bytes.
     package func clear() {
         secret.clear()
         content.clear()

@@ -7,28 +7,31 @@ import HandoffPeers
 import HandoffState
 import LoopIO
 
-/// Account files on their way in and out of the control socket, a few at a time. Lives on the daemon's loop; keys are
-/// derived from passphrases on the worker.
+/// Imports and exports account files over the control socket, a few at a time. Lives on the
+/// daemon's loop. The worker derives keys from passphrases.
 final class AccountFileService {
-    /// An account file is a roster of at most 8 MiB and the seed of a ticket.
+    /// The maximum size of an account file: a roster of at most 8 MiB, and the seed of a ticket.
     static let maxFile = 8 * 1024 * 1024 + 64 * 1024
-    /// Streams at a time: each may hold a file, and 64 MiB while a key is derived (one at a time, as the worker is one).
+    /// The maximum number of streams. Each may hold a file, and 64 MiB while a key is derived (one
+    /// at a time on the worker).
     static let maxStreams = 4
-    /// How long whoever imports a file is left to wait for a member.
+    /// The time for which an import waits for a member.
     private static let timeoutForMembers = Duration.seconds(8)
-    /// How long a client may take to send all, and again to take the file.
+    /// The time in which a client must send its input, and again that in which it must receive the
+    /// file.
     static let timeout = Duration.seconds(60)
 
     let loop: EventLoop
     let worker: Worker
     let log: Logger
     let accountStore: AccountStore
-    /// What this device is called when it joins.
+    /// The name of this device when it joins.
     let name: String
-    /// Weak because a waiting client can outlive the core, and joining must not continue without it.
+    /// Weak because a waiting client can outlive the core, and joining must not continue without
+    /// it.
     private(set) weak var peers: Peers?
     private var streams = 0
-    /// An import whose client waits until a member has let this device in.
+    /// An import whose client waits until a member has admitted this device.
     private struct Wait {
         let account: AccountID
         let timer: LoopTimer
@@ -49,7 +52,7 @@ final class AccountFileService {
         self.peers = peers
     }
 
-    /// Throws when no further stream may be opened now.
+    /// Throws if the maximum number of streams is open.
     func requireRoom() throws(CallError) {
         guard streams < Self.maxStreams else {
             throw .limitExceeded(
@@ -63,19 +66,19 @@ final class AccountFileService {
         AccountExport(stream, desk: self).begin()
     }
 
-    /// Takes a file from the stream, and joins its account.
+    /// Receives a file from the stream, and joins its account.
     func receive(over stream: UpgradedStream) {
         streams += 1
         AccountImport(stream, desk: self).begin()
     }
 
-    /// An export or import is over.
+    /// Handles the end of an export or import.
     func streamEnded() {
         streams -= 1
     }
 
-    /// Calls back once a member has let this device into the account; with false when this device is in it no more, or when it
-    /// takes longer than a client waits.
+    /// Calls `completion` once a member has admitted this device to the account. Its argument is
+    /// false if this device is no longer in that account, or if the client's timeout expires first.
     func awaitJoined(_ account: AccountID, _ completion: @escaping (Bool) -> Void) {
         guard accountStore.state?.held == nil else { return completion(true) }
         imports += 1
@@ -84,7 +87,7 @@ final class AccountFileService {
         waiting[id] = Wait(account: account, timer: timer, completion: completion)
     }
 
-    /// The account is another one now.
+    /// Handles a change of the account.
     func accountChanged(_ snapshot: AccountSnapshot) {
         for (id, wait) in waiting where snapshot.accountID != wait.account || snapshot.held != nil {
             end(id, isJoined: snapshot.accountID == wait.account)
@@ -95,7 +98,7 @@ final class AccountFileService {
         waiting.removeValue(forKey: id)?.completion(isJoined)
     }
 
-    /// A timer for the patience with a client.
+    /// Returns a timer for the timeout of a client.
     func timer(_ handler: @escaping () -> Void) -> LoopTimer {
         loop.timer(after: Self.timeout, accuracy: .seconds(1), handler: handler)
     }

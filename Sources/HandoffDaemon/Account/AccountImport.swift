@@ -9,9 +9,10 @@ import HandoffPeers
 import HandoffState
 import LoopIO
 
-/// One import of an account file. On the daemon's loop; the stream keeps it until the end.
+/// One import of an account file. On the daemon's loop. The stream keeps it alive until the end.
 ///
-/// What has come is overwritten when the client goes before it has sent all. States: `docs/state-machines/account.md`.
+/// If the client disconnects early, the received bytes are overwritten. States:
+/// `docs/state-machines/account.md`.
 final class AccountImport: UpgradedStreamDelegate {
     private let stream: UpgradedStream
     private let desk: AccountFileService
@@ -27,7 +28,7 @@ final class AccountImport: UpgradedStreamDelegate {
         self.desk = desk
     }
 
-    /// Waits for passphrase and file.
+    /// Waits for the passphrase and the file.
     func begin() {
         timer = desk.timer { [self] in
             stream.close()
@@ -48,7 +49,7 @@ final class AccountImport: UpgradedStreamDelegate {
         end()
     }
 
-    /// The answer may take its time to leave; nothing waits for it.
+    /// The reply may take time to leave. Nothing waits for it.
     func flushed() {}
 
     private func refuse(_ fault: AccountFileIntake.Fault) {
@@ -67,7 +68,7 @@ final class AccountImport: UpgradedStreamDelegate {
         isComplete = true
         timer = nil
         guard intake.hasPassphrase else {
-            return answer(.failure(CallError.control(.invalidAccountFile, "the account file did not arrive")))
+            return answer(.failure(CallError.control(.invalidAccountFile, "no account file was received")))
         }
         let passphrase = intake.takePassphrase()
         let file = intake.takeFile()
@@ -86,7 +87,7 @@ final class AccountImport: UpgradedStreamDelegate {
             case .success(let account):
                 desk.log.notice("An account file was imported", ["account": account.short])
                 awaitMember(account)
-            // Whatever does not fit about the account, it is the file's.
+            // Every account error is caused by the file.
             case .failure(let error as AccountError):
                 answer(.failure(CallError.control(.invalidAccountFile, "\(error)")))
             case .failure(let error): answer(.failure(error))
@@ -94,11 +95,12 @@ final class AccountImport: UpgradedStreamDelegate {
         }
     }
 
-    /// Only a member can tell that the file was good: the client hears of it, or of what is missing.
+    /// Only a member can confirm that the file is valid. The client is notified of that, or of the
+    /// missing condition.
     private func awaitMember(_ account: AccountID) {
         desk.awaitJoined(account) { [self] isJoined in
             var reply: JSONObject = ["account": .string(account.hex), "joined": .bool(isJoined)]
-            if !isJoined { reply["missing"] = .string(desk.peers?.missingToJoin ?? "the daemon ends") }
+            if !isJoined { reply["missing"] = .string(desk.peers?.missingToJoin ?? "the daemon is stopping") }
             answer(.success(reply))
         }
     }

@@ -4,16 +4,17 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// Knows how long no other device of the account has answered, over all starts. Lives on the daemon's loop.
+/// Tracks the time since another device of the account last answered, across restarts. Lives on the
+/// daemon's loop.
 ///
-/// A device that was removed while it was off is a stranger to all the others, which tell it nothing: that nobody answers, day
-/// after day, is all that it can see of its removal.
+/// A device that was removed while it was offline is unknown to the others, which send it nothing.
+/// Days without an answer are its only sign of the removal.
 final class ContactWatch {
-    /// How long nobody has to be silent for it to mean anything.
+    /// The number of seconds without an answer from which it is reported.
     static let notable: UInt64 = 24 * 3600
-    /// How long the others have time to answer after a start, sleep, or a change of the network.
+    /// The time that the others have to answer after a start, sleep, or a network change.
     static let patience = Duration.seconds(60)
-    /// How often the moment is stored, in seconds.
+    /// The minimum number of seconds between two writes of the time.
     private static let precision: UInt64 = 3600
 
     private let worker: Worker
@@ -21,14 +22,15 @@ final class ContactWatch {
     private let log: Logger
     private let folder: StateFolder
     private let wallClock: any WallClock
-    /// When this device began to listen, or to do so elsewhere, or again after sleep.
+    /// The time at which this device started to listen: at its start, in another network, or after
+    /// sleep.
     private var begun: MonotonicInstant
     private var account: AccountID?
-    /// When somebody was heard last, or the account began here; nil without one.
+    /// The time of the last message, or of joining the account; nil without an account.
     private var last: UInt64?
     private var stored: UInt64?
 
-    /// - Parameter contact: what was stored by an earlier start.
+    /// - Parameter contact: the time stored by an earlier start.
     init(
         loop: EventLoop, worker: Worker, log: Logger, folder: StateFolder, wallClock: any WallClock,
         account: AccountID?,
@@ -47,26 +49,27 @@ final class ContactWatch {
         if last == nil { heard() }
     }
 
-    /// A member was heard, as only a member can be.
+    /// Records a message that only a member can have sent.
     func heard() {
         let now = wallClock.unixSeconds
         last = now
-        // A clock that was ahead is set back: the moment is stored again.
+        // If the stored time is in the future because the clock was set back, the time is stored
+        // again.
         if let stored, now >= stored, now - stored < Self.precision { return }
         stored = now
         worker.run({ [folder] in try folder.store(contact: ContactFile(unixSeconds: now)) }, on: loop) { [log] result in
             if case .failure(let error) = result {
-                log.debug("Cannot store when a device was heard", ["error": "\(error)"])
+                log.debug("Cannot store the time of the last contact", ["error": "\(error)"])
             }
         }
     }
 
-    /// The machine has woken, or is in another network: the others have time to answer.
+    /// Restarts the grace period after sleep or a network change.
     func listensAnew() {
         begun = loop.now
     }
 
-    /// Takes the account as it is now: in another one the time begins anew.
+    /// Applies a change of the account. In another account the time restarts.
     func accountChanged(_ account: AccountID?) {
         guard account != self.account else { return }
         self.account = account
@@ -74,7 +77,8 @@ final class ContactWatch {
         if account != nil { heard() }
     }
 
-    /// Since when nobody has answered, in seconds since 1970; nil while that means nothing.
+    /// The time since which no device has answered, in seconds since 1970; nil if that is not
+    /// significant.
     var unansweredSince: UInt64? {
         guard let last, loop.now - begun >= Self.patience else { return nil }
         let now = wallClock.unixSeconds

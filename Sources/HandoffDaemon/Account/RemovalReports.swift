@@ -2,7 +2,8 @@ import HandoffControl
 import HandoffControlServer
 import HandoffModel
 
-/// Callers who have removed a device, and are told as the others hear of it. Lives on the daemon's loop.
+/// The calls that removed a device, and receive a report as the other members confirm the removal.
+/// Lives on the daemon's loop.
 final class RemovalReports {
     private struct Report {
         let call: ControlCall
@@ -17,11 +18,11 @@ final class RemovalReports {
 
     private var reports: [ObjectIdentifier: Report] = [:]
 
-    /// Reports that `device` is removed.
+    /// Reports the removal of `device`.
     ///
     /// - Parameters:
-    ///   - confirmed: members that have the new key, this one included.
-    ///   - members: all members.
+    /// - confirmed: the members that have the new key, including this one.
+    /// - members: all members.
     func begin(_ call: ControlCall, removed device: DeviceID, confirmed: Set<DeviceID>, members: Set<DeviceID>) {
         let report = Report(
             call: call, device: device, confirmed: confirmed, waiting: members.subtracting(confirmed))
@@ -32,8 +33,8 @@ final class RemovalReports {
         call.onClosed = { [self] in reports[key] = nil }
     }
 
-    /// A member was heard in the epoch in force. Whatever epoch that is, whoever made it knew of every removal that is known
-    /// here, or its record would not count.
+    /// Handles a message of a member in the epoch in force. The creator of any such epoch knew of
+    /// every removal that is known here. Otherwise its record would not be valid.
     func heard(_ member: DeviceID) {
         for (key, report) in reports where report.waiting.contains(member) {
             var report = report
@@ -43,7 +44,7 @@ final class RemovalReports {
         }
     }
 
-    /// Takes the members as they are now: nobody waits for one that is removed meanwhile.
+    /// Applies the current members. Reports do not wait for members that have been removed.
     func accountChanged(members: Set<DeviceID>) {
         for (key, report) in reports {
             var report = report

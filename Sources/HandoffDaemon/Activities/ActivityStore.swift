@@ -4,60 +4,64 @@ package import HandoffProtocol
 import LoopIO
 package import Timing
 
-/// The activities of this device: who published them, which are current, and whose owner is to be asked to save.
+/// The local activities: their publishers, which are current, and which owners must save.
 ///
-/// Plain values with time as a parameter; semantics of `NSUserActivity`. Lives on the daemon's loop. Diagram:
-/// `docs/state-machines/activity.md`.
+/// Plain values with time as a parameter; semantics of `NSUserActivity`. Lives on the daemon's
+/// loop. Diagram: `docs/state-machines/activity.md`.
 package struct ActivityStore: Sendable {
-    /// What has to follow a change.
+    /// An action that must follow a change.
     package enum Effect: Equatable, Sendable {
-        /// The owner is to be asked for its latest state.
+        /// A save request must be sent to the owner.
         case askToSave(ActivityID)
-        /// What this device offers has changed.
+        /// The local offers have changed.
         case offersChanged
-        /// The activity ended without its owner having asked for it.
+        /// The activity ended without a request of its owner.
         case withdrawn(ActivityID, session: SessionID)
     }
 
-    /// Why an owner's call is refused.
+    /// The reason why an owner's call is refused.
     package enum Refusal: Error, Equatable, Sendable {
-        /// There is no such activity, or it belongs to another session.
+        /// The activity does not exist, or belongs to another session.
         case unknown(ActivityID)
-        /// The app has as many activities as one may have, over all of its sessions.
+        /// The app has the maximum number of activities, over all of its sessions.
         case tooManyOfApp
-        /// There are as many activities as there may be.
+        /// The maximum number of activities is reached.
         case tooManyOfAll
-        /// The activities of the app take as much memory as those of one app may.
+        /// The activities of the app use the maximum memory of one app.
         case tooMuchOfApp
-        /// All activities together take as much memory as they may.
+        /// All activities together use the maximum memory.
         case tooMuchOfAll
     }
 
-    /// The most activities that one session may have at a time: of those that are not current the one that the user has left alone
-    /// for longest goes for the next. An app has a few, a leak has many.
+    /// The maximum number of activities of one session. A further one replaces the activity that is
+    /// not current and whose last use is the oldest. An app needs a few; only a leak reaches the
+    /// limit.
     package static let maxPerSession = 64
-    /// The most activities of all sessions together, as one daemon's memory must stay bounded.
+    /// The maximum number of activities of all sessions together, to bound the daemon's memory.
     package static let maximum = 4096
-    /// The most bytes of all payloads together: an app in a sandbox may publish, too.
+    /// The maximum size of all payloads together in bytes. Apps in a sandbox may publish too.
     package static let maxBytes = 64 * 1024 * 1024
-    /// What one app may have of both, in all of its processes and sessions: the others find room beside it.
+    /// The share of one app in both limits, over all of its processes and sessions, so that others
+    /// have room.
     package static let maxPerApp = maximum / 4
     package static let maxBytesPerApp = maxBytes / 4
 
-    /// How many times as long a periodic save request waits while power is saved. Who continues an activity asks anyway.
+    /// The factor of the refresh interval while power is saved. A device that continues an activity
+    /// still requests a save.
     private static let slowness = 8
 
-    /// How long a periodic save request waits after the last one, 15 s unless configured.
+    /// The configured interval between periodic save requests, 15 s by default.
     package var usualInterval: Duration
-    /// Whether what can wait does, to save power.
+    /// Whether deferrable work is delayed to save power.
     package var savesPower = false
-    /// How long such a request waits now.
+    /// The interval between periodic save requests in force.
     package var refreshInterval: Duration { savesPower ? usualInterval * Self.slowness : usualInterval }
-    /// How long an activity without an expiration date stays on offer after its owner last said something of it; nil: for ever.
+    /// The time for which an activity without an expiration date stays on offer after its owner's
+    /// last update; nil: without limit.
     package var lifetime: Duration?
     private var entries: [ActivityID: PublishedActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
-    /// Counts what the user has turned to.
+    /// The number of uses of all activities so far.
     private var uses: UInt64 = 0
 
     /// A store without activities.
@@ -69,20 +73,20 @@ package struct ActivityStore: Sendable {
     /// The number of activities, current or not.
     package var count: Int { entries.count }
 
-    /// The activity with the owner's handle `id`.
+    /// Returns the activity with the owner's handle `id`.
     package func activity(_ id: ActivityID) -> PublishedActivity? { entries[id] }
 
-    /// The activity that is on offer under `offer`; nil once it was withdrawn.
+    /// Returns the activity that is on offer under `offer`; nil once it was withdrawn.
     package func offered(_ offer: ActivityID) -> PublishedActivity? {
         byOffer[offer].flatMap { entries[$0] }
     }
 
-    /// All activities: those on offer first, the one before the others that its user turned to last.
+    /// All activities: those on offer first, then by last use, most recent first.
     package var all: [PublishedActivity] {
         entries.values.sorted { ($0.offer == nil ? 1 : 0, $1.lastUse) < ($1.offer == nil ? 1 : 0, $0.lastUse) }
     }
 
-    /// The handles of a session's activities.
+    /// Returns the handles of a session's activities.
     package func activities(of session: SessionID) -> [ActivityID] {
         entries.values.filter { $0.session == session }.map(\.id)
     }
@@ -90,10 +94,10 @@ package struct ActivityStore: Sendable {
     /// Adds an activity that is not yet current.
     ///
     /// - Parameters:
-    ///   - group: the app in whose share it counts.
-    ///   - recipient: to which device it is sent; nil offers it to all.
-    ///   - bytes: size of its encoded payload.
-    /// - Returns: that another activity of the session went for it.
+    /// - group: the app that it counts for.
+    /// - recipient: the device that it is sent to; nil offers it to all.
+    /// - bytes: the size of its encoded payload.
+    /// - Returns: the withdrawal of the activity that it replaces, if any.
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
         answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
@@ -113,19 +117,19 @@ package struct ActivityStore: Sendable {
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
 
-    /// Which activity of a session goes for another one; nil while there is room.
+    /// The activity that a further one of the session would replace; nil while there is room.
     private func activityThatLeaves(_ session: SessionID) -> PublishedActivity? {
         let mine = entries.values.filter { $0.session == session }
         guard mine.count >= Self.maxPerSession else { return nil }
         return mine.filter { $0.offer == nil }.min { $0.lastUse < $1.lastUse }
     }
 
-    /// Makes an activity the current one of its session; the session's former current one is resigned.
+    /// Makes an activity the current one of its session, and resigns the previous one.
     ///
-    /// An activity that is sent to one device is not what its user works on: it is offered beside the current one and beside
-    /// others that are sent, until it is resigned or ends.
+    /// An activity that is sent to one device does not change the current one. It is offered in
+    /// addition to the current activity and to others that are sent, until it is resigned or ends.
     ///
-    /// - Parameter offer: the random id under which it will be offered, unless it is current already.
+    /// - Parameter offer: the random id of its offer, unless it is already current.
     package mutating func becomeCurrent(
         _ id: ActivityID, session: SessionID, offer: ActivityID, now: MonotonicInstant
     ) throws(Refusal) -> [Effect] {
@@ -147,7 +151,7 @@ package struct ActivityStore: Sendable {
         return [.offersChanged] + (entry.savesOnContinue ? [] : requestSave(of: id, now: now))
     }
 
-    /// Ends the engagement without ending the activity.
+    /// Withdraws the offer of an activity without ending the activity.
     package mutating func resign(_ id: ActivityID, session: SessionID) throws(Refusal) -> [Effect] {
         let entry = try owned(id, by: session)
         guard entry.offer != nil else { return [] }
@@ -155,14 +159,14 @@ package struct ActivityStore: Sendable {
         return [.offersChanged]
     }
 
-    /// Ends an activity for good.
+    /// Ends an activity permanently.
     package mutating func invalidate(_ id: ActivityID, session: SessionID) throws(Refusal) -> [Effect] {
         let entry = try owned(id, by: session)
         remove(id)
         return entry.offer == nil ? [] : [.offersChanged]
     }
 
-    /// Ends an activity because the user wants it so, whoever owns it.
+    /// Ends an activity on the user's request, regardless of its owner.
     package mutating func withdraw(_ id: ActivityID) throws(Refusal) -> [Effect] {
         guard let entry = entries[id] else { throw .unknown(id) }
         remove(id)
@@ -176,16 +180,16 @@ package struct ActivityStore: Sendable {
         return mine.contains { $0.offer != nil } ? [.offersChanged] : []
     }
 
-    /// Replaces what the owner told of an activity; a save that was asked for counts as answered when `answersSave`.
+    /// Applies an update by the owner. With `answersSave`, it completes a pending save request.
     ///
-    /// - Parameter bytes: size of its encoded payload; nil when it has not changed.
+    /// - Parameter bytes: the size of its encoded payload; nil if it has not changed.
     package mutating func update(
         _ id: ActivityID, session: SessionID, content: ActivityContent, needsSave: Bool?, answersSave: Bool,
         bytes: Int? = nil, now: MonotonicInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
         if let bytes {
-            // What grows is refused; what shrinks never is.
+            // Only growth can be refused.
             if bytes > entry.bytes { try checkRoom(for: bytes - entry.bytes, of: entry.group) }
             entry.bytes = bytes
         }
@@ -201,10 +205,12 @@ package struct ActivityStore: Sendable {
         return entry.offer != nil && seenByOthers ? [.offersChanged] : []
     }
 
-    /// Asks the owner for its latest state where it has news, or an answer is still awaited.
+    /// Requests the latest state from the owner if it has unsaved changes and no request is
+    /// pending.
     ///
-    /// `needsSave` is cleared before the request, as Apple's class does, so that news during the save is not lost.
-    /// - Returns: the request to make; empty when none is needed or one is under way.
+    /// `needsSave` is cleared before the request, as in Apple's class, so that changes during the
+    /// save are not lost.
+    /// - Returns: the request to make; empty if none is needed or one is pending.
     package mutating func requestSave(of id: ActivityID, now: MonotonicInstant) -> [Effect] {
         guard var entry = entries[id], entry.needsSave, entry.saveRequested == nil else { return [] }
         entry.needsSave = false
@@ -213,7 +219,8 @@ package struct ActivityStore: Sendable {
         return [.askToSave(id)]
     }
 
-    /// Gives up waiting for an answer; the last saved state stands, and the owner is asked again at the next occasion.
+    /// Ends a pending save request without an answer. The last saved state remains in force, and
+    /// the owner is asked again on the next occasion.
     package mutating func saveTimedOut(_ id: ActivityID, now: MonotonicInstant) {
         guard entries[id]?.saveRequested != nil else { return }
         entries[id]?.saveRequested = nil
@@ -221,8 +228,8 @@ package struct ActivityStore: Sendable {
         entries[id]?.lastSave = now
     }
 
-    /// What is due at `now`: periodic save requests of current activities with news, and the end of those that
-    /// have expired or were left alone for too long.
+    /// Performs what is due at `now`: periodic save requests of current activities with unsaved
+    /// changes, and the end of those that have expired or had no update for too long.
     ///
     /// - Parameter wallClock: seconds since 2001-01-01 UTC, for `expirationDate`.
     package mutating func advance(now: MonotonicInstant, wallClock: Double) -> [Effect] {
@@ -238,7 +245,7 @@ package struct ActivityStore: Sendable {
         return effects
     }
 
-    /// How long until `advance` has something to do; nil while nothing is awaited.
+    /// Returns the time until `advance` is due; nil if it is not.
     package func nextDeadline(now: MonotonicInstant, wallClock: Double) -> Duration? {
         var earliest: Duration?
         for entry in entries.values where entry.offer != nil {
@@ -250,13 +257,13 @@ package struct ActivityStore: Sendable {
         return earliest
     }
 
-    /// What this device offers, most recent first; ages are counted to `now`.
+    /// Returns the local offers, most recent first, with their ages at `now`.
     package func offers(now: MonotonicInstant) -> [OfferedActivity] {
         let current = entries.values.compactMap { entry in
             entry.offer.map { (entry, $0) }
         }
         return current.filter { $0.0.content.isEligibleForHandoff }
-            // Several that one call after another made current in one turn of the loop have the same time.
+            // Activities that became current in the same turn of the loop have the same time.
             .sorted { ($0.1.since, $0.0.lastUse) > ($1.1.since, $1.0.lastUse) }
             .map { entry, offer in
                 OfferedActivity(
@@ -266,11 +273,12 @@ package struct ActivityStore: Sendable {
             }
     }
 
-    /// How long until an activity on offer ends by itself, at most a day; nil: it does not.
+    /// Returns the time until an activity on offer ends by itself, at most a day; nil if it does
+    /// not.
     private func timeLeft(_ entry: PublishedActivity, now: MonotonicInstant, wallClock: Double) -> Duration? {
         let day = 86_400.0
         if let expiration = entry.content.expiration {
-            // A date may be any double; a day is long enough to look again.
+            // A date may be any double. A day is enough until the next check.
             return .seconds(min(max(-day, expiration - wallClock), day))
         }
         guard let lifetime, let lastNews = entry.lastNews else { return nil }
@@ -288,7 +296,7 @@ package struct ActivityStore: Sendable {
         return entry
     }
 
-    /// - Parameter bytes: how many more the app is to have.
+    /// - Parameter bytes: the number of additional bytes for the app.
     private func checkRoom(for bytes: Int, of group: ClientGroup) throws(Refusal) {
         var (all, apps) = (bytes, bytes)
         for entry in entries.values {
@@ -310,7 +318,7 @@ package struct ActivityStore: Sendable {
         entries[id]?.offer = nil
     }
 
-    /// The part of an activity that its advert carries; only a change of it is news to the other devices.
+    /// The part of an activity that its advert contains. Only its changes are announced.
     private struct Advertised: Equatable {
         let title: String?
         let team: String?

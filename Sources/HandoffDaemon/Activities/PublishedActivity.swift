@@ -3,47 +3,52 @@ package import HandoffModel
 import LoopIO
 package import Timing
 
-/// Names one attachment of an app to the daemon: 16 random bytes in hexadecimal, void when its connection ends.
+/// The id of an app's attachment: 16 random bytes in hexadecimal, invalid once its connection ends.
 package typealias SessionID = String
 
-/// An activity of this device, as its owner last described it.
+/// A local activity, as its owner last described it.
 package struct PublishedActivity: Sendable {
-    /// The handle that the owning app uses.
+    /// The handle that the owner uses.
     package let id: ActivityID
-    /// The attachment that owns it, and with which it ends.
+    /// The attachment that owns the activity. The activity ends with it.
     package let session: SessionID
-    /// The app in whose share it counts.
+    /// The app that the activity counts for.
     package let group: ClientGroup
-    /// To which device it is sent; nil: it is offered to all.
+    /// The device that the activity is sent to; nil if it is offered to all.
     package let recipient: DeviceID?
-    /// The size of its encoded payload.
+    /// The size of the encoded payload in bytes.
     package var bytes: Int
-    /// Whether the owner can be asked to save; a publisher without a session of its own cannot answer.
+    /// Whether the owner can answer save requests. A publisher without a session of its own cannot.
     package let answersSaves: Bool
-    /// Sends save requests to the owner only when another device continues the activity.
+    /// Whether save requests are sent to the owner only when another device continues the activity.
     package let savesOnContinue: Bool
-    /// What the owner last told of it.
+    /// The content of the owner's last update.
     package var content: ActivityContent
-    /// Whether the owner has news that it has not yet been asked for (`NSUserActivity.needsSave`).
+    /// Whether the owner has unsaved changes that were not requested yet
+    /// (`NSUserActivity.needsSave`).
     package var needsSave: Bool
-    /// Which use of all activities was its last one: when it was published, or became current.
+    /// The number of the activity's last use among all uses: when it was published, or became
+    /// current.
     package var lastUse: UInt64
-    /// When the owner last said something of it; what is silent for too long has ended, unless it has a date for that.
+    /// The time of the owner's last update. Without updates the activity ends after a while, unless
+    /// it has an expiration date.
     package var lastNews: MonotonicInstant?
-    /// The offer while it is current, nil otherwise.
+    /// The offer while the activity is current, nil otherwise.
     package var offer: Offer?
-    /// Whether it was ever on offer: the handle serves as id of the first offer only.
+    /// Whether it was ever on offer. The handle is the id of the first offer only.
     package var wasOffered = false
-    /// When the owner was last asked to save and has not yet answered.
+    /// The time of the pending save request; nil if none is pending.
     package var saveRequested: MonotonicInstant?
-    /// When the owner last answered a save request; the next periodic one waits for the refresh interval.
+    /// The time of the owner's last answer to a save request. The next periodic request is due one
+    /// refresh interval later.
     package var lastSave: MonotonicInstant?
 
-    /// What the other devices see while the activity is current.
+    /// The offer that the other devices see while the activity is current.
     package struct Offer: Sendable {
-        /// Void at withdrawal: an activity that becomes current again is offered under a new id.
+        /// Invalid after withdrawal. An activity that becomes current again is offered under a new
+        /// id.
         package let id: ActivityID
-        /// When it became current.
+        /// The time at which it became current.
         package let since: MonotonicInstant
     }
 }

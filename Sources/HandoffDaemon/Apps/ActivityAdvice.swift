@@ -1,15 +1,17 @@
 import HandoffModel
 
-/// What a developer should know of an activity that his app has published or changed. Plain values.
+/// Advice to the developer of an app about an activity that it has published or changed. Plain
+/// values.
 struct ActivityAdvice {
-    /// Bytes of payload that another device may continue.
+    /// The maximum payload in bytes that other devices can continue.
     let payloadLimit: Int
 
-    /// What is to be said; nil when all is well.
+    /// Returns the advice as a text; nil if there is none.
     ///
     /// - Parameters:
-    ///   - bytes: the size of the payload.
-    ///   - isSaved: whether the app has had its say: before that it may still add what is required.
+    /// - bytes: the size of the payload.
+    /// - isSaved: whether the app has saved the activity. Before that it may still add required
+    ///   keys.
     func words(bytes: Int, _ content: ActivityContent, isSaved: Bool) -> String? {
         let missing = isSaved ? content.missingRequiredKeys : []
         let incomplete = missing.isEmpty ? nil : "no device can continue it: \(HandoffFailure.lacks(missing))"

@@ -1,27 +1,30 @@
 import HandoffHandlers
 
-/// What an attached app says of itself, held against the unit that its process runs in. Plain values.
+/// The id that an attached app claims, checked against the unit of its process. Plain values.
 ///
-/// The desktop puts each app in a unit that names it, and a process can leave its unit unless a sandbox keeps it there. So
-/// this refuses what a sandboxed app says falsely; of others it tells people what the system confirms.
+/// The desktop puts each app in a unit with the app's id, but a process can leave its unit unless a
+/// sandbox prevents it. So a false claim of a sandboxed app is refused. For other apps, users can
+/// see whether the system confirms the claim.
 package enum AppClaim: Equatable, Sendable {
-    /// The unit is that of the app.
+    /// The unit belongs to the app.
     case verified
-    /// Nothing confirms it: the process runs in no app's unit, or in that of another, as from a terminal.
+    /// Nothing confirms the claim. The process runs in no app's unit, or in that of another app,
+    /// such as a terminal.
     case unverified
-    /// The process is inside the sandbox of this other app.
+    /// The process runs in the sandbox of this other app.
     case refused(actual: String)
 
     /// - Parameters:
-    ///   - app: what the app calls itself.
-    ///   - unit: the unit of its process; nil when the system does not tell.
+    /// - app: the id that the app claims.
+    /// - unit: the unit of its process; nil if the system does not report it.
     package init(app: String, unit: String?) {
         guard let unit, let actual = AppUnit.app(inUnit: unit) else {
             self = .unverified
             return
         }
         let isSandbox = AppUnit.isSandbox(unit)
-        // What a sandbox exports has its id, or one below it; the entries of a snap begin with its name.
+        // A sandbox exports its own id and ids below it. The names of a snap's entries begin with
+        // the name of the snap.
         let isSnap = unit.hasPrefix("snap.")
         let family = isSnap ? String(actual.text.prefix { $0 != "_" }) + "_" : actual.text + "."
         let isSame =

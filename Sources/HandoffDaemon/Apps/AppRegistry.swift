@@ -1,7 +1,7 @@
 import HandoffHandlers
 import HandoffModel
 
-/// The apps that are attached now. Lives on the daemon's loop.
+/// The attached apps. Lives on the daemon's loop.
 struct AppRegistry {
     private var sessions: [SessionID: AppSession] = [:]
     private var attachments: UInt64 = 0
@@ -9,7 +9,7 @@ struct AppRegistry {
     /// The number of attached apps.
     var count: Int { sessions.count }
 
-    /// The number that the next attachment gets.
+    /// Returns the number of the next attachment.
     mutating func nextOrder() -> UInt64 {
         attachments &+= 1
         return attachments
@@ -25,12 +25,12 @@ struct AppRegistry {
         sessions[id] = nil
     }
 
-    /// The attachment with this id.
+    /// Returns the attachment with this id.
     func session(_ id: SessionID) -> AppSession? { sessions[id] }
 
-    /// All attached apps, to be chosen from.
+    /// All attached apps, as candidates for handling an activity.
     var running: [RunningApp] { sessions.values.map(\.running) }
 
-    /// All attachments, in the order in which they were made.
+    /// All attachments, oldest first.
     var all: [AppSession] { sessions.values.sorted { $0.order < $1.order } }
 }

@@ -9,47 +9,52 @@ import HandoffProtocol
 import LoopIO
 import Timing
 
-/// What the service asks of the daemon, and whom it tells what apps do. On the daemon's loop.
+/// Provides the daemon's state to `AppService`, and receives the events of apps. On the daemon's
+/// loop.
 protocol AppServiceDelegate: AnyObject {
-    /// What the other devices call this one.
+    /// The name of this device in the account.
     var deviceName: String { get }
     /// The streams of continuations.
     var streams: StreamService { get }
-    /// Whether the app that calls itself so may publish and continue.
+    /// Returns whether the app with this id may publish and continue.
     func isEnabled(_ app: String) -> Bool
-    /// Why what the app that calls itself so has published is not offered; nil while the app may publish.
+    /// The reason why the activities of the app with this id are not offered; nil while it may
+    /// publish.
     func restriction(of app: String) -> String?
-    /// Why an activity of a type is not offered now, to one device or to all; nil when it may be.
+    /// The reason why an activity of a type is not offered now to one device, or to all; nil if it
+    /// may be.
     func restriction(of type: ActivityType, to recipient: DeviceID?) -> String?
-    /// The other device of the account that a user means: by its name, or the beginning of its id.
+    /// Returns the other device of the account that matches a name or the beginning of an id.
     func recipient(_ text: String) throws(ActivityError) -> DeviceID
-    /// What this device offers has changed.
+    /// The local offers have changed.
     func ownOffersChanged()
-    /// The set of attached handlers has changed, and with it what would open here.
+    /// The set of attached handlers has changed, and with it the app that would open an offer.
     func handlersChanged()
-    /// An app has attached, or declares other types than before.
+    /// An app has attached, or changed its declared types.
     func sessionContinues(_ session: AppSession)
     /// An attachment ended.
     func sessionEnded(_ session: AppSession)
-    /// A handler answered a `continue` event; returns whether one waited for it.
+    /// A handler answered a `continue` event. Returns whether a continuation waited for it.
     func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool
-    /// An app says what became of what it received of an activity of another device.
+    /// An app reports the outcome of an item that it received from another device.
     func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd)
 }
 
-/// The app interface (`dev.handoff1`): attachments, activities, and the answers to events. Lives on the daemon's loop.
+/// The app interface (`dev.handoff1`): attachments, activities, and the replies to events. Lives on
+/// the daemon's loop.
 final class AppService {
-    /// Types that one app may declare; real apps have a few.
+    /// The maximum number of types that one app may declare. Real apps have a few.
     private static let maxTypes = 256
 
     private let loop: EventLoop
     private let log: Logger
     private let refusals: PacedLog
     private var times: ActivityTimes
-    /// Bytes of payload that another device may continue; more is published with a warning.
+    /// The maximum payload in bytes that other devices can continue. Larger ones are published with
+    /// a warning.
     var payloadLimit: Int
     private let wallClock: any WallClock
-    /// Weak: an app may answer while the daemon ends.
+    /// Weak because an app can reply during shutdown.
     private weak var delegate: (any AppServiceDelegate)?
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
@@ -71,13 +76,13 @@ final class AppService {
         store = ActivityStore(refreshInterval: times.refresh, lifetime: times.lifetime)
     }
 
-    /// Asks apps less often for their latest state, or as often as else.
+    /// Reduces the rate of save requests to save power, or restores it.
     func setSavesPower(_ savesPower: Bool) {
         store.savesPower = savesPower
         rearm()
     }
 
-    /// Takes times that were configured anew; they hold for the activities that are there too.
+    /// Applies a new configuration of times, also to existing activities.
     func take(_ times: ActivityTimes) {
         self.times = times
         payloads.saveAnswerTime = times.saveAnswer
@@ -86,17 +91,18 @@ final class AppService {
         rearm()
     }
 
-    /// Times that belong to activities.
+    /// The times that apply to activities.
     struct ActivityTimes {
-        /// How long an owner may take to answer a save request.
+        /// The timeout of a save request.
         let saveAnswer: Duration
-        /// How long a periodic save request waits after the last one.
+        /// The interval between periodic save requests.
         let refresh: Duration
-        /// How long an activity without an expiration date stays on offer without news; nil: for ever.
+        /// The time for which an activity without an expiration date stays on offer without an
+        /// update; nil: without limit.
         let lifetime: Duration?
     }
 
-    /// Answers a call of the app interface.
+    /// Handles a call of the app interface.
     func handle(_ method: AppMethod, _ call: ControlCall) {
         do {
             switch method {
@@ -120,12 +126,12 @@ final class AppService {
         }
     }
 
-    /// What this device offers, most recent first, without what apps have that are switched off.
+    /// The local offers, most recent first, without those of disabled apps.
     func offers() -> [OfferedActivity] {
         store.offers(now: loop.now).filter { offered($0.id) != nil }
     }
 
-    /// All that apps and tools have published, for the user.
+    /// Everything that apps and tools have published, for display.
     func publications() -> [ControlPublication] {
         let now = loop.now
         return store.all.map { activity in
@@ -136,7 +142,7 @@ final class AppService {
                 } else if activity.offer == nil {
                     "it is not current"
                 } else if !activity.content.isEligibleForHandoff {
-                    "its app keeps it to this device"
+                    "its app restricts it to this device"
                 } else {
                     delegate?.restriction(of: activity.content.type, to: activity.recipient)
                 }
@@ -147,42 +153,43 @@ final class AppService {
         }
     }
 
-    /// Ends the activity with an id of `publications`, and tells who published it.
+    /// Ends the activity with an id of `publications`, and notifies its publisher.
     func withdraw(_ id: ActivityID) throws(ActivityStore.Refusal) {
         let id = store.offered(id)?.id ?? id
         apply(try store.withdraw(id))
         delegate?.streams.activityWithdrawn(id)
     }
 
-    /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
+    /// The wall clock in seconds since 2001-01-01 UTC, the epoch of the dates of activities.
     private var appleSeconds: Double { wallClock.secondsSince1970 - 978_307_200 }
 
     private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
 
-    /// The activity on offer under an id.
+    /// Returns the activity on offer under an id.
     func offered(_ offer: ActivityID) -> PublishedActivity? {
         guard let activity = store.offered(offer) else { return nil }
         return isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
     }
 
-    /// The activity on offer under an id, to a device that may know of it.
+    /// Returns the activity on offer under an id if it is visible to the device.
     func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity? {
         offered(offer).flatMap { $0.recipient == nil || $0.recipient == device ? $0 : nil }
     }
 
-    /// Tells the owner of an offer that a device continued it.
+    /// Notifies the owner of an offer that a device continued it.
     func wasContinued(_ offer: ActivityID, by origin: Origin) {
         guard let activity = store.offered(offer) else { return }
         registry.session(activity.session)?.send(.continued(activity.id, by: origin))
     }
 
-    /// Notifies the owner of an activity that the user of the device that it was sent to does not want it.
+    /// Notifies the owner of an activity that was sent to a device that the user of that device
+    /// declined it.
     func wasDeclined(_ activity: PublishedActivity, by origin: Origin) {
         registry.session(activity.session)?.send(.declined(activity.id, by: origin))
     }
 
-    /// Tells the owner of an activity that the device which continued it asks for a stream.
-    /// - Returns: false when nobody is left to be told.
+    /// Notifies the owner of an activity that the device which continued it requests a stream.
+    /// - Returns: false if the owner has disconnected.
     func announce(
         _ stream: StreamID, _ resource: StreamResource?, of activity: ActivityID, to session: SessionID,
         from origin: Origin
@@ -192,7 +199,7 @@ final class AppService {
         return true
     }
 
-    /// Looks at what is due: periodic saves and expired activities.
+    /// Handles what is due: periodic saves and expired activities.
     func advance() {
         apply(store.advance(now: loop.now, wallClock: appleSeconds))
     }
@@ -201,14 +208,14 @@ final class AppService {
         guard call.wantsMore else { throw CallError.expectedMore }
         let request = try AttachRequest(json: call.parameters)
         let types = try Self.checked(request.types, request.versions, call)
-        // What has no id could not be switched off.
+        // An app without an id could not be disabled.
         guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
         if Self.isReserved(request.app) {
             try Self.requireOwnProgram(call, for: "the id \(request.app)", as: request.app)
         }
         let claim = AppClaim(app: request.app, unit: call.client.group.unit)
         if case .refused(let actual) = claim {
-            refusals.notice("Refused an app the name of another", ["app": request.app, "actual": actual])
+            refusals.notice("Refused an app that claims the id of another app", ["app": request.app, "actual": actual])
             throw CallError.notThisApp(request.app, actual: actual)
         }
         let session = AppSession(
@@ -240,7 +247,7 @@ final class AppService {
         _ types: [ActivityType], _ versions: [TypeVersions]?, _ call: ControlCall
     ) throws -> Set<ActivityType> {
         guard types.count <= maxTypes, versions?.count ?? 0 <= maxTypes else {
-            throw CallError.limit("types", "an app declares \(maxTypes) types at most")
+            throw CallError.limit("types", "an app can declare at most \(maxTypes) types")
         }
         if let type = types.first(where: { isReserved($0.text) }) {
             try requireOwnProgram(call, for: "the type \(type.text)", as: type.text)
@@ -248,12 +255,14 @@ final class AppService {
         return Set(types)
     }
 
-    /// True if an id or type belongs to the programs of Handoff, such as `dev.handoff1.content`, which files and folders have.
+    /// Returns whether an id or type is reserved for Handoff's programs, such as
+    /// `dev.handoff1.content` for files and folders.
     private static func isReserved(_ name: String) -> Bool { name.utf8.starts(with: "dev.handoff1.".utf8) }
 
-    /// Refuses what only the programs of Handoff may do. They use the control socket, which no sandbox is given.
+    /// Refuses an operation to all but the programs of Handoff. They use the control socket, which
+    /// is not available in a sandbox.
     private static func requireOwnProgram(_ call: ControlCall, for what: String, as name: String) throws(CallError) {
-        guard call.client.role == .control else { throw .reserved(name, "\(what) belongs to the programs of Handoff") }
+        guard call.client.role == .control else { throw .reserved(name, "\(what) is reserved for Handoff's programs") }
     }
 
     private func add(_ session: AppSession, _ call: ControlCall) {
@@ -307,16 +316,16 @@ final class AppService {
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 
-    /// Whom an activity is sent to. Never nil: that would offer it to all.
+    /// The device that an activity is sent to. Never nil, because nil would offer it to all.
     private func recipient(_ text: String) throws -> DeviceID {
-        guard let delegate else { throw ActivityError.invalid(field: "to", message: "the daemon ends") }
+        guard let delegate else { throw ActivityError.invalid(field: "to", message: "the daemon is stopping") }
         return try delegate.recipient(text)
     }
 
-    /// `Update` and `AnswerSave`: applies a change, and answers with advice for the developer.
+    /// `Update` and `AnswerSave`: applies a change, and replies with advice for the developer.
     private func change(_ call: ControlCall, answersSave: Bool) throws {
         let fields = Fields(call.parameters)
-        // An app that has saved may have nothing new to say.
+        // An app that has saved may have nothing to change.
         let given = try answersSave ? fields.optional("change") : fields.value("change", as: ActivityChange.self)
         let change = given ?? ActivityChange()
         let (session, id) = try owner(fields)
@@ -329,7 +338,7 @@ final class AppService {
             id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
             bytes: bytes, now: loop.now)
         if answersSave {
-            // First: another device waits for it.
+            // First, because another device waits for it.
             payloads.saveEnded(id)
             session.send(.saved(id))
         }
@@ -381,7 +390,7 @@ final class AppService {
     private func reportReceived(_ call: ControlCall) throws {
         let report = try ReportReceivedRequest(json: call.parameters)
         let session = try self.session(report.session)
-        // The user can open the path that it names, so an app in a sandbox must not choose one.
+        // The user can open the reported path, so an app in a sandbox must not choose it.
         try Self.requireOwnProgram(call, for: "a report of a received file", as: session.app)
         if let end = report.end {
             delegate?.received(report.activity, from: report.device, by: session.app, end)

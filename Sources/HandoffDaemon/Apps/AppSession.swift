@@ -3,29 +3,29 @@ import HandoffControlServer
 import HandoffHandlers
 import HandoffModel
 
-/// One attached app: its event stream and what it said of itself. Lives on the daemon's loop.
+/// One attached app: its event stream and its declarations. Lives on the daemon's loop.
 ///
-/// What an app says of itself is a claim of a process of the same user, not a boundary.
+/// The declarations are claims by a process of the same user, not a security boundary.
 final class AppSession {
-    /// Names the attachment in the app's other calls.
+    /// The id of the attachment in the app's other calls.
     let id: SessionID
-    /// The app's own name for itself, shown in `opens`.
+    /// The id that the app claims, shown in `opens`.
     let app: String
-    /// The app's version; travels with its activities.
+    /// The app's version, sent with its activities.
     let version: String?
-    /// The team that continuing must match, as bytes; nil matches only nil.
+    /// The team that activities must match, compared as bytes; nil matches only nil.
     let team: String?
-    /// The types that it continues, as it declared them last.
+    /// The types that the app continues, from its last declaration.
     var types: Set<ActivityType>
-    /// From which versions it continues them.
+    /// The versions from which it continues them.
     var versions: [ActivityType: VersionRange]
-    /// Whether it can answer save requests; the publisher of a single activity cannot.
+    /// Whether the app can answer save requests. The publisher of a single activity cannot.
     let answersSaves: Bool
-    /// Whether the unit of its process is that of the app.
+    /// Whether the unit of the process belongs to the app.
     let isVerified: Bool
-    /// Attachments are numbered, so that the latest one is preferred as handler.
+    /// The number of the attachment. The latest one is preferred as handler.
     let order: UInt64
-    /// Its process, in whose share its activities count.
+    /// The client group that the app's activities are counted for.
     var group: ClientGroup { call.client.group }
     private let call: ControlCall
 
@@ -46,14 +46,14 @@ final class AppSession {
         self.call = call
     }
 
-    /// Sends an event; a slow or vanished client is the control server's business.
+    /// Sends an event. The control server handles slow and disconnected clients.
     func send(_ event: AppEvent) {
         call.replyContinuing(event.json)
     }
 
-    /// What it is chosen by.
+    /// The properties by which a handler is selected.
     var running: RunningApp { RunningApp(session: id, app: app, types: types, team: team, order: order) }
 
-    /// Whether this app continues activities of `type` made by `team`; see `TeamRule`.
+    /// Returns whether this app continues activities of `type` by `team`; see `TeamRule`.
     func continues(_ type: ActivityType, team: String?) -> Bool { running.continues(type, team: team) }
 }

@@ -11,29 +11,31 @@ import HandoffPeers
 import HandoffProtocol
 import LoopIO
 
-/// Drives the continuations of this device: between the caller, the handler and the origin. Lives on the daemon's loop.
+/// Drives the continuations on this device between the caller, the handler and the origin. Lives on
+/// the daemon's loop.
 final class ContinuationBroker {
-    /// What is continued, for whom, and how long it may take.
+    /// The offer to continue, its recipient, and the time allowed.
     struct Request {
         let offer: OfferedActivity
         let device: DeviceID
         let origin: Origin
         let recipient: Recipient
-        /// How long the whole may take; nil for the usual time, and that of an app's start with it.
+        /// The timeout of the whole continuation; nil for the default, which is extended by the
+        /// launch time if an app is started.
         let timeout: Duration?
         /// For the app or browser that is started.
         let token: ActivationToken?
     }
 
-    /// Who takes it over.
+    /// The recipient of the activity.
     enum Recipient {
         /// The caller.
         case caller
         /// An attached app.
         case app(AppSession)
-        /// An app that is to be started.
+        /// An app that is started first.
         case launch(Handler)
-        /// What the activity's page decides.
+        /// The choice depends on the activity's page.
         case page
     }
 
@@ -41,17 +43,18 @@ final class ContinuationBroker {
         let request: Request
         let caller: any ContinuationCaller
         var machine: ContinuationMachine
-        /// The app that takes it over, once it is attached.
+        /// The app that continues the activity, once it is attached.
         var handler: AppSession?
         /// The app that was started for it.
         var started: Handler?
-        /// Whether the app is chosen since it claims the page's site: then it gets the page, and nothing else.
+        /// Whether the app was chosen because it claims the page's site. Then it receives only the
+        /// page.
         var isForPage = false
         var fetch: FetchHandle?
         var timer: LoopTimer?
         var launchTimer: LoopTimer?
         var payload: Payload?
-        /// Whether somebody has taken the activity over.
+        /// Whether the activity has been continued.
         var wasTaken = false
 
         init(_ request: Request, _ recipient: ContinuationMachine.Recipient, for caller: any ContinuationCaller) {
@@ -60,13 +63,14 @@ final class ContinuationBroker {
             machine = ContinuationMachine(recipient: recipient)
         }
 
-        /// The type that the handler is told.
+        /// The type that the handler receives.
         var type: ActivityType { isForPage ? .browsingWeb : request.offer.type }
     }
 
-    /// How long a continuation may take when the caller does not say.
+    /// The timeout of a continuation if the caller gives none.
     private static let usualTimeout = Duration.seconds(20)
-    /// How long an app may take from its start until it attaches: cold disks and large apps need it.
+    /// The time that an app may take from its start until it attaches. Cold disks and large apps
+    /// need it.
     private static let launchTime = Duration.seconds(30)
 
     private let loop: EventLoop
@@ -78,7 +82,8 @@ final class ContinuationBroker {
     private let notifications: NotificationService
     private let history: History
     private var running: [ContinuationID: Running] = [:]
-    /// The id of the next continuation, made ahead: nobody waits for it then. Nil while one begins, so that none has it twice.
+    /// The id of the next continuation, generated in advance to shorten the start. Nil while a
+    /// continuation starts, so that no id is used twice.
     private var nextID: ContinuationID?
 
     init(
@@ -95,7 +100,7 @@ final class ContinuationBroker {
         self.history = history
     }
 
-    /// Begins a continuation; the caller is told its outcome when that is known.
+    /// Starts a continuation. The caller receives its outcome.
     func begin(_ request: Request, for caller: any ContinuationCaller) {
         let id = nextID ?? Self.newID()
         nextID = nil
@@ -113,8 +118,8 @@ final class ContinuationBroker {
         entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
         caller.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
-        log.info("Continuation began", ["type": request.offer.type.text, "device": request.device.short])
-        // The request leaves first: its answer takes longest.
+        log.info("Continuation started", ["type": request.offer.type.text, "device": request.device.short])
+        // The request is sent first because its reply takes longest.
         step(id) { $0.begin() }
         caller.willContinue(request.offer.type)
         nextID = nextID ?? Self.newID()
@@ -124,19 +129,19 @@ final class ContinuationBroker {
         ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount))
     }
 
-    /// Decides who opens an activity whose page is known.
+    /// Selects the opener of an activity whose page is known.
     private func decide(_ content: ActivityContent) -> HandlerDecision {
         installed.registry.decide(
             content.type, team: content.team, page: content.webpageURL.map { .at($0) } ?? .none,
             running: apps.registry.running)
     }
 
-    /// What people call an app.
+    /// The user-visible name of an app.
     private func name(_ session: AppSession) -> String { installed.registry.name(of: session.app) }
 
-    /// A handler answered a `continue` event.
+    /// Handles the answer of a handler to a `continue` event.
     ///
-    /// - Returns: whether there was such a continuation that waited for this session's answer.
+    /// - Returns: whether a continuation waited for this session's answer.
     func answered(_ id: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
         guard let entry = running[id], let handler = entry.handler, handler.id == session,
             entry.payload != nil
@@ -145,8 +150,9 @@ final class ContinuationBroker {
         return true
     }
 
-    /// An app has attached, or declares other types than before: it takes over what it was started for, and what another was
-    /// started for that it continues too.
+    /// Handles an app that has attached or changed its declared types. It receives the activities
+    /// that it was started for, and those that another app was started for and that it continues
+    /// too.
     func sessionContinues(_ session: AppSession) {
         for (id, entry) in running where entry.machine.awaitsApp && fits(session, entry) {
             running[id]?.handler = session
@@ -160,14 +166,14 @@ final class ContinuationBroker {
         }
     }
 
-    /// An attachment ended: what it was to take over fails.
+    /// Handles the end of an attachment: the continuations that it handles fail.
     func sessionEnded(_ session: AppSession) {
         for (id, entry) in running where entry.handler?.id == session.id {
             step(id) { $0.handlerGone(.handlerGone(app: name(session))) }
         }
     }
 
-    /// Takes the members as they are now: what comes from any other device fails.
+    /// Applies the current members. Continuations from other devices fail.
     func accountChanged(live: Set<DeviceID>) {
         for (id, entry) in running where !live.contains(entry.request.device) {
             step(id) { $0.originRemoved(.notMember(device: entry.request.origin.deviceName)) }
@@ -191,7 +197,7 @@ final class ContinuationBroker {
             failure = .pageNotOpened(
                 entry.payload?.content.webpageURL, cause: "the browser was not started in time")
         } else if let handler = entry.handler {
-            // With the payload here it is the app that is late, and not the other device.
+            // The payload has arrived, so the app is late and not the other device.
             failure = .handlerTimedOut(app: name(handler))
         } else {
             failure = .timedOut(device: entry.request.origin.deviceName)
@@ -257,17 +263,17 @@ final class ContinuationBroker {
             switch result {
             case .success(let payload):
                 guard payload.fits(request.offer) else {
-                    let cause = "it is another one than was offered"
+                    let cause = "it does not match the offer"
                     return step(id) {
                         $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
                     }
                 }
-                // A device may know nothing of versions, or the app has changed its mind.
+                // The origin may not support versions, or the app has changed its declaration.
                 if let failure = running[id].flatMap({ mismatch(payload, $0) }) {
                     return step(id) { $0.fetchFailed(failure) }
                 }
                 running[id]?.payload = payload
-                log.debug("Has the payload", ["type": request.offer.type.text, "device": request.device.short])
+                log.debug("Received the payload", ["type": request.offer.type.text, "device": request.device.short])
                 step(id) { $0.receivedContent(payload.content) }
             case .failure(let failure):
                 step(id) { $0.fetchFailed(failure) }
@@ -276,8 +282,8 @@ final class ContinuationBroker {
         running[id]?.fetch = handle
     }
 
-    /// From which versions of the app at the origin whoever takes the activity over continues it; nil: from any. What an app says
-    /// while it runs goes before what its file says.
+    /// The versions of the app at the origin from which the recipient continues the activity; nil
+    /// for any. The declaration of a running app takes precedence over its file.
     private func versions(_ entry: Running) -> VersionRange? {
         guard !entry.isForPage else { return nil }
         let type = entry.request.offer.type
@@ -288,7 +294,7 @@ final class ContinuationBroker {
         return entry.started?.versions[type]
     }
 
-    /// Why who takes an activity over does not take this one; nil when he does.
+    /// The failure if the recipient does not accept the version of this payload; nil if it does.
     private func mismatch(_ payload: Payload, _ entry: Running) -> HandoffFailure? {
         guard let range = versions(entry), !range.contains(payload.origin.appVersion) else { return nil }
         return .otherVersion(payload.origin.appVersion, device: entry.request.origin.deviceName, takes: range)
@@ -314,13 +320,13 @@ final class ContinuationBroker {
         }
     }
 
-    /// Why the app that was chosen does not take the activity, whose payload is here.
+    /// The reason why the chosen app does not accept the received payload; nil if it does.
     private func refusal(of id: ContinuationID) -> ContinuationMachine.Choice? {
         guard let entry = running[id], let payload = entry.payload else { return nil }
         return mismatch(payload, entry).map { .nothing($0) }
     }
 
-    /// Starts the app, unless it is being started for another continuation.
+    /// Starts the app unless another continuation is already starting it.
     private func launch(_ id: ContinuationID, _ entry: Running) {
         guard let handler = entry.started else { return }
         running[id]?.launchTimer = loop.timer(after: Self.launchTime) { [self] in
@@ -331,7 +337,7 @@ final class ContinuationBroker {
             other != id && running.machine.awaitsApp && running.started?.id == handler.id
         }
         guard !isUnderWay else { return }
-        // Weak: a start may outlast the core whose account this was for.
+        // Weak because starting an app can outlive the core of the account.
         installed.launch(handler, for: entry.type, token: entry.request.token) { [weak self] result in
             guard let self, case .failure(let failure) = result else { return }
             log.error("Cannot start an app", ["app": handler.id.text, "reason": failure.message])
@@ -358,7 +364,7 @@ final class ContinuationBroker {
         }
     }
 
-    // MARK: - What is told
+    // MARK: - Replies
 
     private func begin(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
         streams.began(
@@ -381,8 +387,8 @@ final class ContinuationBroker {
         }
     }
 
-    /// The activity with its payload. An app that claims the page's site gets the page as a browser would show it: what else
-    /// the activity has is for apps of its team.
+    /// The activity with its payload. An app that claims the page's site receives only what a
+    /// browser would show. The rest of the activity is for apps of its team.
     private func continued(_ payload: Payload, _ request: Request, isForPage: Bool) -> ContinuedActivity {
         var origin = request.origin
         origin.app = payload.origin.app

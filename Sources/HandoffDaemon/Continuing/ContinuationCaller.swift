@@ -2,23 +2,24 @@ import HandoffControl
 import HandoffControlServer
 import HandoffModel
 
-/// Who asks for a continuation, and is told how it ends: once, by `continued` or `failed`. On the daemon's loop only.
+/// The caller of a continuation. It receives the outcome once, by `continued` or `failed`. On the
+/// daemon's loop only.
 protocol ContinuationCaller: AnyObject {
-    /// Called once when nobody waits for the outcome any more.
+    /// Called once when the caller has disconnected.
     var onClosed: (() -> Void)? { get set }
 
-    /// The activity of this type is on its way.
+    /// Called when the continuation of an activity of this type has started.
     func willContinue(_ type: ActivityType)
 
-    /// It was continued.
+    /// Called when the activity was continued.
     func continued(_ outcome: ContinueEvent)
 
-    /// It was not.
+    /// Called when the continuation failed.
     func failed(_ error: CallError)
 }
 
 extension ControlCall: ContinuationCaller {
-    /// Told only to who asked for more than one answer.
+    /// Sends the event only to callers that accept more than one reply.
     func willContinue(_ type: ActivityType) {
         if wantsMore { replyContinuing(ContinueEvent.willContinue(type).json) }
     }

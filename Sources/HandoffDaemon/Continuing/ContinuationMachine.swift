@@ -1,27 +1,28 @@
 package import HandoffModel
 
-/// One continuation on the device that continues: from the user's choice to the one outcome.
+/// One continuation on the receiving device, from the user's choice to its only outcome.
 ///
-/// Exactly one of `.deliver` and `.tellDidFail` follows each `.tellWillContinue`, and exactly one of `.finish` and
-/// `.fail` answers the caller, whatever happens and in whatever order. Diagram: `docs/state-machines/continuation.md`.
+/// Exactly one of `.deliver` and `.tellDidFail` follows each `.tellWillContinue`. Exactly one of
+/// `.finish` and `.fail` replies to the caller. Both hold for any order of events. Diagram:
+/// `docs/state-machines/continuation.md`.
 package struct ContinuationMachine: Sendable {
-    /// Who takes the activity over.
+    /// The recipient of the activity.
     package enum Recipient: Equatable, Sendable {
-        /// The program that asked for the continuation is itself the handler (`continue --print`).
+        /// The caller of the continuation is itself the handler (`continue --print`).
         case caller
         /// An attached app that declared the type.
         case handler
-        /// An app that is started for it, and becomes the handler once it attaches.
+        /// An app that is started for the activity, and becomes the handler once it attaches.
         case started
-        /// What the web page decides, once the payload is there.
+        /// The choice depends on the web page, once the payload has arrived.
         case page
     }
 
-    /// What the activity's page led to, in `chose`.
+    /// The opener selected from the activity's page, passed to `chose`.
     package enum Choice: Equatable, Sendable {
         /// An attached app.
         case handler
-        /// An app that is to be started.
+        /// An app that must be started.
         case launch
         /// The browser.
         case browser
@@ -29,53 +30,54 @@ package struct ContinuationMachine: Sendable {
         case nothing(HandoffFailure)
     }
 
-    /// What the driver is to do, in order.
+    /// The next actions of the driver, in order.
     package enum Action: Equatable, Sendable {
-        /// Tell the recipient the type of what is coming, before any data.
+        /// Send the handler the type of the activity, before any data.
         case tellWillContinue
-        /// Ask the origin for the payload.
+        /// Request the payload from the origin.
         case fetch
-        /// Start the app; it may take its time, and the payload comes meanwhile.
+        /// Start the app. The payload is fetched meanwhile.
         case launch
-        /// Decide by the page who takes it over, and answer with `chose`.
+        /// Select the recipient by the page, and call `chose`.
         case choose(ActivityContent)
-        /// Give the payload to the handler, and await whether it took over.
+        /// Send the payload to the handler, and wait for its answer.
         case deliver(ActivityContent)
         /// Open the page in the browser.
         case openPage(ActivityContent)
-        /// Tell the handler that nothing will come.
+        /// Notify the handler that no payload will arrive.
         case tellDidFail(HandoffFailure)
-        /// Tell the origin that its activity was continued here.
+        /// Notify the origin that its activity was continued.
         case tellOrigin
-        /// Answer the caller: done. The content is the caller's only when it is the recipient.
+        /// Reply to the caller with success. The caller receives the content only if it is the
+        /// recipient.
         case finish(ActivityContent)
-        /// Answer the caller: it failed.
+        /// Reply to the caller with the failure.
         case fail(HandoffFailure)
     }
 
     private enum State {
-        /// The state until the driver begins.
+        /// The continuation has not started.
         case idle
-        /// The state while the origin is asked for the payload.
+        /// The payload is requested from the origin.
         case fetching
-        /// The state while the driver looks who opens the page.
+        /// The driver selects the opener of the page.
         case choosing(ActivityContent)
-        /// The state while the payload waits for the app that was started.
+        /// The payload waits for the app that was started.
         case awaitingApp(ActivityContent)
-        /// The state while the handler holds the payload and has not yet said whether it took over.
+        /// The handler has the payload and has not answered yet.
         case deciding(ActivityContent)
-        /// The state while the browser is started.
+        /// The browser is started.
         case opening(ActivityContent)
-        /// The state once the outcome is known.
+        /// The outcome is known.
         case ended
     }
 
-    /// Who takes the activity over, as of now.
+    /// The current recipient of the activity.
     package private(set) var recipient: Recipient
     private var state = State.idle
     private var callerListens = true
 
-    /// A continuation that has not begun.
+    /// A continuation that has not started.
     package init(recipient: Recipient) {
         self.recipient = recipient
     }
@@ -100,7 +102,7 @@ package struct ContinuationMachine: Sendable {
         return false
     }
 
-    /// The user chose the activity.
+    /// Starts the continuation that the user chose.
     package mutating func begin() -> [Action] {
         switch state {
         case .idle:
@@ -115,7 +117,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The payload came from the origin.
+    /// Handles the payload received from the origin.
     package mutating func receivedContent(_ content: ActivityContent) -> [Action] {
         switch state {
         case .fetching:
@@ -138,7 +140,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The driver looked who opens the page.
+    /// Handles the driver's selection of the opener.
     package mutating func chose(_ choice: Choice) -> [Action] {
         switch state {
         case .choosing(let content):
@@ -162,7 +164,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The app that was started has attached.
+    /// Handles the attachment of the app that was started.
     package mutating func attached() -> [Action] {
         switch state {
         case .fetching where recipient == .started:
@@ -177,7 +179,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The app could not be started, or has not attached in its time.
+    /// Handles an app that could not be started, or has not attached in time.
     package mutating func launchFailed(_ failure: HandoffFailure) -> [Action] {
         switch state {
         case .fetching where recipient == .started, .awaitingApp:
@@ -187,7 +189,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The browser has the page.
+    /// Handles the success of the browser's start.
     package mutating func pageOpened() -> [Action] {
         switch state {
         case .opening(let content):
@@ -198,7 +200,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The page could not be opened.
+    /// Handles a page that could not be opened.
     package mutating func pageFailed(_ failure: HandoffFailure) -> [Action] {
         switch state {
         case .opening:
@@ -208,7 +210,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The payload will not come: the origin refused, is gone, or the user cancelled.
+    /// Handles a fetch that failed: the origin refused or went offline, or the user cancelled.
     package mutating func fetchFailed(_ failure: HandoffFailure) -> [Action] {
         switch state {
         case .fetching:
@@ -218,7 +220,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The handler said whether it took the activity over. Where it did not, the page is what is left.
+    /// Handles the handler's answer. If it refused, the page is opened instead.
     package mutating func answered(handled: Bool, refusal: HandoffFailure) -> [Action] {
         switch state {
         case .deciding(let content):
@@ -226,7 +228,7 @@ package struct ContinuationMachine: Sendable {
                 state = .ended
                 return (callerListens ? [.finish(content)] : []) + [.tellOrigin]
             }
-            // Nobody waits for what would open out of the blue.
+            // Without a caller, the page would open unexpectedly.
             guard content.webpageURL != nil, callerListens else { return end(with: refusal, handlerAwaits: false) }
             state = .opening(content)
             return [.openPage(content)]
@@ -235,7 +237,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The handler's connection ended.
+    /// Handles the end of the handler's connection.
     package mutating func handlerGone(_ failure: HandoffFailure) -> [Action] {
         switch state {
         case .fetching, .deciding:
@@ -245,7 +247,7 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The time that the whole continuation may take is over.
+    /// Handles the deadline of the whole continuation.
     package mutating func deadlinePassed(_ failure: HandoffFailure) -> [Action] {
         switch state {
         case .fetching:
@@ -257,13 +259,14 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
-    /// The origin is no member any more: what it says, or said, is void.
+    /// Handles the removal of the origin. Everything it has sent or will send is ignored.
     package mutating func originRemoved(_ failure: HandoffFailure) -> [Action] {
-        // As when the time is over: who was told that something comes is told that nothing does.
+        // As at the deadline, a handler that expects a payload is notified of the failure.
         deadlinePassed(failure)
     }
 
-    /// The caller's connection ended: a continuation that nobody has taken over yet is cancelled.
+    /// Handles the end of the caller's connection. A continuation that no handler or browser
+    /// has received yet is cancelled.
     package mutating func callerGone(_ cancelled: HandoffFailure) -> [Action] {
         callerListens = false
         switch state {
@@ -272,7 +275,8 @@ package struct ContinuationMachine: Sendable {
         case .choosing, .awaitingApp:
             return end(with: cancelled, handlerAwaits: false)
         case .idle, .deciding, .opening, .ended:
-            // A handler that holds the payload may still take it over; the origin is then told as usual.
+            // A handler that has the payload may still continue the activity. The origin is then
+            // notified as usual.
             return []
         }
     }

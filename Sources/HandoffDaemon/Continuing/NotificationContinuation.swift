@@ -3,13 +3,13 @@ import HandoffControlServer
 import HandoffJSON
 import HandoffModel
 
-/// A continuation that the user asked for in a notification.
+/// A continuation that the user started from a notification.
 final class NotificationContinuation: ContinuationCaller {
-    /// Never called: the user who has clicked does not go away.
+    /// Never called: a notification has no connection that could end.
     var onClosed: (() -> Void)?
     private var completion: ((String?) -> Void)?
 
-    /// - Parameter completion: gets why it failed, or nil; called once.
+    /// - Parameter completion: receives the reason of a failure, or nil; called once.
     init(_ completion: @escaping (String?) -> Void) {
         self.completion = completion
     }

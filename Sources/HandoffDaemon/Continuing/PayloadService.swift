@@ -4,28 +4,30 @@ import HandoffPeers
 import HandoffProtocol
 import LoopIO
 
-/// The activities and their owners, for who hands them over. On the daemon's loop.
+/// Provides the activities and their owners to `PayloadService`. On the daemon's loop.
 protocol PayloadServiceDelegate: AnyObject {
-    /// What the other devices call this one.
+    /// The name of this device in the account.
     var deviceName: String { get }
-    /// The activity on offer under an id.
+    /// Returns the activity on offer under an id.
     func offered(_ offer: ActivityID) -> PublishedActivity?
-    /// The same, if the device may know of it.
+    /// Returns the activity on offer under an id if it is visible to the device.
     func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity?
-    /// The activity by its owner's handle, on offer or not.
+    /// Returns the activity with its owner's handle, on offer or not.
     func activity(_ id: ActivityID) -> PublishedActivity?
-    /// Asks the owner of an activity to save where it has news; returns whether an answer is now awaited.
+    /// Requests a save from the owner if the activity has unsaved changes. Returns whether an
+    /// answer is pending.
     func askToSave(_ activity: PublishedActivity) -> Bool
-    /// The app that an activity belongs to.
+    /// Returns the app that owns an activity.
     func owner(_ session: SessionID) -> AppSession?
-    /// No answer came in time.
+    /// The owner has not answered in time.
     func saveTimedOut(_ id: ActivityID)
 }
 
-/// Serves the payloads of this device's activities to the devices that continue them. Lives on the daemon's loop.
+/// Serves the payloads of local activities to the devices that continue them. Lives on the daemon's
+/// loop.
 ///
-/// An owner with news is asked to save first, and has a second to answer; then its last saved state is sent. See
-/// `docs/state-machines/activity.md`.
+/// An owner with unsaved changes is first asked to save, and has a second to answer. Then its last
+/// saved state is sent. See `docs/state-machines/activity.md`.
 final class PayloadService {
     private struct Waiting {
         let offer: ActivityID
@@ -34,21 +36,24 @@ final class PayloadService {
     }
 
     private let loop: EventLoop
-    /// How long an owner may take to answer a save request, from the next one on.
+    /// The timeout of the next save requests.
     var saveAnswerTime: Duration
     private unowned let delegate: any PayloadServiceDelegate
     private var waiting: [ActivityID: [Waiting]] = [:]
     private var timers: [ActivityID: LoopTimer] = [:]
-    /// Which devices fetched which offer: only they may say that they continued it, and ask for streams.
+    /// The devices that have fetched each offer. Only these may report that they continued it, and
+    /// request streams.
     private var fetched: [ActivityID: Fetched] = [:]
 
     private struct Fetched {
-        /// The activity by its owner's handle: an offer ends when the user turns to something else, streams do not.
+        /// The owner's handle of the activity. Streams can outlast the offer, which ends when the
+        /// user changes to another activity.
         let activity: ActivityID
         var devices: Set<DeviceID> = []
     }
 
-    /// Offers with records, of which those that are over are forgotten first.
+    /// The maximum number of offers with records. Above it, records of withdrawn offers are
+    /// removed.
     private static let maxRecords = 4096
 
     init(loop: EventLoop, saveAnswerTime: Duration, delegate: any PayloadServiceDelegate) {
@@ -57,19 +62,19 @@ final class PayloadService {
         self.delegate = delegate
     }
 
-    /// A device asks for the payload of an offer; `completion` is called exactly once.
+    /// Serves a device's request for the payload of an offer. Calls `completion` exactly once.
     func serve(
         _ offer: ActivityID, to device: DeviceID, completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) {
         guard let activity = delegate.offered(offer, to: device) else {
             return completion(.failure(.unknownActivity(device: delegate.deviceName)))
         }
-        // One fetch at a time: a device that asks again has lost the connection over which it asked before.
+        // One fetch at a time: a device that repeats the request has lost its previous connection.
         if let index = waiting[activity.id]?.firstIndex(where: { $0.device == device }),
             let former = waiting[activity.id]?.remove(at: index)
         {
             former.completion(
-                .failure(.rejected(device: delegate.deviceName, cause: "the activity was asked for again")))
+                .failure(.rejected(device: delegate.deviceName, cause: "the activity was requested again")))
         }
         let entry = Waiting(offer: offer, device: device, completion: completion)
         guard delegate.askToSave(activity) else { return finish(entry, activity) }
@@ -77,7 +82,7 @@ final class PayloadService {
         awaitSave(of: activity.id)
     }
 
-    /// The owner was asked to save, for whatever reason: it has a second to answer.
+    /// Starts the timeout after the owner was asked to save, for whatever reason.
     func awaitSave(of id: ActivityID) {
         guard timers[id] == nil else { return }
         timers[id] = loop.timer(after: saveAnswerTime) { [self] in
@@ -86,7 +91,7 @@ final class PayloadService {
         }
     }
 
-    /// The owner answered, or its time is over: who waits gets the state as it is now.
+    /// Handles the owner's answer or its timeout. Waiting devices receive the current state.
     func saveEnded(_ id: ActivityID) {
         timers.removeValue(forKey: id)?.cancel()
         for entry in waiting.removeValue(forKey: id) ?? [] {
@@ -98,24 +103,24 @@ final class PayloadService {
         }
     }
 
-    /// Offers that are no longer: their records go, and who still waits for them learns that the owner is gone.
+    /// Handles the end of an offer. Devices that still wait for it receive the failure `ownerGone`.
     func withdrawn(_ id: ActivityID) {
         saveEnded(id)
     }
 
-    /// Whether `device` has fetched `offer`, and so may say that it continued it.
+    /// Returns whether `device` has fetched `offer`, and so may report that it continued it.
     func hasFetched(_ offer: ActivityID, _ device: DeviceID) -> Bool {
         fetched[offer]?.devices.contains(device) ?? false
     }
 
-    /// The activity that `device` fetched as `offer`; nil once its owner has ended it, though not when it is merely no
-    /// longer on offer.
+    /// Returns the activity that `device` fetched as `offer`; nil once its owner has ended it, but
+    /// not if it is merely no longer on offer.
     func activity(fetchedAs offer: ActivityID, by device: DeviceID) -> PublishedActivity? {
         guard let record = fetched[offer], record.devices.contains(device) else { return nil }
         return delegate.activity(record.activity)
     }
 
-    /// Forgets who fetched activities that are no longer; what is on offer has changed.
+    /// Removes the records of activities that have ended. Called when the local offers change.
     func reviewRecords() {
         fetched = fetched.filter { delegate.activity($0.value.activity) != nil }
         guard fetched.count > Self.maxRecords else { return }

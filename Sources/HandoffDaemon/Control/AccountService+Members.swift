@@ -12,9 +12,10 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// The devices of the account: showing, naming and removing them, and leaving.
+/// The devices of the account: listing, renaming and removing them, and leaving.
 extension AccountService {
-    /// The devices of the account; without one, or once removed from it, this device alone.
+    /// Returns the devices of the account. Without an account, or once removed from it, returns
+    /// this device alone.
     func devices() -> [ControlDevice] {
         guard let state = accountStore.state, state.view.isLive(accountStore.deviceID) else {
             return [
@@ -24,7 +25,7 @@ extension AccountService {
                     online: true)
             ]
         }
-        // Each is made anew when it is asked for.
+        // These properties are computed on each access.
         let snapshot = accountStore.snapshot
         let unfinished = accountStore.unfinished
         return state.view.live.sorted().map { id in
@@ -43,7 +44,7 @@ extension AccountService {
 
     // MARK: - Changing
 
-    /// The member that a user means.
+    /// Returns the member that matches a name or the beginning of an id.
     func member(_ text: String) throws -> DeviceID {
         _ = try accountStore.member(accountStore.state)
         switch accountStore.snapshot.names.choose(text) {
@@ -53,7 +54,7 @@ extension AccountService {
         }
     }
 
-    /// Gives a member another name.
+    /// Renames a member.
     func renameDevice(_ text: String, to name: String, completion: @escaping (Result<Void, any Error>) -> Void) {
         do {
             accountStore.rename(try member(text), to: name, completion: completion)
@@ -62,7 +63,7 @@ extension AccountService {
         }
     }
 
-    /// Removes a member; `call` is told who knows of it, until all do.
+    /// Removes a member. `call` receives the members that know of it, until all do.
     func removeDevice(_ text: String, dropping: [String], call: ControlCall) throws {
         let device = try member(text)
         let admitted = accountStore.state?.view.admitted(by: device) ?? []
@@ -99,13 +100,14 @@ extension AccountService {
 
     // MARK: - Leaving
 
-    /// Takes this device out of its account, and gives it a new identity; the daemon then begins anew.
+    /// Removes this device from its account, and gives it a new identity. The daemon then continues
+    /// with a new core.
     ///
-    /// The order is what makes it safe: the removal is stored, then told, then account and identity are given up. A crash in
-    /// between leaves a device that has left, and the next start does the rest. A device that was removed by others has
-    /// nothing to tell.
+    /// The order makes this safe: the removal is stored and sent before the account and identity
+    /// are deleted. After a crash in between, the device has left, and the next start completes the
+    /// rest. A device that was removed by others has nothing to send.
     ///
-    /// - Parameter completion: gets the members that know of it, before the daemon begins anew.
+    /// - Parameter completion: receives the notified members, before the new core starts.
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
         guard let state = accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
         guard state.view.isLive(accountStore.deviceID) else {
@@ -138,16 +140,16 @@ extension AccountService {
                     claims: core.installed.registry.history, switches: core.switches.switches,
                     networks: core.networks.trust.known)
                 completion(.success(told))
-                // After the answer, which goes out while the clients' connections end.
+                // After the reply, which is sent while the connections of the clients end.
                 core.loop.later { [weak self] in self?.core.onLeft?(next) }
             case .failure(let error):
-                core.log.error("Cannot forget the account that this device has left", ["error": "\(error)"])
+                core.log.error("Cannot delete the account that this device has left", ["error": "\(error)"])
                 completion(.failure(error))
             }
         }
     }
 
-    /// The account, for the control interface.
+    /// Returns the account, for the control interface.
     func account() -> ControlAccount {
         let state = accountStore.state
         return ControlAccount(

@@ -7,7 +7,7 @@ import HandoffModel
 import HandoffPeers
 import HandoffState
 
-/// The part of the control interface that concerns the account and its devices. Lives on the daemon's loop.
+/// The part of the control interface for the account and its devices. Lives on the daemon's loop.
 final class AccountService {
     unowned let core: DaemonCore
     let accountStore: AccountStore
@@ -59,7 +59,7 @@ final class AccountService {
         accountStore.revoke(ticket) { result in
             switch result {
             case .success: call.reply([:])
-            // Another member was faster.
+            // Another member has closed it first.
             case .failure(AccountError.noSuchTicket): call.fail(CallError.noSuchTicket(prefix))
             case .failure(let error): call.fail(error)
             }

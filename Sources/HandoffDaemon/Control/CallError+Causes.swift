@@ -6,32 +6,32 @@ import HandoffModel
 import HandoffState
 
 extension CallError {
-    /// What the activity store refused, in the app interface's words.
+    /// The error of the app interface for a refusal of the activity store.
     init(_ refusal: ActivityStore.Refusal) {
         switch refusal {
         case .unknown(let id): self = .noSuchActivity(id.hex)
         case .tooManyOfApp:
             self = .limit(
-                "activities", "an app has \(ActivityStore.maxPerApp) activities at most; end those that are over")
+                "activities", "an app can have at most \(ActivityStore.maxPerApp) activities; end unused ones")
         case .tooManyOfAll:
             self = .limit(
                 "activities",
-                "all apps together have \(ActivityStore.maximum) activities at most; end an app that has many")
+                "all apps together can have at most \(ActivityStore.maximum) activities; close an app that has many")
         case .tooMuchOfApp:
             self = .limit(
                 "bytes",
-                "the activities of an app have \(ActivityStore.maxBytesPerApp) bytes at most; "
-                    + "end those that are over, and send what is large over a stream")
+                "the activities of an app can have at most \(ActivityStore.maxBytesPerApp) bytes; "
+                    + "end unused ones, and send large data over a stream")
         case .tooMuchOfAll:
             self = .limit(
                 "bytes",
-                "all activities together have \(ActivityStore.maxBytes) bytes at most; end an app that has many")
+                "all activities together can have at most \(ActivityStore.maxBytes) bytes; close an app that has many")
         }
     }
 }
 
 extension CallError {
-    /// The error reply that an error of any part of the daemon stands for.
+    /// The error reply for an error of any part of the daemon.
     init(_ error: any Error) {
         switch error {
         case let error as CallError: self = error
@@ -49,7 +49,7 @@ extension CallError {
         }
     }
 
-    /// What the account store refused.
+    /// The error of the control interface for a refusal of the account store.
     private init(_ refusal: AccountStore.Refusal) {
         let message = "\(refusal)"
         switch refusal {

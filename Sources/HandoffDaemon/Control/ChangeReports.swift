@@ -2,24 +2,25 @@ import HandoffControl
 import HandoffControlServer
 import LoopIO
 
-/// Who follows what the device says of itself (`FollowChanges`). Lives on the daemon's loop.
+/// The followers of changes of the device's state (`FollowChanges`). Lives on the daemon's loop.
 ///
-/// Whoever changes something says only that it may have changed; what has is found by comparing, and only while somebody follows.
+/// Callers report only that something may have changed. The difference is computed by comparison,
+/// and only while there are followers.
 final class ChangeReports {
-    /// What followers are told the changes of, without what goes on by itself.
+    /// The values whose changes are reported, without the parts that change with time.
     struct Answers: Equatable {
         private let status: ControlStatus
         private let devices: [ControlDevice]
         private let apps: [ControlApp]
 
-        /// The answers of `GetStatus`, `ListDevices` and `ListApps`.
+        /// The values of `GetStatus`, `ListDevices` and `ListApps`.
         init(status: ControlStatus, devices: [ControlDevice], apps: [ControlApp]) {
             var status = status
             for index in status.tickets.indices { status.tickets[index].age = nil }
             var devices = devices
             for index in devices.indices {
                 devices[index].heard = nil
-                // Since when is worked out anew each time, and may be a second more or less.
+                // This time is computed on each access, and can differ by a second.
                 if devices[index].asleepSince != nil { devices[index].asleepSince = 0 }
             }
             self.status = status
@@ -27,7 +28,7 @@ final class ChangeReports {
             self.apps = apps
         }
 
-        /// What is another here than in the answers before.
+        /// Returns the parts that differ from the previous values.
         func parts(since former: Answers) -> [ControlChanges.Part] {
             ControlChanges.Part.allCases.filter { part in
                 switch part {
@@ -39,18 +40,19 @@ final class ChangeReports {
         }
     }
 
-    /// The shortest time between two reports: a moment in which much changes is told once.
+    /// The minimum time between two reports, so that many changes are reported together.
     private static let pace = Duration.milliseconds(250)
 
     private let loop: EventLoop
     private unowned let service: ControlService
     private var followers: [ObjectIdentifier: ControlCall] = [:]
-    /// How everything was when it was looked at last; nil while nobody follows.
+    /// The values at the last comparison; nil without followers.
     private var seen: Answers?
     private var willLook = false
-    /// What has changed since the last report, also when it has changed back: somebody may have asked in between.
+    /// The parts that changed since the last report, even if they changed back, because a client
+    /// may have read them in between.
     private var untold: Set<ControlChanges.Part> = []
-    /// There while the last report is younger than the pace.
+    /// Not nil while the last report is younger than `pace`.
     private var timer: LoopTimer?
 
     init(loop: EventLoop, service: ControlService) {
@@ -68,7 +70,8 @@ final class ChangeReports {
         call.replyContinuing(ControlChanges(changed: ControlChanges.Part.allCases).json)
     }
 
-    /// Something may have changed. It is looked at later, when whoever says so has done all of it.
+    /// Schedules a comparison, because something may have changed. It runs later, after the caller
+    /// has made all of its changes.
     func review() {
         guard !followers.isEmpty, !willLook else { return }
         willLook = true

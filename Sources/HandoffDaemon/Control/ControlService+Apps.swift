@@ -6,9 +6,9 @@ import HandoffModel
 import HandoffState
 import LoopIO
 
-/// The apps of this device, as the control interface shows and switches them.
+/// The apps of this device in the control interface.
 extension ControlService {
-    /// The apps that have files, that are attached, or that are switched off.
+    /// Returns the apps that are installed, attached, disabled or muted.
     func listApps() -> [ControlApp] {
         let registry = core.installed.registry
         let attached = core.apps.registry.all.filter { !$0.app.isEmpty }
@@ -50,12 +50,12 @@ extension ControlService {
 
     private func isMuted(_ app: String) -> Bool { AppID(app).map(core.appSwitches.muted.contains) ?? false }
 
-    /// Switches an app on or off, or its notifications, for ever.
+    /// Enables or disables an app, or its notifications, permanently.
     ///
     /// - Parameters:
-    ///   - text: its id, or the beginning of its id if no other has that.
-    ///   - change: what is changed of the switches for the app.
-    ///   - completion: gets the whole id.
+    /// - text: its id, or a unique beginning of it.
+    /// - change: the change of the switches for the app.
+    /// - completion: receives the full id.
     func setApp(
         _ text: String, _ change: (inout AppSwitches, AppID) -> Void,
         completion: @escaping (Result<String, any Error>) -> Void

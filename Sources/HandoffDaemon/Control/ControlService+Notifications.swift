@@ -9,17 +9,19 @@ import HandoffPeers
 import HandoffProtocol
 import HandoffState
 
-/// What the user chooses in notifications.
+/// The user's choices in notifications.
 extension ControlService: NotificationServiceDelegate {
-    /// Continues what the user chose in a notification, as `Continue` of the control interface does.
+    /// Continues the activity that the user chose in a notification, as `Continue` of the control
+    /// interface does.
     func continueChosen(
         _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
     ) {
-        // Under the same id its device may have named another type or page since, which something else opens.
+        // The device may have changed the type or page of this offer, so that something else would
+        // open it.
         if let present = offered(offer.activity, by: offer.device),
             NotificationOffer(present)?.opener != offer.opener
         {
-            return completion("something else would open it now than the notification said")
+            return completion("it has changed, and no longer opens in what the notification named")
         }
         let caller = NotificationContinuation(completion)
         do {
@@ -30,20 +32,20 @@ extension ControlService: NotificationServiceDelegate {
         }
     }
 
-    /// The user does not want an item that was sent to this device.
+    /// Notifies the origin that the user declined an item that was sent to this device.
     func decline(_ offer: NotificationOffer) {
         peers.notifyOrigin(offer.device, PeerMethod.wasDeclined, offer.activity)
     }
 
-    /// The user wants to see a file that has come.
+    /// Opens a received file.
     func openFile(_ path: String, shows: Bool, token: ActivationToken?) {
         core.installed.openFile(path, shows: shows, token: token) { [core] result in
             guard case .failure(let failure) = result else { return }
-            core.log.notice("Cannot open what came", ["error": failure.message])
+            core.log.notice("Cannot open a received file", ["error": failure.message])
         }
     }
 
-    /// The user wants no more notifications of an app.
+    /// Turns off the notifications of an app.
     func mute(_ app: AppID) {
         setApp(app.text, { $0.muted.insert($1) }) { [core] result in
             guard case .failure(let error) = result else { return }

@@ -7,16 +7,16 @@ import HandoffProtocol
 import LoopIO
 import Timing
 
-/// What the other devices offer, and what would open it here.
+/// The offers of the other devices, and what would open them here.
 extension ControlService {
-    /// What the other devices offer and may be received here, most recent first.
+    /// Returns the offers of other devices that may be received here, most recent first.
     ///
-    /// - Parameter devices: of these alone; nil: of all.
+    /// - Parameter devices: the devices to include; nil for all.
     func offers(of devices: Set<DeviceID>? = nil) -> [RemoteOffer] {
         allOffers(of: devices).filter { core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
-    /// What they offer and may not be received.
+    /// Returns the offers of other devices that may not be received here.
     func hiddenOffers() -> [RemoteOffer] {
         allOffers().filter { !core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
@@ -38,13 +38,14 @@ extension ControlService {
         }.sorted { $0.activity.age < $1.activity.age }
     }
 
-    /// What may be received here, as the control interface shows it, most recent first.
+    /// Returns the offers that may be received here, as values of the control interface, most
+    /// recent first.
     ///
-    /// - Parameter devices: of these alone; nil: of all.
+    /// - Parameter devices: the devices to include; nil for all.
     func shownOffers(of devices: Set<DeviceID>? = nil) -> [ControlActivity] {
         let running = core.apps.registry.running
         var origins: [DeviceID: Origin] = [:]
-        // Of many offers most are of a few kinds, and to decide means to look at all apps.
+        // Most of many offers are of a few kinds, and each decision examines all apps.
         var openers: [OfferKind: ControlOpens] = [:]
         return offers(of: devices).map { offer in
             let (device, activity) = (offer.device, offer.activity)
@@ -60,7 +61,7 @@ extension ControlService {
         }
     }
 
-    /// Who would take an offer over, as far as it is known without the payload.
+    /// Returns the recipient of an offer, as far as it is known without the payload.
     func recipient(of offer: OfferedActivity) -> Result<ContinuationBroker.Recipient, HandoffFailure> {
         let decision = decide(OfferKind(offer), core.apps.registry.running)
         switch decision.opener {
@@ -73,7 +74,7 @@ extension ControlService {
         return .failure(.noHandler(type: offer.type, cause: decision.words))
     }
 
-    /// What would open an offer, for people.
+    /// Returns what would open an offer, for display.
     private func opens(_ decision: HandlerDecision) -> ControlOpens {
         let words = decision.words
         switch decision.opener {
@@ -96,7 +97,7 @@ extension ControlService {
     }
 }
 
-/// All of an offer that decides by what it is opened.
+/// The properties of an offer that determine what opens it.
 private struct OfferKind: Hashable {
     let type: ActivityType
     let team: String?

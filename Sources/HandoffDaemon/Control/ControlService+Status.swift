@@ -10,9 +10,9 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// What `GetStatus` and `Diagnose` answer.
+/// The replies to `GetStatus` and `Diagnose`.
 extension ControlService {
-    /// What `GetStatus` answers.
+    /// Returns the reply to `GetStatus`.
     func status() -> ControlStatus {
         let state = accountStore.state
         return ControlStatus(
@@ -26,7 +26,8 @@ extension ControlService {
             unansweredSince: unansweredSince.map { Double($0) }, savesPower: core.savesPower)
     }
 
-    /// Since when no other device has answered, while this one takes itself for a member and has others to hear.
+    /// The time since which no other device has answered, if this device considers itself a member
+    /// and other members exist.
     private var unansweredSince: UInt64? {
         guard let state = accountStore.state, state.standing(of: accountStore.deviceID) == .member,
             !accountStore.snapshot.others.isEmpty
@@ -35,7 +36,7 @@ extension ControlService {
     }
 
     private var displayName: String {
-        // The roster keeps no name of a device that was removed.
+        // The roster has no name for a removed device.
         guard let state = accountStore.state, !state.view.isRemoved(accountStore.deviceID) else {
             return core.name
         }
@@ -70,7 +71,7 @@ extension ControlService {
         }
         if let state = accountStore.state {
             if state.hasLeft(accountStore.deviceID) {
-                warnings.append("this device has left its account, and could not forget it: leave the account again")
+                warnings.append("this device has left its account, but could not delete it: leave the account again")
             } else if accountStore.snapshot.isJoining {
                 warnings.append("this device has not joined its account yet: \(peers.missingToJoin)")
             } else if let words = state.standing(of: accountStore.deviceID).problem {
@@ -93,20 +94,21 @@ extension ControlService {
         return warnings
     }
 
-    /// Lines for `status` about devices that were let in and may not know it.
+    /// Warnings of `status` about devices that were admitted and may not know it.
     private func unfinishedWarnings() -> [String] {
         accountStore.unfinished.sorted().map { id in
             let name = VisibleText.escape(accountStore.snapshot.name(of: id))
-            return "\(name) (\(id.short)) was let in and has not finished joining: let it join again, or remove it"
+            return "\(name) (\(id.short)) was admitted but has not finished joining: let it join again, or remove it"
         }
     }
 
     // MARK: - Diagnose
 
-    /// How many seconds a clock may be ahead before it is worth a word: devices start with their clock as number.
+    /// The number of seconds by which a clock may be ahead without a warning. Devices start with
+    /// their clock as generation.
     private static let clockTolerance: UInt64 = 300
 
-    /// `Diagnose`. The folder is looked at on the worker: its disk may be the trouble.
+    /// `Diagnose`. The worker examines the folder, because its disk may be the problem.
     func diagnose(completion: @escaping (ControlDiagnosis) -> Void) {
         let (folder, configuration) = (core.stored.folder, core.configuration)
         core.worker.run({ (folder.mode, Self.presence(configuration)) }, on: core.loop) { [weak self] result in
@@ -123,7 +125,8 @@ extension ControlService {
         }
     }
 
-    /// Whether others can find this device; nil when the kernel does not say. For a worker.
+    /// Returns whether others can find this device; nil if the interfaces cannot be read. Call it
+    /// on a worker.
     private static func presence(_ configuration: Configuration) -> NetworkPresence? {
         (try? InterfaceTable.current()).map {
             NetworkPresence($0, interfaces: configuration.interfaces, only: configuration.address)

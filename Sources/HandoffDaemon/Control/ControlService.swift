@@ -12,9 +12,10 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// The control interface (`dev.handoff1.Control`): what the user's own tools ask. Lives on the daemon's loop.
+/// The control interface (`dev.handoff1.Control`), which the user's own tools call. Lives on the
+/// daemon's loop.
 final class ControlService {
-    /// The longest time-out that a caller may ask for.
+    /// The maximum timeout that a caller may request, in seconds.
     private static let maxTimeout = 3600.0
 
     private let log: Logger
@@ -40,12 +41,12 @@ final class ControlService {
         peers = core.peers
     }
 
-    /// How everything is now that `FollowChanges` tells of.
+    /// Returns the current values that `FollowChanges` reports changes of.
     func answers() -> ChangeReports.Answers {
         ChangeReports.Answers(status: status(), devices: account.devices(), apps: listApps())
     }
 
-    /// Answers a call of the control interface.
+    /// Handles a call of the control interface.
     func handle(_ method: ControlMethod, _ call: ControlCall) {
         do {
             switch method {
@@ -89,9 +90,10 @@ final class ControlService {
         }
     }
 
-    /// The offers, or what would open them, may have changed: watchers are told the difference.
+    /// Handles a possible change of the offers, or of what would open them. Watchers receive the
+    /// difference.
     ///
-    /// - Parameter devices: whose offers; nil: of any device.
+    /// - Parameter devices: the devices whose offers may have changed; nil for all.
     func offersChanged(of devices: Set<DeviceID>? = nil) {
         changes.review()
         let offers = shownOffers(of: devices)
@@ -103,20 +105,21 @@ final class ControlService {
         }
     }
 
-    /// Something else that the device says of itself may have changed.
+    /// Handles a possible change of other values that `FollowChanges` reports.
     func reviewChanges() { changes.review() }
 
-    /// Stores a change of the configured addresses, then acts on it.
+    /// Stores a change of the configured addresses, then applies it.
     private func changePeers(
         _ call: ControlCall, _ change: (PeersFile, StaticAddress) -> PeersFile,
         _ apply: @escaping (Peers, StaticAddress) -> Void, isNew: Bool = false
     ) throws {
         let text = try Fields(call.parameters).text("address")
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
-        // A former version has accepted others, which can still be removed.
+        // An earlier version accepted other addresses, which can still be removed.
         if isNew { _ = try StaticPeer(given: address) }
         let changed = change(core.peersFile, address)
-        // What is added twice is there; what is removed twice was another one perhaps.
+        // Adding an existing address succeeds. Removing an absent one fails, because the user may
+        // have meant another.
         guard changed != core.peersFile || changed.addresses.contains(address) else {
             throw CallError.addressNotAdded(text)
         }
@@ -159,13 +162,13 @@ final class ControlService {
         offer.app.map { !core.appSwitches.muted.contains($0) } ?? true
     }
 
-    /// Switches on or off; the device is a member's name or the beginning of its id.
+    /// Changes the user's switches. The device is a member's name or the beginning of its id.
     private func setSwitches(_ call: ControlCall) throws {
         let request = try SetSwitchesRequest(json: call.parameters)
         let device = try request.device.map { try account.member($0) }
         guard device != accountStore.deviceID else {
             throw CallError.noSuchDevice(
-                request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
+                request.device ?? "", "this is the device itself: omit the device to switch for all others")
         }
         core.switches.set(request, device: device, live: accountStore.snapshot.live) { result in
             switch result {
@@ -194,7 +197,8 @@ final class ControlService {
 
     private func watch(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
-        // What has changed unseen is told to the others first, so that the new watcher begins from the same switches.
+        // Existing watchers receive pending changes first, so that the new one starts from the same
+        // state.
         offersChanged()
         for offer in shownOffers() { call.replyContinuing(WatchEvent.added(offer).json) }
         call.replyContinuing(WatchEvent.ready.json)
@@ -203,17 +207,17 @@ final class ControlService {
         call.onClosed = { [self] in watchers[key] = nil }
     }
 
-    /// An activity as it is on offer now.
+    /// Returns an activity as it is on offer now.
     func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
         shownOffers(of: [device]).first { $0.id == activity }
     }
 
-    /// Begins to continue what was asked for.
+    /// Starts a requested continuation.
     ///
     /// - Parameters:
-    ///   - token: for the app or browser that is started.
-    ///   - caller: told how it ends, unless this throws.
-    /// - Throws: when nothing fits, or nothing opens it.
+    /// - token: for the app or browser that is started.
+    /// - caller: receives the outcome unless this throws.
+    /// - Throws: if no offer matches, or nothing opens it.
     func begin(_ asked: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
         let prefix = asked.activity
         let take = asked.take ?? false
@@ -229,13 +233,14 @@ final class ControlService {
         }
         var fitting = offers().filter(isMeant)
         if prefix == nil, !take {
-            // Who names none means one that can be opened, though another may be newer.
+            // A request without an id prefers an activity that can be opened, even if another is
+            // newer.
             let openable = fitting.filter { (try? recipient(of: $0.activity).get()) != nil }
             if !openable.isEmpty { fitting = openable }
         }
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
-            // What is switched off here is the reason, if it is what was asked for.
+            // If the requested activity exists but is switched off, that is the reason.
             let hidden = hiddenOffers().filter(isMeant)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
                 let hold = core.switches.hold(.receive, of: offer.activity.type, with: offer.device)
@@ -245,8 +250,8 @@ final class ControlService {
             if let failure = asleep(asked.from) { throw failure }
             throw CallError.control(
                 .nothingToContinue,
-                prefix.map { "no activity on offer has an id that begins with \($0)" }
-                    ?? "no other device offers an activity that fits" + asleepWords)
+                prefix.map { "no activity on offer has an id starting with \($0)" }
+                    ?? "no other device offers a matching activity" + asleepWords)
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
@@ -258,19 +263,21 @@ final class ControlService {
         }
     }
 
-    /// Who offers nothing since it is asleep, behind a colon; nothing where nobody is, or many are.
+    /// The devices that offer nothing because they are asleep, after a colon; empty for none, or
+    /// for more than three.
     private var asleepWords: String {
         let asleep = accountStore.snapshot.others.sorted().compactMap { peers.asleep($0)?.message }
         return (1...3).contains(asleep.count) ? ": \(asleep.joined(separator: ", "))" : ""
     }
 
-    /// That the device from which something was to be continued is asleep; nil where that is not the reason.
+    /// The failure if the device of a requested continuation is asleep; nil otherwise.
     private func asleep(_ from: String?) -> HandoffFailure? {
         guard let from, let device = try? account.member(from) else { return nil }
         return peers.asleep(device)
     }
 
-    /// Any number of seconds that a client may send, as a duration within sensible bounds.
+    /// Returns a number of seconds sent by a client as a duration within limits; nil if it is not
+    /// positive and finite.
     private static func duration(_ seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds > 0 else { return nil }
         return .seconds(min(seconds, maxTimeout))
@@ -281,6 +288,6 @@ final class ControlService {
 struct RemoteOffer {
     /// The device that offers it.
     let device: DeviceID
-    /// What it says of the activity, with its age as of now.
+    /// The activity in its advert, with its current age.
     let activity: OfferedActivity
 }

@@ -8,9 +8,10 @@ import HandoffModel
 import HandoffState
 import LoopIO
 
-/// The part of the control interface that concerns networks. Lives on the daemon's loop.
+/// The part of the control interface for networks. Lives on the daemon's loop.
 final class NetworkService {
-    /// How long the desktop may take to name the networks; they are shown without then.
+    /// The time in which the desktop must return the names of the networks. After it they are
+    /// listed without names.
     private static let patience = Duration.seconds(3)
 
     private unowned let core: DaemonCore
@@ -19,7 +20,7 @@ final class NetworkService {
         self.core = core
     }
 
-    /// Answers with the networks that are here and those that are known.
+    /// Replies with the present and the known networks.
     func list(_ call: ControlCall) {
         core.networks.read { [self] result in
             switch result {
@@ -29,7 +30,8 @@ final class NetworkService {
         }
     }
 
-    /// Makes a network known: the one that is meant, or the only one that is here and not known.
+    /// Adds a network to the known ones: the specified one, or the only present one that is not
+    /// known.
     func trust(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
         let meant = try fields.optionalText("network")
@@ -42,14 +44,14 @@ final class NetworkService {
                 guard !gateway.isVirtualRouter else {
                     throw CallError.noSuchNetwork(
                         "the gateway \(gateway.text) is a virtual router (VRRP, CARP, HSRP or GLBP): many other networks have the "
-                            + "same address, so this one cannot be told from them")
+                            + "same address, so it does not identify this one")
                 }
                 askNames { [self] names in
                     let connection = trust.present.first { $0.hardware == gateway }.flatMap { names[$0.interface] }
                     let name = name ?? connection.flatMap { Self.isName($0) ? $0 : nil } ?? ""
                     var known = core.networks.trust.known
                     guard known.add(gateway, name: name) else {
-                        let message = "\(NetworksFile.most) networks are known at most; forget some first"
+                        let message = "at most \(NetworksFile.most) networks can be known; forget some first"
                         return call.fail(CallError.limitExceeded("networks", message))
                     }
                     store(known, call, names)
@@ -64,17 +66,17 @@ final class NetworkService {
         text.utf8.count <= NetworksFile.maxNameLength && !text.contains(where: \.isNewline) && !text.utf8.contains(0)
     }
 
-    /// Forgets a network, by its id or its name.
+    /// Removes a known network, by its id or its name.
     func forget(_ call: ControlCall) throws {
         let meant = try Fields(call.parameters).text("network")
         let gateways = core.networks.trust.known.entries.filter {
             $0.gateway == HardwareAddress(meant) || $0.name == meant
         }
         guard let gateway = gateways.first?.gateway else {
-            throw CallError.noSuchNetwork("no network that is known is called so, or has this id")
+            throw CallError.noSuchNetwork("no known network has this name or id")
         }
         guard gateways.count == 1 else {
-            throw CallError.noSuchNetwork("several networks are called so: name one by its id")
+            throw CallError.noSuchNetwork("several networks have this name: specify one by its id")
         }
         askNames { [self] names in
             var known = core.networks.trust.known
@@ -83,7 +85,8 @@ final class NetworkService {
         }
     }
 
-    /// Asks what the networks are called that this machine is in, by their interfaces: none of those that nobody names in time.
+    /// Requests the names of the present networks, by interface, from the desktop. Names that do
+    /// not arrive in time are omitted.
     private func askNames(_ completion: @escaping ([String: String]) -> Void) {
         guard let desktop = core.desktop else { return completion([:]) }
         var waiting: (([String: String]) -> Void)? = completion
@@ -108,24 +111,25 @@ final class NetworkService {
         }
     }
 
-    /// The gateway of the network that is meant: an id, or an interface; nil: the only one that is here and not known.
+    /// Returns the gateway of the specified network. `meant` is an id or an interface; nil means
+    /// the only present network that is not known.
     private static func choose(_ meant: String?, in trust: NetworkTrust) throws -> HardwareAddress {
         if let gateway = meant.flatMap({ HardwareAddress($0) }) { return gateway }
         let fitting = trust.present.filter { meant == nil || $0.interface == meant }
         guard !fitting.isEmpty else {
             throw CallError.noSuchNetwork(
-                meant.map { "no network is on an interface called \($0)" }
-                    ?? "this device is in no network with a gateway")
+                meant.map { "there is no network on the interface \($0)" }
+                    ?? "this device is not in a network with a gateway")
         }
         let gateways = Set(fitting.compactMap(\.hardware))
         guard !gateways.isEmpty else {
             throw CallError.noSuchNetwork(
-                "the gateway has not said its address yet: use the network once, as by a ping, and try again")
+                "the gateway's address is not known yet: use the network, for example with ping, and try again")
         }
         let unknown = gateways.filter { trust.known[$0] == nil }
         let chosen = unknown.isEmpty ? gateways : unknown
         guard chosen.count == 1, let gateway = chosen.first else {
-            throw CallError.noSuchNetwork("this device is in several networks: name an interface, or an id")
+            throw CallError.noSuchNetwork("this device is in several networks: specify an interface or an id")
         }
         return gateway
     }

@@ -10,16 +10,18 @@ import HandoffPairingService
 import HandoffState
 import LoopIO
 
-/// The part of the control interface that pairs: opening a window, answering for it, joining. Lives on the daemon's loop.
+/// The part of the control interface for pairing: opening a window, answering for it, and joining.
+/// Lives on the daemon's loop.
 ///
-/// One window and one attempt to join at a time. Each belongs to the call that began it, and ends with its connection.
+/// One window and one attempt to join exist at a time. Each belongs to the call that started it,
+/// and ends with its connection.
 final class PairingService: InviterDelegate, JoinerDelegate {
     private let log: Logger
     private unowned let core: DaemonCore
     private let accountStore: AccountStore
-    /// The open window, and the call that is told of it.
+    /// The open window, and the call that receives its events.
     private var window: (inviter: Inviter, call: ControlCall)?
-    /// The attempt to join, and the call that is told of it.
+    /// The attempt to join, and the call that receives its events.
     private var attempt: (joiner: Joiner, call: ControlCall)?
 
     init(log: Logger, core: DaemonCore) {
@@ -50,14 +52,14 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>) {
         let call = window?.call
         window = nil
-        report(result, "A device was let in", "A pairing window has closed")
+        report(result, "A device was admitted", "A pairing window closed")
         switch result {
         case .success(let device): call?.reply(PairEvent.joined(device).json)
         case .failure(let failure): call?.fail(failure.callError)
         }
     }
 
-    /// Answers for the window.
+    /// Passes the user's answer to the window.
     func answer(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
         let device: DeviceID = try fields.value("device")
@@ -82,7 +84,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         guard attempt == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
         attempt = (joiner, call)
-        log.notice("This device tries to join an account")
+        log.notice("Joining an account")
         call.onClosed = { [weak joiner] in joiner?.cancel(.cancelledHere) }
         joiner.delegate = self
         joiner.start()
@@ -95,14 +97,14 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func joiner(_ joiner: Joiner, ended result: Result<Joiner.Joined, PairingFailure>) {
         let call = attempt?.call
         attempt = nil
-        report(result.map(\.inviter), "This device has joined an account", "This device has not joined")
+        report(result.map(\.inviter), "This device has joined an account", "This device could not join an account")
         switch result {
         case .success(let joined): call?.reply(JoinEvent.joined(joined.account, by: joined.inviter).json)
         case .failure(let failure): call?.fail(failure.callError)
         }
     }
 
-    /// The account is another one, or this device has left it.
+    /// Handles a change of the account, or its loss.
     func accountChanged() {
         if accountStore.state?.view.isLive(accountStore.deviceID) ?? false {
             attempt?.joiner.cancel(.alreadyInAccount)
@@ -111,8 +113,9 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         }
     }
 
-    /// Ends everything.
-    /// - Parameter done: called on discovery's thread, or at once, when what was announced is withdrawn.
+    /// Ends the window and the attempt.
+    /// - Parameter done: called once the announcement is withdrawn: on discovery's thread, or
+    ///   immediately if there is none.
     func stop(_ done: @escaping @Sendable () -> Void) {
         attempt?.joiner.cancel(.stopping)
         guard let window else { return done() }
@@ -126,16 +129,16 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         }
     }
 
-    // MARK: - Making windows and attempts
+    // MARK: - Creating windows and attempts
 
-    /// The key of a new epoch may still be on its way: `Inviter` waits for it once somebody is let in.
+    /// The key of a new epoch may be in transit. `Inviter` waits for it when a device is admitted.
     private func requireKey() throws {
         guard try accountStore.member(accountStore.state).held != nil else { throw AccountError.noCurrentKey }
     }
 
-    /// A window that is not open yet.
+    /// Returns a window that is not open yet.
     private func makeInviter(isAutomatic: Bool) throws -> Inviter {
-        // Whoever wants no fixed port for the daemon wants none here.
+        // A configuration without a fixed port for the daemon applies to the window too.
         let ports = core.configuration.port == .any ? nil : BoundPort.defaultPorts
         do {
             return try Inviter(
@@ -147,7 +150,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         }
     }
 
-    /// An attempt to join that has not begun.
+    /// Returns an attempt to join that has not started.
     private func makeJoiner(_ request: JoinRequest) throws -> Joiner {
         do {
             return try Joiner(

@@ -13,24 +13,25 @@ package import Timing
 
 /// The daemon: one actor on one event loop, which owns all state.
 ///
-/// It adds to `DaemonCore` what concerns the process: sockets of clients, the service manager, and the end.
+/// It adds to `DaemonCore` the parts of the process: client sockets, the service manager, and the
+/// shutdown.
 package actor Daemon {
-    /// What the process hands to its daemon.
+    /// The sockets that the process passes to its daemon.
     package struct Sockets: ~Copyable {
-        /// TCP and UDP, bound to one port.
+        /// A TCP and a UDP socket, bound to one port.
         package var port: BoundPort
-        /// Listening unix sockets and what each is for.
+        /// The listening unix sockets and their roles.
         package var clients: [(listener: Listener, role: ControlRole)]
 
-        /// Sockets that are open and belong to the daemon from now on.
+        /// Open sockets, which belong to the daemon from now on.
         package init(port: consuming BoundPort, clients: [(listener: Listener, role: ControlRole)]) {
             self.port = port
             self.clients = clients
         }
     }
 
-    /// What every core of the daemon is made of. There is one core at a time; the next one follows when the device has left
-    /// its account, and goes on with a new identity.
+    /// The parameters of every core. There is one core at a time. The next one follows when the
+    /// device has left its account and continues with a new identity.
     private struct Making {
         var configuration: Configuration
         var policy: Policy
@@ -42,7 +43,8 @@ package actor Daemon {
         let wallClock: any WallClock
     }
 
-    /// How long the end may wait for mDNS goodbyes: a hanging Avahi must not hold up a shutdown.
+    /// The time that the shutdown waits for mDNS goodbyes. A hanging Avahi must not delay it
+    /// further.
     private static let timeoutAtEnd = Duration.seconds(2)
 
     private let loop: EventLoop
@@ -51,39 +53,42 @@ package actor Daemon {
     private var port: BoundPort?
     private var making: Making?
     private var core: DaemonCore?
-    /// The way to the user's desktop; one core after the other uses it.
+    /// The link to the user's desktop. Successive cores use it.
     private var desktop: DesktopLink?
-    /// Which core it is, counted from the start.
+    /// The number of the core, counted from the start.
     private var coreNumber = 0
     private var isDiscovering = false
-    /// Not given anew to who leaves the account: codes are counted for the network that guesses at them.
+    /// Kept when the device leaves its account, because attempts are counted for the whole network.
     private let pairingAttempts = PairingAttemptLimiterBox()
     private var server: ControlServer?
     private var deadline: LoopTimer?
     private var onStopped: (() -> Void)?
     private var onCoreEnded: (() -> Void)?
-    /// Told that the daemon cannot go on, after a notice in the log.
+    /// Called when the daemon cannot continue, after an entry in the log.
     package var onFailed: (() -> Void)?
 
-    /// The loop is where everything of the daemon runs.
-    // Unsafe for the compiler only: the daemon keeps its loop, so the executor outlives every job of this actor.
+    /// The executor of the daemon: its event loop.
+    // Unsafe for the compiler only: the daemon keeps its loop, so the executor outlives every job
+    // of this actor.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    /// A daemon that does nothing yet.
+    /// A daemon that has not started.
     package init(loop: EventLoop, log: Logger) {
         self.loop = loop
         self.log = log
     }
 
-    /// Begins to serve devices and clients; returns when both can connect. Called on the loop.
+    /// Starts serving devices and clients. Returns when both can connect. Called on the loop.
     ///
     /// - Parameters:
-    ///   - policy: what the administrator forbids.
-    ///   - name: what the other devices call this one.
-    ///   - discovery: makes one that is not started; called again when this device has left its account.
-    ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
-    ///   - apps: how apps are known and started.
-    /// - Throws: when descriptors or memory are missing.
+    /// - policy: the administrator's policy.
+    /// - name: the name of this device.
+    /// - discovery: returns a discovery that is not started; called again when this device has left
+    ///   its account.
+    /// - pairingDiscovery: returns a discovery of pairing windows that is not started; nil if
+    ///   discovery is off.
+    /// - apps: the access to apps and to the desktop.
+    /// - Throws: if descriptors or memory are exhausted.
     package func start(
         _ sockets: consuming Sockets, configuration: Configuration, policy: Policy = Policy(),
         stored: StoredState, name: String,
@@ -111,34 +116,36 @@ package actor Daemon {
         log.notice("Ready", ["device": core.accountStore.deviceID.short, "port": "\(core.port)", "name": name])
     }
 
-    /// Begins to look for other devices; after the service manager was told that the daemon is ready.
+    /// Starts the discovery of other devices, after the service manager was notified that the
+    /// daemon is ready.
     package func startDiscovery() {
         isDiscovering = true
         guard let core else { return }
-        // Of a core that has ended, what its discovery still says is of no use.
-        // Weak, here and below: what the daemon owns must not be let go of on a thread of discovery.
+        // Events from the discovery of a core that has ended are ignored.
         core.startDiscovery { [weak self, loop, coreNumber] event in
             loop.perform { [weak self] in self?.assumeIsolated { $0.discovered(event, byCore: coreNumber) } }
         }
     }
 
-    /// Takes a configuration and a policy that were read again; what concerns sockets and discovery holds from the next
-    /// start.
+    /// Applies a reloaded configuration and policy. Changes to sockets and discovery take effect at
+    /// the next start.
     package func reconfigure(_ configuration: Configuration, policy: Policy = Policy()) {
         making?.configuration = configuration
         making?.policy = policy
         core?.reconfigure(configuration, policy: policy)
     }
 
-    /// Ends in order: no more clients, a goodbye to the other devices, then `completion` on the loop.
+    /// Stops in order: disconnects the clients, sends a leave message to the other devices, and
+    /// calls `completion` on the loop.
     package func stop(completion: @escaping () -> Void) {
         guard onStopped == nil else { return }
         onStopped = completion
         log.notice("Stopping")
-        // Before their apps hear of the end: an app that closes its stream by then would count as the reason.
+        // Before the connections of apps end. Otherwise an app that closes its stream would be
+        // recorded as the cause.
         core?.streams.stop()
         server?.stop()
-        // A core that is ending to be followed by another is followed by none.
+        // If the core is already ending, no other one follows it.
         if onCoreEnded == nil { endCore { [self] in finish() } }
     }
 
@@ -189,8 +196,8 @@ package actor Daemon {
         core?.pairingDiscovery.take(discovery, event)
     }
 
-    /// This device has left its account, and has another identity: everything of the former one ends, that is all clients and
-    /// connections, and a new core begins on the same sockets.
+    /// Handles that this device has left its account and has another identity. All clients and
+    /// connections end, and a new core starts on the same sockets.
     private func renew(_ stored: StoredState) {
         guard onStopped == nil, onCoreEnded == nil else { return }
         core?.streams.stop()
@@ -207,15 +214,15 @@ package actor Daemon {
             core.start()
             if isDiscovering { startDiscovery() }
             server?.resume()
-            log.notice("Goes on with a new identity", ["device": core.accountStore.deviceID.short])
+            log.notice("Continuing with a new identity", ["device": core.accountStore.deviceID.short])
         } catch {
-            // What is stored is in order: whoever starts the daemon anew gets the new identity.
-            log.fault("Cannot go on with a new identity", ["error": "\(error)"])
+            // The stored state is valid, so the new identity is used at the next start.
+            log.fault("Cannot continue with a new identity", ["error": "\(error)"])
             onFailed?()
         }
     }
 
-    /// Ends the core, which says goodbye; then calls `completion`, after two seconds at the latest.
+    /// Ends the core, which sends a leave message. Calls `completion` within two seconds.
     private func endCore(_ completion: @escaping () -> Void) {
         onCoreEnded = completion
         core?.stop { [weak self, loop, coreNumber] in
@@ -225,10 +232,10 @@ package actor Daemon {
         if core == nil { coreEnded() }
     }
 
-    /// What was announced is withdrawn; what is still to be written is what remains.
+    /// Handles the withdrawal of the core's announcements. Only pending writes remain.
     private func withdrawn(byCore number: Int) {
         guard number == coreNumber, let core else { return }
-        // By the time of the answer it may be another core that ends.
+        // When the writes complete, another core may be ending.
         core.history.finish { self.assumeIsolated { if number == $0.coreNumber { $0.coreEnded() } } }
     }
 

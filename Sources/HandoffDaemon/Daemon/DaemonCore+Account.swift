@@ -10,9 +10,9 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// What this device is in its account.
+/// The state of this device in its account.
 extension DaemonCore {
-    /// Applies a change of the account that is stored now: first to the other devices, then to the services.
+    /// Applies a stored change of the account, first to the other devices, then to the services.
     package func accountChanged(from former: AccountState?, to present: AccountState) {
         let snapshot = self.snapshot
         tellStanding(from: former, to: present)
@@ -28,8 +28,8 @@ extension DaemonCore {
         control.offersChanged()
     }
 
-    /// A device without a name says what it is called: who named it when they were paired may be a member no more, and
-    /// then its names count no more either.
+    /// Names this device if it has no name in the account. The member that named it during pairing
+    /// may have been removed, and then the name is no longer valid.
     func nameSelf() {
         guard let view = accountStore.state?.view, view.isLive(accountStore.deviceID),
             view.names[accountStore.deviceID] == nil
@@ -41,7 +41,7 @@ extension DaemonCore {
         }
     }
 
-    /// What this device is in the account has changed for the worse: the log says so too.
+    /// Logs and displays a change for the worse in the state of this device in the account.
     func tellStanding(from former: AccountState?, to present: AccountState) {
         let standing = present.standing(of: accountStore.deviceID)
         let before = former?.standing(of: accountStore.deviceID)
@@ -51,11 +51,11 @@ extension DaemonCore {
         guard standing != before, standing != .joining, let words = standing.problem
         else { return }
         log.error("\(words)")
-        // A device that leaves knows it already.
+        // The user of a device that leaves knows of it already.
         if !present.hasLeft(accountStore.deviceID) { notifications.excluded(because: words) }
     }
 
-    /// The exported files that may still be used.
+    /// Returns the exported account files that are still valid.
     func tickets() -> [ControlTicket] {
         guard let state = accountStore.state else { return [] }
         let now = wallClock.unixSeconds

@@ -10,28 +10,28 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// What is on offer here, and by which apps, as far as it is switched on.
+/// The local offers and apps, as far as they are enabled.
 extension DaemonCore {
-    /// The local offers, most recent first, as far as they may be announced.
+    /// The local offers that may be announced, most recent first.
     var localOffers: [OfferedActivity] {
         guard switches.allows(.advertise) else { return [] }
         return apps.offers().filter { switches.policy.forbids($0.type) == nil }
     }
 
-    /// Tells who chooses apps which of them the user has switched off, or the administrator forbids.
+    /// Passes on which apps the user has disabled or the administrator forbids.
     func disableApps() {
         installed.setDisabled(appSwitches.disabled.union(switches.policy.forbiddenApps.compactMap { AppID($0) }))
     }
 
-    /// Something is allowed, or forbidden, that was not before.
+    /// Handles a change of the switches or the policy.
     func switchesChanged() {
         disableApps()
         peers.advertisingChanged()
         control.offersChanged()
     }
 
-    /// Takes which apps are switched off: what they publish is on offer no more, and they continue nothing; and those of which
-    /// no notification is shown.
+    /// Applies the sets of disabled and muted apps. A disabled app offers and continues nothing. A
+    /// muted app has no notifications.
     func takeAppSwitches(_ switches: AppSwitches) {
         appSwitches = switches
         disableApps()
@@ -39,11 +39,12 @@ extension DaemonCore {
         control.offersChanged()
     }
 
-    /// Stores which app claimed what first. Without it the order is another after a restart, and nothing else.
+    /// Stores the order in which apps made their claims. Without it only the order differs after a
+    /// restart.
     func store(_ claims: ClaimHistory) {
         worker.run({ [folder = stored.folder] in try folder.store(claims: claims) }, on: loop) { [weak self] result in
             guard case .failure(let error) = result else { return }
-            self?.log.error("Cannot store which app was here first", ["error": "\(error)"])
+            self?.log.error("Cannot store the order of the apps' claims", ["error": "\(error)"])
         }
     }
 }

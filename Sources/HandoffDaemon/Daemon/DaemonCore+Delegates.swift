@@ -48,14 +48,14 @@ extension DaemonCore: PeersDelegate {
     }
 }
 
-/// What is installed here; `DaemonCore+Apps` stores the claims.
+/// The installed apps. `DaemonCore+Apps` stores the claims.
 extension DaemonCore: DesktopAppsDelegate {
     func installedAppsChanged() {
         control.offersChanged()
     }
 }
 
-/// What the apps here do.
+/// The events of local apps.
 extension DaemonCore: AppServiceDelegate {
     var deviceName: String { snapshot.label(of: accountStore.deviceID) }
 
@@ -79,15 +79,15 @@ extension DaemonCore: AppServiceDelegate {
         }
         guard !snapshot.others.isEmpty else {
             throw .invalid(
-                field: "to", message: "there is no other device in the account: add one with 'handoffctl pair'")
+                field: "to", message: "the account has no other device: add one with 'handoffctl pair'")
         }
         switch snapshot.names.choose(text) {
         case .one(accountStore.deviceID): throw .invalid(field: "to", message: "this is the device itself")
         case .one(let device): return device
-        case .nothing: throw .invalid(field: "to", message: "no other device of the account is called so")
+        case .nothing: throw .invalid(field: "to", message: "no other device of the account has this name")
         case .ambiguous(let devices):
             let labels = devices.map { VisibleText.escape(snapshot.names.fullLabel(of: $0)) }.joined(separator: ", ")
-            throw .invalid(field: "to", message: "it fits \(labels): name one by its id")
+            throw .invalid(field: "to", message: "it matches \(labels): specify one by its id")
         }
     }
 

@@ -16,43 +16,44 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// The parts of the daemon and the lines between them. Lives on the daemon's loop, inside the `Daemon` actor.
+/// The parts of the daemon and their connections. Lives on the daemon's loop, inside the `Daemon`
+/// actor.
 ///
-/// A part has references to the parts that it uses. Those that tell what happens elsewhere have a delegate, which is this core:
-/// `DaemonCore+Delegates.swift` says what follows from what.
+/// A part has references to the parts that it uses. Parts that report events have a delegate, which
+/// is this core. `DaemonCore+Delegates.swift` shows how events propagate.
 final class DaemonCore {
     let loop: EventLoop
     let log: Logger
     private(set) var configuration: Configuration
-    /// What the administrator forbids.
+    /// The administrator's policy.
     private var policy: Policy
     let stored: StoredState
     let name: String
     let port: UInt16
     let discovery: any Discovery
-    /// Where pairing windows are announced and found.
+    /// The discovery for announcing and finding pairing windows.
     let pairingDiscovery: PairingDiscovery
     private(set) var discoveryStates = DiscoveryStates()
     let wallClock: any WallClock
     let worker: Worker
-    /// How apps are known.
+    /// The access to apps and to the desktop.
     let desktopAccess: DesktopAccess
-    /// The way to the user's desktop; nil where there is none.
+    /// The link to the user's desktop; nil if there is none.
     let desktop: DesktopLink?
-    /// What pairing codes may still be tried; it outlives the windows, and this core.
+    /// The remaining attempts for pairing codes. They outlive the windows and this core.
     let pairingAttempts: PairingAttemptLimiterBox
     let accountStore: AccountStore
     /// The other devices.
     let peers: Peers
-    /// Addresses that were added by command, as they are stored.
+    /// The stored addresses that were added by command.
     var peersFile: PeersFile
-    /// The apps that the user has switched off, as they are stored.
+    /// The stored sets of disabled and muted apps.
     var appSwitches: AppSwitches
-    /// Who waits to hear that the others know of a removal.
+    /// The calls that wait until the other members confirm a removal.
     let removals = RemovalReports()
-    /// The number of this start.
+    /// The generation of this start.
     private(set) var boot: UInt64
-    /// Told when this device has left its account: what the next core begins with.
+    /// Called when this device has left its account, with the state for the next core.
     var onLeft: ((StoredState) -> Void)?
 
     init(
@@ -98,29 +99,29 @@ final class DaemonCore {
         log: log.named("switches"), switches: stored.switches, policy: policy,
         isConfiguredOff: configuration.advertise == .off, core: self)
 
-    /// Whether the screen is locked, or unused.
+    /// Tracks whether the screen is locked or idle.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
         loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, wallClock: wallClock,
         switches: switches, notifications: notifications)
 
-    /// Follows whether the machine saves power; nil where nobody says.
+    /// Tracks whether the machine saves power; nil without a desktop.
     private var power: DesktopPower?
     /// Whether the machine saves power.
     private(set) var savesPower = false
 
-    /// In which networks this device may be found.
+    /// The networks in which this device can be discovered.
     private(set) lazy var networks: NetworkWatch = NetworkWatch(
         log: log.named("networks"),
         trust: NetworkTrust(
             policy: configuration.networks, interfaces: configuration.interfaces, known: stored.networks),
         core: self)
 
-    /// How long no other device has answered.
+    /// The time since another device last answered.
     private(set) lazy var contact: ContactWatch = ContactWatch(
         loop: loop, worker: worker, log: log.named("account"), folder: stored.folder, wallClock: wallClock,
         account: stored.account?.accountID, contact: stored.contact)
 
-    /// Whether the machine goes to sleep.
+    /// Tracks whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
         loop: loop, log: log.named("sleep"), peers: peers, contact: contact)
 
@@ -128,25 +129,25 @@ final class DaemonCore {
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
         delegate: control)
 
-    /// How the notification server is found; nil: nothing is shown.
+    /// Finds the notification server; nil if no notifications are shown.
     private var findNotifications: NotificationServerFinding? {
         guard let desktop, desktopAccess.hasScreen else { return nil }
         return { DesktopNotifier(desktop, onEvent: $1) }
     }
 
-    /// How the user's sessions are followed; nil: no session keeps anything from being advertised.
+    /// Tracks the user's sessions; nil if sessions do not restrict advertising.
     private var followSessions: SessionFollowing? {
         guard let desktop, desktopAccess.hasScreen else { return nil }
         return { DesktopSessions(desktop, onChange: $1) }
     }
 
-    /// Who continued what and when.
+    /// The continuation log.
     private(set) lazy var history: History = History(
-        // On a thread of its own: what other devices do here must not hold up the account.
+        // On a separate thread, so that actions of other devices do not delay the account.
         loop: loop, worker: (try? Worker(name: "history")) ?? worker, log: log.named("history"),
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
-    /// What the other devices are answered.
+    /// Answers the requests of the other devices.
     private(set) lazy var service: PeerService = PeerService(
         log: log, name: name, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
         streams: streams, history: history)
@@ -159,7 +160,7 @@ final class DaemonCore {
         loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
         notifications: notifications, history: history)
 
-    /// The apps that are installed here, and their start.
+    /// The installed apps, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(
         log: log.named("apps"), desktop: desktop, history: stored.claims, delegate: self)
 
@@ -177,12 +178,13 @@ final class DaemonCore {
         log: log.named("control"), core: self, account: AccountService(core: self), pairing: pairing,
         history: history)
 
-    /// The account as the network reads it.
+    /// The account as the network uses it.
     var snapshot: AccountSnapshot { accountStore.snapshot }
 
-    // MARK: - Life
+    // MARK: - Starting and stopping
 
-    /// Begins: sockets are open already, so clients and devices are served from here on.
+    /// Starts all parts. The sockets are already open, so clients and devices are served from here
+    /// on.
     func start() {
         _ = contact
         accountStore.delegate = self
@@ -203,14 +205,15 @@ final class DaemonCore {
         askMachine()
     }
 
-    /// Begins to look for other devices; not before the daemon is ready, as it may take its time.
+    /// Starts the discovery of other devices. Call it once the daemon is ready, because it may take
+    /// time.
     ///
-    /// - Parameter deliver: brings an event from discovery's thread to `discovered` on the loop.
+    /// - Parameter deliver: passes an event from discovery's thread to `discovered` on the loop.
     func startDiscovery(_ deliver: @escaping @Sendable (DiscoveryEvent) -> Void) {
         peers.startDiscovery(configuration.peers + peersFile.addresses, deliver)
     }
 
-    /// Takes what discovery found.
+    /// Handles an event of discovery.
     func discovered(_ event: DiscoveryEvent) {
         if case .state(let kind, let state) = event { discoveryStates.note(kind, state, log: log) }
         control.reviewChanges()
@@ -218,17 +221,18 @@ final class DaemonCore {
         peers.discovered(event)
     }
 
-    /// The machine saves power, or does no more: what the user does not wait for wakes it less often.
+    /// Applies whether the machine saves power. Work that the user does not wait for then wakes the
+    /// machine less often.
     private func setSavesPower(_ savesPower: Bool) {
         guard savesPower != self.savesPower else { return }
         self.savesPower = savesPower
         peers.setSavesPower(savesPower)
         apps.setSavesPower(savesPower)
         control.reviewChanges()
-        log.info("What can wait wakes the machine \(savesPower ? "less often" : "as often as usual")")
+        log.info("Background work wakes the machine \(savesPower ? "less often" : "as often as usual")")
     }
 
-    /// Where this device may be found has changed.
+    /// Applies a change of the interfaces on which this device can be discovered.
     func networksChanged() {
         let limit = networks.trust.limit
         switches.take(networkHold: networks.trust.hold)
@@ -236,7 +240,7 @@ final class DaemonCore {
         peers.limit(to: limit)
     }
 
-    /// Takes a configuration and a policy that were read again.
+    /// Applies a reloaded configuration and policy.
     func reconfigure(_ configuration: Configuration, policy: Policy) {
         let former = Set(self.configuration.peers)
         let waiting = configuration.settingsForNextStart(since: self.configuration)
@@ -244,7 +248,7 @@ final class DaemonCore {
         log.setLevel(configuration.logLevel)
         if !waiting.isEmpty {
             let names = waiting.map(\.rawValue).joined(separator: ", ")
-            log.notice("Some settings are taken up at the next start only", ["settings": names])
+            log.notice("Some settings take effect only at the next start", ["settings": names])
         }
         for address in configuration.peers { peers.add(address) }
         for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
@@ -260,9 +264,9 @@ final class DaemonCore {
         notifications.setOn(configuration.notifications)
     }
 
-    /// Ends: says goodbye and closes all connections.
+    /// Stops all parts: sends a leave message and closes all connections.
     ///
-    /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
+    /// - Parameter withdrawn: called on discovery's thread once the announcements are withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         sleep.stop()
@@ -277,7 +281,8 @@ final class DaemonCore {
         }
     }
 
-    /// Goes on under a greater start number, since some device has seen a greater one: a restored backup, or a clock.
+    /// Continues with a greater generation because another device has seen a greater one, after the
+    /// restoration of a backup or a change of the clock.
     func raiseGeneration(above seen: UInt64) {
         guard let raised = GenerationFile.raised(current: boot, seen: seen) else { return }
         boot = raised
@@ -285,12 +290,12 @@ final class DaemonCore {
             guard let self else { return }
             switch result {
             case .success: peers.restart(generation: raised)
-            case .failure(let error): log.error("Cannot store the start number", ["error": "\(error)"])
+            case .failure(let error): log.error("Cannot store the generation", ["error": "\(error)"])
             }
         }
     }
 
-    /// Asks the machine what it is; the answer may take its time, and nothing waits for it.
+    /// Requests the kind of the machine. The reply may take time, and nothing waits for it.
     private func askMachine() {
         desktop?.call(.getMachine) { [weak self] result in
             guard let self, let chassis = try? Fields(result.get()).text("chassis") else { return }
@@ -300,7 +305,6 @@ final class DaemonCore {
 }
 
 extension Advertising {
-    /// The configured values.
     fileprivate init(_ configuration: Configuration) {
         let reach: Reach =
             switch configuration.advertise {
@@ -313,7 +317,6 @@ extension Advertising {
 }
 
 extension AppService.ActivityTimes {
-    /// The times that are configured.
     fileprivate init(_ configuration: Configuration) {
         self.init(
             saveAnswer: configuration.saveAnswer, refresh: configuration.refresh,

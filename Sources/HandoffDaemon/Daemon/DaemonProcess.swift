@@ -12,23 +12,28 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// The process around the daemon: command line, configuration, state folder, sockets, signals, service manager.
+/// The process around the daemon: command line, configuration, state folder, sockets, signals,
+/// service manager.
 package enum DaemonProcess {
-    /// Makes the discovery that needs no system service; the program links it, this library does not.
+    /// Returns the discovery that needs no system service. The program links it; this library does
+    /// not.
     package typealias EmbeddedFactory = @Sendable (DiscoveryOptions, Logger) -> any Discovery
 
-    /// Ended in order.
+    /// The exit code after an orderly shutdown.
     private static let done: Int32 = 0
-    /// Could not start, or failed.
+    /// The exit code after a failure, at the start or later.
     private static let failed: Int32 = 1
-    /// Wrong usage.
+    /// The exit code for incorrect usage.
     private static let usage: Int32 = 2
-    /// Cannot start before something is corrected (EX_CONFIG of sysexits.h): the unit does not try again.
+    /// The exit code if a correction is needed before the next start (EX_CONFIG of sysexits.h). The
+    /// unit does not restart after it.
     private static let misconfigured: Int32 = 78
 
-    /// Runs handoffd to its end, on the calling thread, which must be the process's first.
+    /// Runs handoffd until it ends, on the calling thread, which must be the first thread of the
+    /// process.
     ///
     /// - Parameter words: the command line without the program's name.
+    ///
     /// - Returns: the exit code.
     package static func run(_ words: [String], embedded: @escaping EmbeddedFactory) -> Int32 {
         do {
@@ -59,9 +64,9 @@ package enum DaemonProcess {
         ConfigurationLoader(file: options.configurationFile, options: options.settings, environment: environment)
     }
 
-    /// Reads configuration and policy as a start would.
-    /// - Returns: what was read, for people.
-    /// - Throws: the first mistake.
+    /// Reads configuration and policy as a start does.
+    /// - Returns: a message that lists the files.
+    /// - Throws: the first error.
     private static func check(_ options: CommandLineOptions) throws -> String {
         let loader = loader(options, ProcessEnvironment.all)
         _ = try loader.load()
@@ -71,7 +76,7 @@ package enum DaemonProcess {
 
     private static func serve(_ options: CommandLineOptions, embedded: @escaping EmbeddedFactory) throws {
         ProcessEnvironment.disableDumps()
-        // Before any thread: all of them inherit what is blocked.
+        // Before any thread, because threads inherit the blocked signals.
         try ProcessSignals.prepare(blocking: [SIGTERM, SIGINT, SIGHUP])
         let passed = ServiceManager.listenDescriptors()
         let environment = ProcessEnvironment.all
@@ -88,8 +93,8 @@ package enum DaemonProcess {
             stored = try openState(options, environment, log)
             warn(of: configuration, log)
         } catch {
-            // Otherwise clients that wait would start the service again, which fails again. After other failures they go on
-            // waiting, for the next start.
+            // Otherwise waiting clients would start the service again, which would fail again.
+            // After other failures they continue to wait for the next start.
             if status(of: error) == misconfigured {
                 ListeningSockets.refuse(passed, because: "handoffd cannot start: \(error)")
             }
@@ -123,7 +128,8 @@ package enum DaemonProcess {
             try loop.startWatchdog()
             ServiceManager.notify("READY=1")
             daemon.assumeIsolated { $0.startDiscovery() }
-            // The start reads much that is not needed later. By then discovery has said what there is.
+            // The start reads data that is not needed later. By then discovery has reported the
+            // devices.
             let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.release() }
             defer { settling.cancel() }
             try loop.run()
@@ -136,32 +142,33 @@ package enum DaemonProcess {
     ) throws(StateError) -> StoredState {
         let place = try StatePlace.choose(given: options.stateDirectory, environment: { environment[$0] })
         if let other = place.ignored {
-            log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
+            log.notice("Another identity exists and is not used", ["used": place.path, "other": other])
         }
         let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
         for what in stored.folder.limitations {
             log.notice(
-                "The file system of the state folder has no \(what)",
+                "The file system of the state folder does not support \(what)",
                 ["path": place.path, "advice": "use a local file system for it"])
         }
         return stored
     }
 
-    /// Says what of the configuration fits no interface of this machine; it may come yet.
+    /// Logs the configured interfaces that do not exist on this machine. They may appear later.
     private static func warn(of configuration: Configuration, _ log: Logger) {
         guard !configuration.interfaces.isEmpty, let table = try? InterfaceTable.current() else { return }
         let presence = NetworkPresence(table, interfaces: configuration.interfaces, only: configuration.address)
         for name in presence.missing {
-            log.notice("This machine has no network interface of a configured name", ["interface": name])
+            log.notice("A configured network interface does not exist", ["interface": name])
         }
     }
 
-    /// The daemon has ended by itself; the reason is in the log.
+    /// The daemon has ended by itself. The reason is in the log.
     private struct CannotGoOn: Error, CustomStringConvertible {
-        let description = "cannot go on; see the log"
+        let description = "cannot continue; see the log"
     }
 
-    /// Ends the daemon at SIGTERM and SIGINT, and reads configuration and policy again at SIGHUP, while `body` runs.
+    /// Runs `body`. Meanwhile SIGTERM and SIGINT stop the daemon, and SIGHUP reloads configuration
+    /// and policy.
     private static func withSignals(
         of daemon: Daemon, _ loader: ConfigurationLoader, _ policyLoader: PolicyLoader, on loop: EventLoop, log: Logger,
         _ body: () throws -> Void
@@ -177,11 +184,11 @@ package enum DaemonProcess {
                 let configuration = try loader.load()
                 let policy = try policyLoader.load()
                 daemon.assumeIsolated { $0.reconfigure(configuration, policy: policy) }
-                log.notice("Configuration was read again")
+                log.notice("Configuration was reloaded")
                 ServiceManager.notifyStatus("")
             } catch {
-                log.error("Configuration was not taken", ["error": "\(error)"])
-                ServiceManager.notifyStatus("Runs with its former configuration: \(error)")
+                log.error("Configuration was not reloaded", ["error": "\(error)"])
+                ServiceManager.notifyStatus("Running with the previous configuration: \(error)")
             }
         }
         try body()
@@ -197,7 +204,7 @@ package enum DaemonProcess {
         }
     }
 
-    /// Makes a discovery of pairing windows each time one is needed; nil where nothing is discovered.
+    /// Returns a function that creates a discovery of pairing windows; nil if discovery is off.
     private static func pairingDiscovery(
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> (@Sendable () -> any Discovery)? {
@@ -206,21 +213,21 @@ package enum DaemonProcess {
             LimitedDiscovery { interfaces in
                 var options = options(configuration, interfaces)
                 options.serviceType = PairingDiscovery.serviceType
-                // Never nil here: only `static` wants none.
+                // Never nil here: only `static` has no discovery.
                 return discovery(configuration, options, embedded: embedded, log: log)
                     ?? StaticDiscovery(peers: [], logger: log)
             }
         }
     }
 
-    /// - Parameter interfaces: the only ones; nil for those that are configured.
+    /// - Parameter interfaces: the only interfaces; nil for the configured ones.
     private static func options(_ configuration: Configuration, _ interfaces: [String]?) -> DiscoveryOptions {
         DiscoveryOptions(
             interfaces: interfaces ?? configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
             useIPv6: !(configuration.address?.isIPv4 ?? false))
     }
 
-    /// A discovery that is not started; nil when the configuration wants none.
+    /// Returns a discovery that is not started; nil if it is configured off.
     private static func discovery(
         _ configuration: Configuration, _ options: DiscoveryOptions, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> (any Discovery)? {
@@ -240,7 +247,7 @@ package enum DaemonProcess {
     }
 
     private static func say(_ text: String, to stream: StandardStream) {
-        // Nobody is left to tell that the terminal is gone.
+        // A terminal that has closed leaves no place to report its error.
         try? stream.write(Array(text.utf8))
     }
 }

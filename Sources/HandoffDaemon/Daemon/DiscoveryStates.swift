@@ -1,17 +1,17 @@
 import HandoffDiscovery
 import HandoffLog
 
-/// How each kind of discovery fares, for `status`. Plain values.
+/// The state of each kind of discovery, for `status`. Plain values.
 struct DiscoveryStates {
     private var states: [DiscoveryKind: DiscoveryState] = [:]
 
-    /// Takes what a discovery says of itself.
+    /// Records a state reported by a discovery.
     mutating func note(_ kind: DiscoveryKind, _ state: DiscoveryState, log: Logger) {
         guard states[kind] != state else { return }
         states[kind] = state
         switch state {
-        case .starting: log.debug("Discovery starts", ["kind": kind.rawValue])
-        case .running: log.info("Discovery runs", ["kind": kind.rawValue])
+        case .starting: log.debug("Discovery is starting", ["kind": kind.rawValue])
+        case .running: log.info("Discovery is running", ["kind": kind.rawValue])
         case .impaired(let reason):
             log.notice("Discovery is impaired", ["kind": kind.rawValue, "reason": reason])
         case .unavailable(let reason):
@@ -19,10 +19,10 @@ struct DiscoveryStates {
         }
     }
 
-    /// How a kind fares.
+    /// Returns the state of a kind.
     func state(of kind: DiscoveryKind) -> DiscoveryState { states[kind] ?? .starting }
 
-    /// How a kind fares, in a word or a fragment.
+    /// Returns the state of a kind as a word or a phrase.
     func text(of kind: DiscoveryKind) -> String {
         switch state(of: kind) {
         case .starting: "starting"

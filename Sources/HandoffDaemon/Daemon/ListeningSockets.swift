@@ -3,21 +3,22 @@ import HandoffControl
 import HandoffControlServer
 import LoopIO
 
-/// Opens what the daemon listens on: one port for the other devices, and the unix sockets of clients.
+/// Opens the sockets that the daemon listens on: one port for the other devices, and the unix
+/// sockets of clients.
 enum ListeningSockets {
-    /// Why the port cannot be had.
+    /// The error of a port that cannot be opened.
     struct PortError: Error, CustomStringConvertible {
         let port: UInt16?
         let error: Errno
 
         var description: String {
             let place = port.map { "port \($0)" } ?? "a free port"
-            let advice = error == .addressInUse ? "; choose another with --port, or end the program that has it" : ""
+            let advice = error == .addressInUse ? "; choose another with --port, or stop the program that uses it" : ""
             return "cannot listen on \(place): \(error)\(advice)"
         }
     }
 
-    /// TCP and UDP on one port.
+    /// Opens TCP and UDP on one port.
     static func port(_ configuration: Configuration) throws -> BoundPort {
         let address = configuration.address
         switch configuration.port {
@@ -31,9 +32,10 @@ enum ListeningSockets {
         }
     }
 
-    /// The control socket and the app socket: those that the service manager passed, else new ones.
+    /// Returns the control socket and the app socket: those that the service manager passed,
+    /// otherwise new ones.
     ///
-    /// A control socket that was asked for by path stands alone unless an app socket was asked for too.
+    /// A control socket with a given path has no app socket unless its path is given too.
     static func clients(
         _ options: CommandLineOptions, passed: [PassedSocket], environment: [String: String], on loop: EventLoop
     ) throws -> [(listener: Listener, role: ControlRole)] {
@@ -54,13 +56,13 @@ enum ListeningSockets {
         return clients
     }
 
-    /// The unit makes the sockets; the daemon tells them apart by their folder.
+    /// The unit creates the sockets. Their folders distinguish them.
     private static func role(of socket: PassedSocket) -> ControlRole {
         socket.path?.split(separator: "/").dropLast().last == "handoff-app" ? .app : .control
     }
 
-    /// Ends the connections that wait at sockets of the service manager. Those of tools get an error as the answer to their call;
-    /// those of apps get none, so that apps try again.
+    /// Ends the connections that wait at sockets of the service manager. Tools receive an error as
+    /// the reply to their call. Apps receive none, so that they retry.
     static func refuse(_ passed: [PassedSocket], because reason: String) {
         let error = CallError.control(.notStarted, reason)
         let answer = VarlinkReply(error: error.name, parameters: error.parameters).encoded()

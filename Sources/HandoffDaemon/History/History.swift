@@ -4,10 +4,10 @@ import HandoffLog
 import LoopIO
 import Timing
 
-/// The log of continuations, and who follows it. Lives on the daemon's loop; the file is written by the worker.
+/// The continuation log and its followers. Lives on the daemon's loop; the worker writes the file.
 ///
-/// What is noted waits a moment for what is noted after it. So a continuation is answered before the disk is asked for anything,
-/// and several of them cost it one write.
+/// A new entry waits briefly for others. So a continuation is answered before the disk is accessed,
+/// and several entries need only one write.
 final class History {
     private let loop: EventLoop
     private let worker: Worker
@@ -18,14 +18,15 @@ final class History {
     private var pace = HistoryRateLimiter()
     private var timer: LoopTimer?
     private var hasFailed = false
-    /// What the worker was not given yet.
+    /// Entries that the worker has not received yet.
     private var unwritten: [ControlLogEntry] = []
     private var writeTimer: LoopTimer?
-    /// How long that waits. Nobody sees the difference, and a continuation is over by then.
+    /// The time for which they wait. Users do not notice it, and the continuation has ended by
+    /// then.
     private static let delay = Duration.milliseconds(20)
-    /// Entries that wait for the disk.
+    /// The number of entries that wait for the disk.
     private var waiting = 0
-    /// The most of them: a disk that hangs must not fill the memory.
+    /// The maximum of `waiting`, so that a hanging disk does not fill the memory.
     private static let maxWaiting = 4096
 
     init(
@@ -38,11 +39,11 @@ final class History {
         self.wallClock = wallClock
     }
 
-    /// Adds an entry, with the time as it is now.
+    /// Adds an entry with the current time.
     func note(_ entry: ControlLogEntry) {
         var entry = entry
         entry.time = Double(wallClock.unixSeconds)
-        // What begins here is as often as the user and the apps want; what others begin has its pace.
+        // Continuations by other devices are rate-limited. Local ones are not.
         guard entry.direction == .out else { return write(entry) }
         if let entry = pace.take(entry, at: loop.now) { write(entry) }
         armTimer()
@@ -54,36 +55,38 @@ final class History {
         page(after: after, call) { call.reply($0.json) }
     }
 
-    /// `FollowLog`: what is there after a number, and then what comes.
+    /// `FollowLog`: sends the entries after a number, and then each new entry.
     func follow(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let after = try Fields(call.parameters).optionalInteger("after") ?? 0
         let key = ObjectIdentifier(call)
         call.onClosed = { [weak self] in self?.followers[key] = nil }
-        // What is written before this is read is in the file; what comes after it is told by then.
+        // The file contains all entries written before it is read. The follower receives later
+        // ones.
         page(after: after, call) { [weak self] page in
             for entry in page.entries { call.replyContinuing(entry.json) }
             if call.isOpen { self?.followers[key] = call }
         }
     }
 
-    /// Writes what waits, and calls `completion` when all that was noted is on the disk, or could not be written.
+    /// Writes the pending entries. Calls `completion` when all entries are on the disk or have
+    /// failed.
     func finish(_ completion: @escaping () -> Void) {
         for entry in pace.drain() { write(entry) }
         timer = nil
         flush()
-        // Behind all that the worker has to write.
+        // Runs after all pending writes of the worker.
         worker.run({}, on: loop) { _ in completion() }
     }
 
     private func write(_ entry: ControlLogEntry) {
-        guard waiting < Self.maxWaiting else { return failed("too many entries wait for the disk") }
+        guard waiting < Self.maxWaiting else { return failed("too many entries are waiting for the disk") }
         unwritten.append(entry)
         if unwritten.count >= HistoryFile.maxTogether { return flush() }
         if writeTimer == nil { writeTimer = loop.timer(after: Self.delay) { [weak self] in self?.flush() } }
     }
 
-    /// Has the worker write what waits for that.
+    /// Passes the unwritten entries to the worker.
     private func flush() {
         writeTimer = nil
         guard !unwritten.isEmpty else { return }
@@ -123,9 +126,9 @@ final class History {
         }
     }
 
-    /// Says once that nothing can be written: the disk may be full for days.
+    /// Logs the first of several consecutive write errors: a disk may be full for days.
     private func failed(_ reason: String) {
-        if !hasFailed { log.error("Cannot write the log of continuations", ["error": reason]) }
+        if !hasFailed { log.error("Cannot write the continuation log", ["error": reason]) }
         hasFailed = true
     }
 }

@@ -4,34 +4,37 @@ import HandoffModel
 package import HandoffState
 import LoopIO
 
-/// The log of continuations in the state folder: a line of JSON for each entry, in a file that is followed by another one
-/// when it is full; the former of the two is kept.
+/// The continuation log in the state folder: one line of JSON for each entry. A full file is
+/// replaced by a new one. The previous file is kept.
 ///
-/// Blocks for as long as the disk does: to be used on a worker, one call at a time. A crash may cut the last line; such
-/// lines are passed by when the file is read.
+/// Blocks while the disk does. Use it on a worker, one call at a time. A crash may truncate the
+/// last line. Truncated lines are skipped when the file is read.
 package final class HistoryFile: Sendable {
-    /// Most bytes of a file.
+    /// The maximum size of a file in bytes.
     package static let longest = 1024 * 1024
-    /// Most entries of a page.
+    /// The maximum number of entries of a page.
     package static let pageSize = 256
-    /// Most bytes of a text in an entry. Names of apps and reasons of failures are none of ours.
+    /// The maximum length of a text in bytes. Names of apps and reasons of failures come from other
+    /// programs.
     package static let maxText = 256
-    /// Most entries that are written at once: a quarter of a file, when each of them is as long as can be.
+    /// The maximum number of entries in one write: a quarter of a file if all have the maximum
+    /// length.
     package static let maxTogether = 32
-    /// Most bytes of a line: four texts, of which each byte may be written as six, and what is around them.
+    /// The maximum length of a line in bytes: four texts, of which each byte may be escaped as six,
+    /// and the rest of the object.
     private static let maxLine = 8192
 
     private let folder: StateFolder
-    /// The number of the last entry; nil before the files were read.
+    /// The number of the last entry; nil until the files have been read.
     private let last = Locked<Int?>(nil)
 
     package init(_ folder: StateFolder) {
         self.folder = folder
     }
 
-    /// Adds entries under the next numbers, at most `maxTogether` of them, which a file has room for.
+    /// Appends at most `maxTogether` entries with the next numbers.
     ///
-    /// - Returns: the entries as they were written.
+    /// - Returns: the entries as written.
     package func append(_ entries: [ControlLogEntry]) throws(StateError) -> [ControlLogEntry] {
         var number = try lastNumber()
         var lines: [UInt8] = []
@@ -51,16 +54,17 @@ package final class HistoryFile: Sendable {
         return written
     }
 
-    /// The entries after a number, the oldest first; at most a page of them.
+    /// Returns the entries after a number, oldest first, at most one page.
     package func page(after number: Int) throws(StateError) -> ControlLogPage {
         Self.page(after: number, of: try folder.readHistory(limit: Self.longest))
     }
 
-    /// The same of the bytes of the files, the former one first.
+    /// Returns a page from the bytes of the files, the previous file first.
     package static func page(after number: Int, of files: [[UInt8]]) -> ControlLogPage {
         var entries: [ControlLogEntry] = []
         for line in lines(files) {
-            // Most lines of a full log are passed by for most pages, and reading them all would take the worker's time.
+            // For most pages, most lines of a full log are skipped. To parse them all would take
+            // too long.
             if let early = leadingNumber(line), early <= number { continue }
             guard let entry = entry(line), entry.number > number else { continue }
             guard entries.count < pageSize else { return ControlLogPage(entries: entries, hasMore: true) }
@@ -79,7 +83,7 @@ package final class HistoryFile: Sendable {
         files.flatMap { $0.split(separator: UInt8(ascii: "\n")) }
     }
 
-    /// The number with which a line begins that we have written; nil for one that begins in another way.
+    /// The number at the beginning of a line that this program has written; nil for any other line.
     private static func leadingNumber(_ line: ArraySlice<UInt8>) -> Int? {
         let start = Array(#"{"number":"#.utf8)
         guard line.starts(with: start) else { return nil }
@@ -87,7 +91,7 @@ package final class HistoryFile: Sendable {
         return Int(String(decoding: digits, as: UTF8.self))
     }
 
-    /// The entry of a line; nil for one that is cut or none of ours.
+    /// The entry of a line; nil if the line is truncated or invalid.
     private static func entry(_ line: ArraySlice<UInt8>) -> ControlLogEntry? {
         guard line.count <= maxLine,
             let object = try? JSON(parsing: Array(line), limits: JSONLimits(bytes: maxLine)).object

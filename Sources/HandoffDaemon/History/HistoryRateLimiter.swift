@@ -3,22 +3,25 @@ import HandoffModel
 import LoopIO
 package import Timing
 
-/// Keeps another device from filling the log of continuations. A plain value.
+/// Prevents other devices from filling the continuation log. A plain value.
 ///
-/// What others do here is written at once as long as a device has entries left; it has `burst` of them, and gets one more
-/// each `interval`. All devices together have `burstOfAll`, since one member can let in hundreds. What comes beyond that waits, and what is alike is put together into one entry that says how often.
-/// Nothing is left out, and what waits is bounded: types and apps are those of our own activities.
+/// An entry caused by another device is written immediately while that device has entries left. It
+/// has `burst` of them, and gets one more each `interval`. All devices together have `burstOfAll`,
+/// because one member can admit hundreds. Further entries wait, and entries of the same kind are
+/// merged into one with a count. Nothing is lost. The number of waiting entries is bounded, because
+/// types and apps are those of local activities.
 package struct HistoryRateLimiter {
-    /// How many entries a device has at once.
+    /// The number of entries that a device can cause without delay.
     package static let burst: UInt64 = 64
-    /// How long it takes until it has one more.
+    /// The time after which a device may cause one more.
     package static let interval = Duration.seconds(120)
-    /// How many entries all devices have at once: a fraction of what the files hold.
+    /// The number of entries that all devices can cause without delay: a fraction of the capacity
+    /// of the files.
     package static let burstOfAll: UInt64 = 512
-    /// How long it takes until all of them have one more.
+    /// The time after which all devices together may cause one more.
     package static let intervalOfAll = Duration.seconds(30)
 
-    /// What is put together.
+    /// The properties that entries must share to be merged.
     private struct Kind: Hashable {
         let event: ControlLogEntry.Event
         let type: String?
@@ -35,7 +38,7 @@ package struct HistoryRateLimiter {
 
     private struct Share {
         var rate = RateLimit(every: HistoryRateLimiter.interval, burst: HistoryRateLimiter.burst)
-        /// What waits, the oldest kind first.
+        /// The kinds of the waiting entries, oldest first.
         var kinds: [Kind] = []
         var waiting: [Kind: ControlLogEntry] = [:]
     }
@@ -43,12 +46,12 @@ package struct HistoryRateLimiter {
     private var shares: [DeviceID: Share] = [:]
     private var all = RateLimit(every: intervalOfAll, burst: burstOfAll)
 
-    /// No device has used anything.
+    /// A limiter in which no device has caused an entry.
     package init() {}
 
-    /// Takes an entry that another device has caused.
+    /// Accepts an entry caused by another device.
     ///
-    /// - Returns: the entry, if it is to be written now; nil when it waits.
+    /// - Returns: the entry if it is to be written now; nil if it waits.
     package mutating func take(_ entry: ControlLogEntry, at now: MonotonicInstant) -> ControlLogEntry? {
         var share = shares[entry.device] ?? Share()
         defer { shares[entry.device] = share }
@@ -63,7 +66,7 @@ package struct HistoryRateLimiter {
         return nil
     }
 
-    /// Takes out what may be written by now.
+    /// Removes and returns the waiting entries that may be written by now.
     package mutating func due(at now: MonotonicInstant) -> [ControlLogEntry] {
         var entries: [ControlLogEntry] = []
         for (device, former) in shares {
@@ -72,18 +75,19 @@ package struct HistoryRateLimiter {
                 share.kinds.removeFirst()
                 if let entry = share.waiting.removeValue(forKey: kind) { entries.append(entry) }
             }
-            // A device that has all of its entries again is like one that was never heard of.
+            // A device with its whole burst available needs no record.
             shares[device] = share.kinds.isEmpty && share.rate.isIdle(at: now) ? nil : share
         }
         return entries
     }
 
-    /// When something is to be written next; nil when nothing waits.
+    /// The time of the next write; nil when nothing waits.
     package var next: MonotonicInstant? {
         shares.values.filter { !$0.kinds.isEmpty }.map { max($0.rate.next, all.next) }.min()
     }
 
-    /// Spends an entry of a device, if it has one and all together have.
+    /// Counts an entry of a device if neither the limit of the device nor the common one is
+    /// reached.
     private mutating func spend(_ share: inout Share, at now: MonotonicInstant) -> Bool {
         guard share.rate.next <= now, all.next <= now else { return false }
         share.rate.count(at: now)
@@ -91,7 +95,7 @@ package struct HistoryRateLimiter {
         return true
     }
 
-    /// Takes out all that waits, at the end.
+    /// Removes and returns all waiting entries, at shutdown.
     package mutating func drain() -> [ControlLogEntry] {
         defer { shares = [:] }
         return shares.values.flatMap { share in share.kinds.compactMap { share.waiting[$0] } }
@@ -99,7 +103,7 @@ package struct HistoryRateLimiter {
 }
 
 extension ControlLogEntry {
-    /// This entry, and what an earlier one of the same kind says.
+    /// This entry merged with an earlier one of the same kind.
     fileprivate func joined(to earlier: ControlLogEntry) -> ControlLogEntry {
         func sum<Number: FixedWidthInteger>(_ left: Number, _ right: Number) -> Number {
             let (sum, overflow) = left.addingReportingOverflow(right)

@@ -3,37 +3,39 @@ package import HandoffDiscovery
 import HandoffModel
 package import HandoffState
 
-/// On which interfaces this device may be found, by the networks that the user knows. Plain values.
+/// Determines on which interfaces other devices can discover this one, from the networks that the
+/// user trusts. Plain values.
 ///
-/// A network is known by the link-layer address of its gateway: that is what a machine can tell before it has said anything.
-/// Whoever runs another network may give its gateway the same address; it keeps this device silent elsewhere, and proves nothing.
+/// A network is identified by the link-layer address of its gateway, because a machine can
+/// determine it before it sends anything. The operator of another network may give its gateway the
+/// same address. So this keeps the device silent in other networks, but is no proof of identity.
 package struct NetworkTrust: Sendable, Equatable {
-    /// What the configuration wants.
+    /// The configured policy.
     package var policy: NetworkPolicy
-    /// The only interfaces to be found on; empty: all but loopback.
+    /// The only interfaces for discovery; empty: all except loopback.
     package var interfaces: [String]
-    /// The networks that are known.
+    /// The known networks.
     package var known: NetworksFile
-    /// The networks that this machine is in; none before they were read.
+    /// The networks that this machine is in; empty until they have been read.
     package var present: [PresentNetwork] = []
 
-    /// Nothing is present yet.
+    /// A state without present networks.
     package init(policy: NetworkPolicy, interfaces: [String], known: NetworksFile) {
         self.policy = policy
         self.interfaces = interfaces
         self.known = known
     }
 
-    /// True if a network is one of those that are known. One by the address of a virtual router is not, whatever was stored:
-    /// many other networks have the same.
+    /// Returns whether a network is known. A network whose gateway has the address of a virtual
+    /// router is never known, even if it is stored: many other networks have the same address.
     package func isKnown(_ network: PresentNetwork) -> Bool {
         guard let hardware = network.hardware, !hardware.isVirtualRouter else { return false }
         return known[hardware] != nil
     }
 
-    /// The interfaces to be found on; nil for those that are configured, whatever network they are in.
+    /// The interfaces for discovery; nil for the configured ones in any network.
     package var limit: [String]? {
-        // This machine alone is no network.
+        // Loopback alone is not a network.
         guard policy == .known, interfaces != ["lo"] else { return nil }
         var allowed = interfaces.contains("lo") ? ["lo"] : []
         for network in present where isKnown(network) && !allowed.contains(network.interface) {
@@ -42,17 +44,18 @@ package struct NetworkTrust: Sendable, Equatable {
         return allowed
     }
 
-    /// Why this device is found nowhere, as a sentence in lower case; nil while it is.
+    /// The reason why this device cannot be discovered on any interface, as a sentence in lower
+    /// case; nil if it can.
     package var hold: String? {
         guard limit?.isEmpty == true else { return nil }
         let concerned = present.filter { interfaces.isEmpty || interfaces.contains($0.interface) }
         guard !concerned.isEmpty else {
-            return "this device is in no network whose gateway could be told, and networks = known"
+            return "this device is in no network with a gateway, and networks = known"
         }
         let words = concerned.map { network in
             let isShared = network.hardware?.isVirtualRouter ?? false
             return "\(network.interface), gateway \(network.gateway)"
-                + (isShared ? ", a virtual router, whose address other networks have as well" : "")
+                + (isShared ? ", a virtual router, whose address other networks share" : "")
         }.joined(separator: "; ")
         return "this network is not known (\(words))"
     }

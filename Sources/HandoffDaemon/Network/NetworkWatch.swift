@@ -5,19 +5,20 @@ import HandoffModel
 import HandoffState
 import LoopIO
 
-/// Follows in which networks this machine is, where that matters, and keeps those that are known. Lives on the daemon's loop.
+/// Tracks the networks that this machine is in, if the policy requires it, and stores the known
+/// ones. Lives on the daemon's loop.
 final class NetworkWatch {
     private let loop: EventLoop
     private let worker: Worker
     private let log: Logger
     private let folder: StateFolder
-    /// Weak: what is being stored may outlive the core.
+    /// Weak because a pending write can outlive the core.
     private weak var core: DaemonCore?
     private var news: NetworkMonitor?
-    /// Something has happened while the tables were read.
+    /// Whether a network changed while the tables were read.
     private var isOutdated = false
     private var isReading = false
-    /// What holds now.
+    /// The state in force.
     private(set) var trust: NetworkTrust
 
     init(log: Logger, trust: NetworkTrust, core: DaemonCore) {
@@ -29,24 +30,24 @@ final class NetworkWatch {
         self.trust = trust
     }
 
-    /// Begins to follow, if the configuration wants that.
+    /// Starts tracking if the configuration requires it.
     func start() {
         core?.networksChanged()
         follow()
     }
 
-    /// Ends it.
+    /// Stops tracking.
     func stop() {
         news = nil
     }
 
-    /// Takes another configuration.
+    /// Applies another policy.
     func take(_ policy: NetworkPolicy) {
         change { $0.policy = policy }
         follow()
     }
 
-    /// Reads in which networks this machine is; for one look.
+    /// Reads once which networks this machine is in.
     func read(_ completion: @escaping (Result<NetworkTrust, any Error>) -> Void) {
         worker.run({ try NetworkTable.current() }, on: loop) { [weak self] result in
             guard let self else { return }
@@ -58,7 +59,7 @@ final class NetworkWatch {
         }
     }
 
-    /// Keeps other networks as known, once that is stored.
+    /// Replaces the known networks once the new ones are stored.
     func store(_ known: NetworksFile, completion: @escaping (Result<Void, any Error>) -> Void) {
         worker.run({ [folder] in try folder.store(networks: known) }, on: loop) { [weak self] result in
             if case .success = result { self?.change { $0.known = known } }
@@ -75,7 +76,7 @@ final class NetworkWatch {
         do throws(Errno) {
             news = try NetworkMonitor(loop: loop) { [weak self] in self?.look() }
         } catch {
-            log.error("Cannot follow the networks, and nothing is known of them", ["error": "\(error)"])
+            log.error("Cannot watch for network changes", ["error": "\(error)"])
         }
         look()
     }

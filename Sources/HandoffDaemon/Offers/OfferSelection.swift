@@ -1,24 +1,26 @@
 package import HandoffModel
 
-/// Picks the activity that a user means, among those on offer.
+/// Selects an activity on offer from a prefix of its id.
 package enum OfferSelection {
-    /// What a choice led to.
+    /// The result of a selection.
     package enum Outcome<Offer> {
-        /// Exactly this one.
+        /// Exactly one offer matches.
         case one(Offer)
-        /// Nothing fits.
+        /// No offer matches.
         case nothing
-        /// The beginning of an id fits several, or two devices offer one id; their ids.
+        /// The prefix matches several ids, or two devices offer the same id; the ids.
         case ambiguous([String])
     }
 
-    /// The offer whose id begins with `prefix`, or else the most recent one.
+    /// Returns the offer whose id begins with `prefix`; without a prefix, the most recent one.
     ///
-    /// Ids are random and known to all members: a device that offers one that another has wants to be taken for it.
+    /// Ids are random and known to all members. A device that offers another device's id tries to
+    /// impersonate it.
     ///
     /// - Parameters:
-    ///   - offers: what is on offer and fits the user's other conditions, most recent first.
-    ///   - prefix: hexadecimal digits in either case, with or without groups; nil takes the most recent.
+    /// - offers: the offers that match the user's other conditions, most recent first.
+    /// - prefix: hexadecimal digits in either case, with or without group separators; nil for the
+    ///   most recent.
     package static func choose<Offer>(
         _ offers: [Offer], prefix: String?, id: (Offer) -> ActivityID
     ) -> Outcome<Offer> {
@@ -33,13 +35,14 @@ package enum OfferSelection {
         }
     }
 
-    /// Whether an id in lower-case hexadecimal begins with at least four digits, in either case, with or without groups.
+    /// Returns whether an id in lower-case hexadecimal begins with `text`: at least four digits, in
+    /// either case, with or without group separators.
     static func begins(_ id: String, with text: String) -> Bool {
         let digits = normalised(text)
         return digits.count >= 4 && id.utf8.starts(with: digits)
     }
 
-    /// Lower case of ASCII, as digits are, without the separators of groups.
+    /// Returns a text in ASCII lower case, without group separators.
     private static func normalised(_ text: String) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(text.utf8.count)

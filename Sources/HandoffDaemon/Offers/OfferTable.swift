@@ -1,19 +1,20 @@
 package import HandoffControl
 package import HandoffModel
 
-/// What the other devices offer, as clients are shown it; tells what changed. Plain values.
+/// The offers of other devices as clients last received them. Computes the changes. Plain values.
 package struct OfferTable: Sendable {
     private var shown: [DeviceID: [ActivityID: ControlActivity]] = [:]
 
     /// A table without offers.
     package init() {}
 
-    /// Puts up what is on offer now.
+    /// Applies the current offers.
     ///
     /// - Parameters:
-    ///   - offers: most recent first.
-    ///   - devices: whose offers these are; what others offer stays as it is, and costs nothing. Nil: they are all.
-    /// - Returns: the difference to before, removals first; ages alone are no change.
+    /// - offers: most recent first.
+    /// - devices: the devices whose offers these are; nil if they are all. The offers of other
+    ///   devices stay unchanged, at no cost.
+    /// - Returns: the changes, removals first. A change of age alone is not reported.
     package mutating func update(_ offers: [ControlActivity], of devices: Set<DeviceID>? = nil) -> [WatchEvent] {
         var former: [DeviceID: [ActivityID: ControlActivity]] = [:]
         for device in devices ?? Set(shown.keys) { former[device] = shown.removeValue(forKey: device) }

@@ -11,11 +11,11 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// Answers the requests of the other devices for payloads and tickets to streams, and handles their notices. Lives on the
-/// daemon's loop.
+/// Answers the requests of the other devices for payloads and stream tickets, and handles their
+/// notices. Lives on the daemon's loop.
 final class PeerService {
     private let log: Logger
-    /// What this device is called in failures.
+    /// The name of this device in failures.
     private let name: String
     private let accountStore: AccountStore
     private let peers: Peers
@@ -49,7 +49,7 @@ final class PeerService {
                 with: .failure(
                     HandoffFailure(
                         code: HandoffFailure.unsupportedCode, reason: "unknownMethod",
-                        message: "\(name) does not know this request")))
+                        message: "\(name) does not support this request")))
         }
     }
 
@@ -58,7 +58,8 @@ final class PeerService {
             return link.respond(to: request.id, with: .failure(.unknownActivity(device: name)))
         }
         let device = link.device
-        // Also for an activity that was on offer a moment ago: what was switched off is not given any more.
+        // Also applies to an activity that was on offer a moment ago: nothing is sent once it is
+        // switched off.
         guard mayHandOver(id, to: device) else {
             return link.respond(to: request.id, with: .failure(.paused(device: name)))
         }
@@ -108,13 +109,13 @@ final class PeerService {
                 deviceName: accountStore.snapshot.label(of: device), app: payload.origin.app, outcome: outcome))
     }
 
-    /// Which versions of the app here the other device takes.
+    /// Returns the versions of the local app that the other device accepts.
     private func versions(_ request: PeerRequest) throws(HandoffFailure) -> VersionRange {
         var range = VersionRange()
         for (key, end) in [("minimumVersion", \VersionRange.minimum), ("maximumVersion", \VersionRange.maximum)] {
             guard let text = request.parameters[key], !text.isNull else { continue }
             guard let version = text.string.flatMap({ AppVersion($0) }) else {
-                throw .rejected(device: name, cause: "it was asked for a version that cannot be compared")
+                throw .rejected(device: name, cause: "the requested version cannot be compared")
             }
             range[keyPath: end] = version
         }
@@ -132,7 +133,7 @@ final class PeerService {
         if let wanted = request.parameters["resource"], !wanted.isNull {
             resource = wanted.string.flatMap(StreamResource.init)
             guard resource != nil else {
-                let cause = "what its stream is asked for has no valid name"
+                let cause = "the requested resource has no valid name"
                 return link.respond(to: request.id, with: .failure(.rejected(device: name, cause: cause)))
             }
         }
@@ -145,7 +146,6 @@ final class PeerService {
         }
     }
 
-    /// Handles a notice.
     func handle(_ notice: PeerNotice, from device: DeviceID) {
         guard let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }) else { return }
         switch notice.method {
@@ -155,7 +155,7 @@ final class PeerService {
             note(apps.payloads.activity(fetchedAs: id, by: device), "continued", device)
             apps.wasContinued(id, by: peers.origin(of: device))
         case PeerMethod.wasDeclined:
-            // Only the device that an activity was sent to has a user who can decline it.
+            // Only the recipient of a sent activity has a user who can decline it.
             guard let activity = apps.store.offered(id), activity.recipient == device else { return }
             log.notice("Was declined", ["by": device.short])
             note(activity, "declined", device)
@@ -173,10 +173,10 @@ final class PeerService {
                 outcome: outcome))
     }
 
-    /// Whether an activity may be given to a device that asks for it.
+    /// Returns whether an activity may be sent to a device that requests it.
     private func mayHandOver(_ offer: ActivityID, to device: DeviceID) -> Bool {
         guard switches.allows(.advertise, with: device) else { return false }
-        // One that nobody knows has an answer of its own.
+        // An unknown activity has its own error.
         guard let activity = apps.store.offered(offer) else { return true }
         return switches.policy.forbids(activity.content.type) == nil
     }

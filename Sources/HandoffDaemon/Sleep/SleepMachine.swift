@@ -2,29 +2,32 @@ package import HandoffDesktop
 import LoopIO
 package import Timing
 
-/// What this device says of the sleep of its machine, and how long that holds sleep up. Plain values with time as a parameter.
+/// Announces the sleep of the machine to the other devices, and bounds the delay of that sleep.
+/// Plain values with time as a parameter.
 ///
 /// Diagram: `docs/state-machines/sleep.md`.
 package struct SleepMachine: Sendable {
-    /// How long sleep is held up at most; logind waits for 5 s, unless it is configured otherwise.
+    /// The maximum delay of sleep. logind waits for 5 s, unless configured otherwise.
     package static let patience = Duration.seconds(1)
 
-    /// What the driver is to do.
+    /// The next action of the driver.
     package enum Action: Equatable, Sendable {
-        /// Tell the others that this device goes to sleep, and call `deadlinePassed` at this moment.
+        /// Notify the others that this device goes to sleep, and call `deadlinePassed` at this
+        /// time.
         case tell(until: MonotonicInstant)
-        /// Let the machine sleep.
+        /// Allow the machine to sleep.
         case allow
-        /// Tell the others that this device is there.
+        /// Notify the others that this device is awake.
         case announce
     }
 
     private enum State {
-        /// The state while the machine is awake.
+        /// The machine is awake.
         case awake
-        /// The state while the others are told.
+        /// The others are being notified.
         case telling(until: MonotonicInstant)
-        /// The state from when the others know, or had their time, until the machine is awake again.
+        /// The others have been notified, or the deadline has passed, and the machine has not woken
+        /// since.
         case asleep
     }
 
@@ -32,7 +35,7 @@ package struct SleepMachine: Sendable {
 
     package init() {}
 
-    /// What logind says has come.
+    /// Handles a report of logind.
     package mutating func take(_ sleep: MachineSleep, now: MonotonicInstant) -> Action? {
         switch (state, sleep) {
         case (.awake, .awake): return nil
@@ -46,7 +49,7 @@ package struct SleepMachine: Sendable {
         }
     }
 
-    /// All the others know.
+    /// Handles the notification of all others.
     package mutating func allKnow() -> Action? {
         switch state {
         case .telling:
@@ -56,7 +59,7 @@ package struct SleepMachine: Sendable {
         }
     }
 
-    /// The moment of `tell` has come.
+    /// Handles the deadline for notifying the others.
     package mutating func deadlinePassed(now: MonotonicInstant) -> Action? {
         switch state {
         case .telling(let until): return now >= until ? allKnow() : nil

@@ -5,12 +5,13 @@ import HandoffPeers
 import LoopIO
 import Timing
 
-/// Tells the other devices that this machine goes to sleep, before it does, and that it is awake. Lives on the daemon's loop.
+/// Notifies the other devices before this machine goes to sleep, and once it is awake. Lives on the
+/// daemon's loop.
 final class SleepWatch {
     private let loop: EventLoop
     private let log: Logger
     private let peers: Peers
-    /// Counts anew for how long no other device has answered, once the machine is awake.
+    /// Restarts its grace period once the machine is awake.
     private let contact: ContactWatch
     private var machine = SleepMachine()
     private var following: DesktopSleep?
@@ -23,14 +24,14 @@ final class SleepWatch {
         self.contact = contact
     }
 
-    /// Begins to follow; without a way to, nobody is told of sleep.
+    /// Starts tracking. Without a desktop, sleep is not announced.
     func start(_ desktop: DesktopLink?) {
         following = desktop.map { desktop in
             DesktopSleep(desktop) { [weak self] in self?.take($0) }
         }
     }
 
-    /// Ends it; sleep is not held up any more.
+    /// Stops tracking. Sleep is no longer delayed.
     func stop() {
         following = nil
         timer = nil

@@ -1,21 +1,23 @@
 import HandoffModel
 
-/// Passed files that are read or written now, each for a thread of few: no device may have all of them. Plain values.
+/// Limits the passed files that are read or written concurrently. Each uses one of few threads, and
+/// no device may use all of them. Plain values.
 struct FileSemaphore {
-    /// Files of streams with one device; half of what `FileReader` and `FileWriter` have threads for in all.
+    /// The maximum number of files for streams with one device: half of the threads of `FileReader`
+    /// and `FileWriter`.
     static let maxPerDevice = 32
 
     private var devices: [ObjectIdentifier: DeviceID] = [:]
 
-    /// Takes a place for a call, until `release`.
-    /// - Returns: false when the device has all of its places.
+    /// Acquires a slot for a call, until `release`.
+    /// - Returns: false if the device uses all of its slots.
     mutating func take(_ call: ObjectIdentifier, for device: DeviceID) -> Bool {
         guard devices.values.count(where: { $0 == device }) < Self.maxPerDevice else { return false }
         devices[call] = device
         return true
     }
 
-    /// The file is done with, however it went.
+    /// Releases the slot of a call, after success or failure.
     mutating func release(_ call: ObjectIdentifier) {
         devices[call] = nil
     }

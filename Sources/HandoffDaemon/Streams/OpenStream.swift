@@ -6,15 +6,16 @@ import LoopIO
 
 /// A stream that has a connection.
 struct OpenStream {
-    /// Where a stream stands.
+    /// The phase of a stream.
     enum Phase {
-        /// The state while the other device has not shown a ticket.
+        /// The other device has not presented a ticket.
         case awaitingTicket
-        /// The state while no app has taken it, and the one that was told of it is there.
+        /// The stream was offered to an attached app that has not accepted it yet.
         case offered(to: SessionID, LoopTimer)
-        /// The state while bytes flow.
+        /// Bytes can flow.
         case flowing
-        /// The state while another connection is made for it, since the first was not taken. It has no live handle.
+        /// Another connection is being opened because the first was not accepted. The stream has no
+        /// live handle.
         case reopening
     }
 
@@ -22,12 +23,13 @@ struct OpenStream {
     var handle: StreamHandle
     var relay: LoopRelay<StreamHandle.Event>
     var phase: Phase
-    /// Who opened it, if the activity is continued here, and the other device serves the stream.
+    /// The opening, if the activity is continued here and the other device serves the stream.
     let opening: StreamOpening?
-    /// The app here at its end; nil for a command.
+    /// The local app of the stream; nil for a command.
     var app: String?
-    /// The activity of this device that another device has opened it to; nil until its ticket is shown, and for streams opened here.
+    /// The local activity of a stream that another device has opened; nil until it presents a
+    /// ticket, and for streams opened here.
     var activity: ActivityID?
-    /// The client group in whose share its memory counts; nil while it has no memory.
+    /// The client group that its memory counts for; nil while it has no memory.
     var sharer: ClientGroup?
 }

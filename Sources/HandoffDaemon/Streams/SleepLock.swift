@@ -7,9 +7,10 @@ import Timing
 
 /// Keeps the machine awake while bytes of streams move. Lives on the daemon's loop.
 ///
-/// Where there is no logind, or it does not allow this, transfers go on without.
+/// Without logind, or without its permission, transfers continue without the lock.
 package final class SleepLock {
-    /// Takes the lock: the answer comes once. Letting go of what it has ends the lock.
+    /// Requests the lock. `answer` is called once. Releasing the object in the result ends the
+    /// lock.
     package typealias Taking = (_ answer: @escaping (Result<AnyObject, any Error>) -> Void) -> Void
 
     private let loop: EventLoop
@@ -20,21 +21,22 @@ package final class SleepLock {
     private var timer: LoopTimer?
     private var hasFailed = false
 
-    /// - Parameter take: how the lock is taken.
+    /// - Parameter take: requests the lock.
     package init(loop: EventLoop, log: Logger, take: @escaping Taking) {
         self.loop = loop
         self.log = log
         self.take = take
     }
 
-    /// - Parameter desktop: who asks logind for the lock, and holds it while we are connected; nil: there is none.
+    /// - Parameter desktop: requests the lock from logind, and holds it while connected; nil if
+    ///   there is none.
     convenience init(loop: EventLoop, log: Logger, desktop: DesktopLink?) {
         self.init(loop: loop, log: log) { answer in
             guard let desktop else { return answer(.failure(StartFailure(message: "there is no desktop"))) }
             var holding: DesktopLink.Following?
             do throws(DesktopLink.Failure) {
                 holding = try desktop.hold(.keepAwake) { result in
-                    // Once: of a lock that is lost later nothing is told.
+                    // Once: a later loss of the lock is not reported.
                     guard let held = holding else { return }
                     holding = nil
                     answer(result.map { _ in held }.mapError { $0 })
@@ -45,12 +47,12 @@ package final class SleepLock {
         }
     }
 
-    /// Bytes of a stream have moved. Costs next to nothing; a few calls a second are enough.
+    /// Records that bytes of a stream have moved. Inexpensive; a few calls a second are enough.
     package func transferMoved() {
         perform(machine.moved(now: loop.now))
     }
 
-    /// Lets the lock go, and takes none any more.
+    /// Releases the lock permanently.
     package func stop() {
         perform(machine.stop())
     }
@@ -66,7 +68,7 @@ package final class SleepLock {
 
     private func ask() {
         take { [weak self] result in
-            // When nobody is left who wants the lock, it ends with the result.
+            // If this object has been released, the lock ends with the result.
             self?.answered(result)
         }
     }
@@ -75,7 +77,7 @@ package final class SleepLock {
         switch result {
         case .success(let taken): lock = taken
         case .failure(let error):
-            // Once: on machines without logind this is no news.
+            // Once: machines without logind always fail.
             if !hasFailed { log.debug("This machine may go to sleep during transfers", ["error": "\(error)"]) }
             hasFailed = true
         }

@@ -1,33 +1,34 @@
 import LoopIO
 package import Timing
 
-/// When the machine is kept awake: while bytes of streams move, and a little longer.
+/// Determines when the machine is kept awake: while bytes of streams move, and a short time after.
 ///
 /// Diagram: `docs/state-machines/sleep-lock.md`.
 package struct SleepLockMachine: Sendable {
-    /// How long after the last byte the lock is kept: a transfer that waits for a slow disk or network is no end.
+    /// The time for which the lock is held after the last byte. A transfer that waits for a slow
+    /// disk or network has not ended.
     package static let timeout = Duration.seconds(5)
-    /// How long nobody is asked after a refusal: where there is no logind, there will be none so soon.
+    /// The time without requests after a refusal. A machine without logind will not have it soon.
     package static let pause = Duration.seconds(30)
 
-    /// What the driver is to do.
+    /// The next action of the driver.
     package enum Action: Equatable, Sendable {
-        /// Ask for the lock; `answered` says what came of it.
+        /// Request the lock, and call `answered` with the result.
         case ask
-        /// Let the lock go.
+        /// Release the lock.
         case release
-        /// Call `deadlinePassed` at this moment.
+        /// Call `deadlinePassed` at this time.
         case wake(at: MonotonicInstant)
     }
 
     private enum State {
-        /// The state while nothing moves, or nobody may be asked before this moment.
+        /// Nothing moves, or no request is allowed before this time.
         case idle(until: MonotonicInstant)
-        /// The state while the lock is asked for; it is of use until this moment.
+        /// The lock is requested. It is needed until this time.
         case asking(until: MonotonicInstant)
-        /// The state while the lock is held; it is of use until this moment.
+        /// The lock is held. It is needed until this time.
         case held(until: MonotonicInstant)
-        /// The state once the daemon stops.
+        /// The daemon stops.
         case stopped
     }
 
@@ -35,7 +36,7 @@ package struct SleepLockMachine: Sendable {
 
     package init() {}
 
-    /// Bytes have moved.
+    /// Records that bytes have moved.
     package mutating func moved(now: MonotonicInstant) -> Action? {
         switch state {
         case .idle(let until):
@@ -46,7 +47,8 @@ package struct SleepLockMachine: Sendable {
             state = .asking(until: now + Self.timeout)
             return nil
         case .held:
-            // The timer looks at this when it fires: arming it anew for each byte would be too much work.
+            // The timer checks this when it fires. To rearm it for each byte would be too
+            // expensive.
             state = .held(until: now + Self.timeout)
             return nil
         case .stopped:
@@ -54,7 +56,7 @@ package struct SleepLockMachine: Sendable {
         }
     }
 
-    /// The lock was given, or refused.
+    /// Handles the grant or refusal of the lock.
     package mutating func answered(given: Bool, now: MonotonicInstant) -> Action? {
         switch state {
         case .asking(let until):
@@ -69,7 +71,7 @@ package struct SleepLockMachine: Sendable {
         }
     }
 
-    /// The moment of `wake` has come.
+    /// Handles the time of `wake`.
     package mutating func deadlinePassed(now: MonotonicInstant) -> Action? {
         switch state {
         case .held(let until):
@@ -81,7 +83,7 @@ package struct SleepLockMachine: Sendable {
         }
     }
 
-    /// The daemon stops.
+    /// Stops permanently.
     package mutating func stop() -> Action? {
         defer { state = .stopped }
         switch state {

@@ -9,12 +9,14 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// One stream that an app here opens to the origin of an activity: a ticket, and a call; once more, if the origin does not take
-/// it and the app has sent nothing. Lives on the daemon's loop.
+/// One stream that a local app opens to the origin of an activity: a ticket, and a connection. If
+/// the origin does not accept it and the app has sent nothing, it is tried once more. Lives on the
+/// daemon's loop.
 final class StreamOpening {
-    /// How long it may take in all.
+    /// The maximum time in all.
     private static let timeout = Duration.seconds(20)
-    /// How soon it is tried again, and until when: a device that has just joined, or has a new label, is found a moment later.
+    /// The delay between attempts, and the time in which they are made. A device that has just
+    /// joined, or has a new label, is found a moment later.
     private static let pause = Duration.milliseconds(50)
     private static let trying = Duration.seconds(5)
     private static let unreachable = HandoffFailure.peerUnreachable(device: "", cause: "").reason
@@ -28,11 +30,12 @@ final class StreamOpening {
     private let activity: ActivityID
     private let resource: StreamResource?
     private unowned let service: StreamService
-    /// When its first turn came: what waits behind others may still be tried as often as they.
+    /// The time of its first start. Time in the queue does not reduce the number of attempts.
     private var begun: MonotonicInstant?
-    /// The stream that the app has already, with the app's end and why it was not taken; nil while the call waits.
+    /// The existing stream with the app's socket and the cause if the origin has not accepted it;
+    /// nil while the call waits.
     private var untaken: (id: StreamID, socket: HandedDescriptor, cause: String)?
-    /// Told once, when it has come to an end of either kind.
+    /// Called once when the opening ends, after success or failure.
     private var onEnd: (() -> Void)?
     private var isOver = false
     private var ticket: FetchHandle?
@@ -51,18 +54,18 @@ final class StreamOpening {
         self.service = service
     }
 
-    /// The stream was not taken: begins anew.
+    /// Resets the opening after its stream was not accepted.
     func again(_ id: StreamID, _ socket: HandedDescriptor, _ cause: String) {
         untaken = (id, socket, cause)
         isOver = false
     }
 
-    /// Begins; `completion` is called once, when its place can go to another one.
+    /// Starts the opening. `completion` is called once, when another opening can start.
     func begin(_ completion: @escaping () -> Void) {
         onEnd = completion
         guard !isOver else { return end() }
         call.onClosed = { [weak self] in self?.end() }
-        // Its client may have gone while it waited for its turn.
+        // The client may have disconnected while the opening was queued.
         guard !isOver else { return }
         begun = begun ?? service.loop.now
         deadline = service.loop.timer(after: Self.timeout) { [weak self] in
@@ -113,7 +116,7 @@ final class StreamOpening {
         if retry == nil { fail(failure) }
     }
 
-    /// Gives it up, with this reason.
+    /// Ends the opening with this failure.
     func fail(_ failure: HandoffFailure) {
         guard !isOver else { return }
         end()
@@ -140,27 +143,27 @@ final class StreamOpening {
     }
 }
 
-/// The streams that are being opened: a few to each device at a time, the others in their order.
+/// The streams that are being opened: a few to each device at a time, the others queued in order.
 struct OpeningQueue {
-    /// At a time to one device.
+    /// The maximum number of concurrent openings to one device.
     static let maxAtOnce = 12
-    /// What may wait for one device.
+    /// The maximum number of queued openings to one device.
     static let maxWaiting = 1024
 
     private var running: [DeviceID: [ObjectIdentifier: StreamOpening]] = [:]
     private var waiting: [DeviceID: [StreamOpening]] = [:]
 
-    /// Whether one more may wait.
+    /// Returns whether the queue of a device has room.
     func hasRoom(for device: DeviceID) -> Bool {
         waiting[device, default: []].count < Self.maxWaiting
     }
 
-    /// Adds one at the end.
+    /// Adds an opening at the end.
     mutating func add(_ opening: StreamOpening) {
         waiting[opening.device, default: []].append(opening)
     }
 
-    /// The next one that may begin now; it counts as running from here on.
+    /// Returns the next opening that may start now, and counts it as running.
     mutating func next(for device: DeviceID) -> StreamOpening? {
         guard running[device, default: [:]].count < Self.maxAtOnce, waiting[device]?.isEmpty == false,
             let opening = waiting[device]?.removeFirst()
@@ -170,13 +173,13 @@ struct OpeningQueue {
         return opening
     }
 
-    /// One has come to its end.
+    /// Removes an opening that has ended.
     mutating func ended(_ opening: StreamOpening) {
         running[opening.device]?[ObjectIdentifier(opening)] = nil
         if running[opening.device]?.isEmpty ?? false { running[opening.device] = nil }
     }
 
-    /// All that are not open yet, to the devices that are meant.
+    /// Returns all openings to the selected devices, running or queued.
     func all(where isMeant: (DeviceID) -> Bool) -> [StreamOpening] {
         running.filter { isMeant($0.key) }.flatMap { $0.value.values }
             + waiting.filter { isMeant($0.key) }.flatMap(\.value)

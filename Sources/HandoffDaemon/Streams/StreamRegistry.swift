@@ -2,7 +2,8 @@ package import HandoffModel
 import LoopIO
 package import Timing
 
-/// Who may open streams: continuations of this device, and tickets that it gave to others. Plain values; time is a parameter.
+/// The rights to open streams: continuations on this device, and tickets issued to other devices.
+/// Plain values; time is a parameter.
 package struct StreamRegistry: Sendable {
     /// An activity of another device that is continued here.
     package struct Continued: Sendable, Equatable {
@@ -10,9 +11,10 @@ package struct StreamRegistry: Sendable {
         package let device: DeviceID
         /// The offer under which it was fetched.
         package let activity: ActivityID
-        /// The app that continues it, with which the right to open streams ends; nil for a caller that took it itself.
+        /// The app that continues it. The right to open streams ends with it. Nil if the caller
+        /// received the activity itself.
         package let session: SessionID?
-        /// Whether the app at the origin takes streams.
+        /// Whether the app at the origin supports streams.
         package let hasStreams: Bool
 
         /// A continuation with these values.
@@ -24,15 +26,15 @@ package struct StreamRegistry: Sendable {
         }
     }
 
-    /// An activity of this device, of which another one may open a stream.
+    /// The right of another device to open a stream of a local activity.
     package struct Grant: Sendable, Equatable {
-        /// Who may.
+        /// The device that may open it.
         package let device: DeviceID
         /// The owner's handle of the activity.
         package let activity: ActivityID
         /// The attachment of the owner.
         package let session: SessionID
-        /// What the stream is for; nil for the apps' own.
+        /// The resource of the stream; nil for a stream of the apps' own.
         package let resource: StreamResource?
 
         /// A grant with these values.
@@ -44,51 +46,51 @@ package struct StreamRegistry: Sendable {
         }
     }
 
-    /// How long a ticket may be shown.
+    /// The time for which a ticket is valid.
     package static let ticketLife = Duration.seconds(30)
-    /// Tickets of one device that it has not shown.
+    /// The maximum number of unused tickets of one device.
     package static let maxTickets = 1024
-    /// Continuations that are remembered; the oldest one is forgotten for a new one.
+    /// The maximum number of continuations. The oldest is dropped for a new one.
     package static let maxContinuations = 1024
 
     private var continued: [ContinuationID: Continued] = [:]
-    /// The continuations in their order.
+    /// The continuations, oldest first.
     private var order: [ContinuationID] = []
     private var tickets: [[UInt8]: (grant: Grant, end: MonotonicInstant)] = [:]
 
-    /// Nobody may.
+    /// A registry without rights.
     package init() {}
 
     // MARK: Continuations
 
-    /// The continuation, as long as streams may be opened by it.
+    /// Returns the continuation while it may open streams.
     package func continuation(_ id: ContinuationID) -> Continued? { continued[id] }
 
-    /// An activity is continued here.
+    /// Records a continuation on this device.
     package mutating func began(_ id: ContinuationID, _ continuation: Continued) {
         continued[id] = continuation
         order.append(id)
         if order.count > Self.maxContinuations { continued[order.removeFirst()] = nil }
     }
 
-    /// A continuation came to nothing.
+    /// Removes a failed continuation.
     package mutating func undone(_ id: ContinuationID) {
         guard continued.removeValue(forKey: id) != nil else { return }
         order.removeAll { $0 == id }
     }
 
-    /// An app has gone.
+    /// Removes the rights of an app whose session ended.
     package mutating func sessionEnded(_ session: SessionID) {
         keep { $0.session != session }
         tickets = tickets.filter { $0.value.grant.session != session }
     }
 
-    /// An activity of this device was withdrawn: its tickets are void.
+    /// Removes the tickets of a withdrawn activity.
     package mutating func activityWithdrawn(_ activity: ActivityID) {
         tickets = tickets.filter { $0.value.grant.activity != activity }
     }
 
-    /// Takes the members as they are now.
+    /// Applies the current members.
     package mutating func accountChanged(live: Set<DeviceID>) {
         keep { live.contains($0.device) }
         tickets = tickets.filter { live.contains($0.value.grant.device) }
@@ -101,9 +103,9 @@ package struct StreamRegistry: Sendable {
 
     // MARK: Tickets
 
-    /// Gives a ticket out.
+    /// Issues a ticket.
     /// - Parameter ticket: 16 random bytes.
-    /// - Returns: false when the device has too many that it does not show.
+    /// - Returns: false if the device has too many unused tickets.
     package mutating func give(_ ticket: [UInt8], for grant: Grant, now: MonotonicInstant) -> Bool {
         if tickets.count >= Self.maxTickets { tickets = tickets.filter { $0.value.end > now } }
         guard ticketCount(of: grant.device, now: now) < Self.maxTickets else { return false }
@@ -111,12 +113,13 @@ package struct StreamRegistry: Sendable {
         return true
     }
 
-    /// Tickets that a device has, and has not shown.
+    /// Returns the number of unused tickets of a device.
     package func ticketCount(of device: DeviceID, now: MonotonicInstant) -> Int {
         tickets.values.count { $0.grant.device == device && $0.end > now }
     }
 
-    /// Takes a ticket that a device shows: once, in time, and from the device that it was given to.
+    /// Redeems a ticket. It is valid once, for its lifetime, and only from the device that it was
+    /// issued to.
     package mutating func take(_ ticket: [UInt8], from device: DeviceID, now: MonotonicInstant) -> Grant? {
         guard let entry = tickets[ticket], entry.grant.device == device else { return nil }
         tickets[ticket] = nil

@@ -5,20 +5,21 @@ import LoopIO
 
 // Memory that apps share for streams with many bytes.
 extension StreamService {
-    /// Streams with shared memory, of at most 2 MiB each.
+    /// The maximum number of streams with shared memory, of at most 2 MiB each.
     static let maxShared = 64
-    /// Those of one app, so that none takes the share of the others.
+    /// The maximum for one app, so that others have room.
     static let maxSharedPerApp = 32
 
     /// `ShareMemory`.
     func shareMemory(_ call: ControlCall) throws {
-        // First of all, so that whatever comes of this call, the next one finds only its own.
+        // First, so that later calls find only their own descriptors whatever happens to this one.
         let passed = call.takePassed()
         let request = try ShareMemoryRequest(json: call.parameters)
         guard let stream = streams[request.stream], case .flowing = stream.phase else {
             throw CallError.noSuchStream(request.stream)
         }
-        // A second call must not map memory, and must not release the place of the first one when it fails.
+        // A second call must not map memory, and must not release the slot of the first one when it
+        // fails.
         guard stream.sharer == nil else { throw CallError.invalidDescriptor("the stream shares memory already") }
         let sharers = streams.values.compactMap(\.sharer)
         guard sharers.count < Self.maxShared, sharers.count(where: { $0 == call.client.group }) < Self.maxSharedPerApp
@@ -34,12 +35,13 @@ extension StreamService {
             switch outcome {
             case .shared(let received): return call.reply(ShareMemoryReply(received: Int(clamping: received)).json)
             case .positionPassed(let position): call.fail(CallError.positionPassed(position))
-            case .failed(let cause): call.fail(CallError.invalidDescriptor("the stream takes no memory: \(cause)"))
+            case .failed(let cause): call.fail(CallError.invalidDescriptor("the stream cannot share memory: \(cause)"))
             }
             self?.streams[request.stream]?.sharer = nil
         }
         call.onClosed = { [handle = stream.handle] in
-            // Whether the app knows where its bytes go now, nobody can tell.
+            // The client may or may not have switched to the memory, so the position of its bytes
+            // is unknown.
             handle.reset(.cancelled)
         }
         stream.handle.share(PassedMemory(position: UInt64(request.position), memory: memory, roomBell: bell)) {
@@ -47,19 +49,20 @@ extension StreamService {
         }
     }
 
-    /// Looks whether the descriptors are what they are to be: memory that cannot end under us, and a socket that never makes us wait.
+    /// Checks the descriptors: memory that cannot shrink while mapped, and a socket that never
+    /// blocks.
     private func check(_ passed: [PassedFile]) throws(CallError) -> (StreamMemory, HandedDescriptor) {
         guard passed.count == 2, let raw = passed[0].raw else {
-            throw .invalidDescriptor("\(passed.count) descriptors came with the call, and not memory and a socket")
+            throw .invalidDescriptor("the call has \(passed.count) descriptors instead of memory and a socket")
         }
         let memory: StreamMemory
         do throws(Errno) {
             memory = try StreamMemory(passed: raw)
         } catch {
-            throw .invalidDescriptor("the first descriptor is no memory of the form that is shared: \(error)")
+            throw .invalidDescriptor("the first descriptor is not valid shared memory: \(error)")
         }
         guard passed[1].isUnixStream, let bell = passed[1].take() else {
-            throw .invalidDescriptor("the second descriptor is no unix stream socket")
+            throw .invalidDescriptor("the second descriptor is not a unix stream socket")
         }
         return (memory, HandedDescriptor(bell, passer: passed[1].source))
     }

@@ -12,15 +12,16 @@ import HandoffTransport
 import LoopIO
 import Timing
 
-/// The streams of continuations, on either side: who may open one, where it runs, and how it ended. Lives on the daemon's
-/// loop; the bytes move on stream loops.
+/// The streams of continuations on either side: admission, execution and outcomes. Lives on the
+/// daemon's loop. The bytes move on stream loops.
 final class StreamService {
-    /// Streams with one device, and with all of them.
+    /// The maximum number of streams with one device, and with all devices.
     static let maxPerDevice = 1024
     static let most = 4096
-    /// Connections of one device that have not shown a ticket; as many as it has tickets, if these are more.
+    /// The maximum number of connections of one device that have not presented a ticket, or the
+    /// number of its tickets if that is greater.
     static let maxUnproved = 16
-    /// How long an app may take to take a stream.
+    /// The time in which an app must accept a stream.
     private static let timeoutForApp = Duration.seconds(30)
 
     let loop: EventLoop
@@ -53,10 +54,10 @@ final class StreamService {
         self.history = history
     }
 
-    /// What a device is called.
+    /// Returns the name of a device.
     func name(_ device: DeviceID) -> String { accountStore.snapshot.label(of: device) }
 
-    /// The app with an attachment.
+    /// Returns the app with an attachment.
     private func app(_ session: SessionID) -> String? { apps.registry.session(session)?.app }
 
     // MARK: - Calls of apps
@@ -84,7 +85,7 @@ final class StreamService {
 
     /// `PassFile`.
     func passFile(_ call: ControlCall) throws {
-        // First of all, so that whatever comes of this call, the next one finds only its own.
+        // First, so that later calls find only their own descriptors whatever happens to this one.
         let passed = call.takePassed()
         let request = try PassFileRequest(json: call.parameters)
         guard let stream = streams[request.stream], case .flowing = stream.phase else {
@@ -92,7 +93,7 @@ final class StreamService {
         }
         guard let file = passed.first, passed.count == 1 else {
             throw CallError.invalidDescriptor(
-                passed.isEmpty ? "no descriptor came with the call" : "more than one descriptor came with the call")
+                passed.isEmpty ? "the call has no descriptor" : "the call has more than one descriptor")
         }
         do throws(PassedFileError) {
             try file.check(for: request.direction == .send ? .reading : .writing)
@@ -105,13 +106,13 @@ final class StreamService {
         let name = name(stream.device)
         let place = ObjectIdentifier(call)
         guard places.take(place, for: stream.device) else {
-            throw CallError.fileFailed(moved: 0, "too many files are read or written for \(name)")
+            throw CallError.fileFailed(moved: 0, "too many files are being read or written for \(name)")
         }
         let relay = LoopRelay<FilePart.Event>(to: loop) { [weak self] in self?.moved($0, call, name) }
         call.onClosed = { [handle = stream.handle, weak self] in
             relay.cancel()
             self?.places.release(place)
-            // Nobody would learn how it went, and the bytes cannot be told apart any more.
+            // The outcome cannot be reported, and the position of the bytes is unknown.
             handle.reset(.cancelled)
         }
         stream.handle.pass(part) { relay.send($0) }
@@ -136,7 +137,7 @@ final class StreamService {
         }
     }
 
-    /// Answers with the stream, and makes the client's socket its end.
+    /// Replies with the stream, and attaches the client's socket to it.
     private func hand(_ id: StreamID, to call: ControlCall) {
         let upgraded = call.upgrade(["stream": .string(id.hex)])
         guard let upgraded, let handle = streams[id]?.handle else {
@@ -151,13 +152,13 @@ final class StreamService {
 
     // MARK: - Streams
 
-    /// Whether one more stream with a device is allowed.
+    /// Returns whether one more stream with a device is allowed.
     func hasRoom(for device: DeviceID) -> Bool {
         !isStopped && streams.count < Self.most && counts[device, default: 0] < Self.maxPerDevice
     }
 
-    /// A stream over a connection that is ready.
-    /// - Returns: nil when there is no thread for it.
+    /// Adds a stream over an open connection.
+    /// - Returns: nil if no thread is available.
     private func add(
         _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: OpenStream.Phase,
         opening: StreamOpening? = nil
@@ -196,7 +197,7 @@ final class StreamService {
         switch stream.phase {
         case .awaitingTicket:
             proved(stream.device)
-            log.debug("A connection for a stream showed no ticket", ["device": stream.device.short])
+            log.debug("A connection for a stream presented no ticket", ["device": stream.device.short])
             return
         case .offered, .flowing, .reopening: break
         }
@@ -219,9 +220,9 @@ final class StreamService {
         unproved[device] = count > 0 ? count : nil
     }
 
-    // MARK: - Serving others
+    // MARK: - Serving other devices
 
-    /// Gives a device a ticket for a stream of an activity.
+    /// Issues a ticket to a device for a stream of an activity.
     func grant(_ grant: StreamRegistry.Grant, name: String) -> Result<[UInt8], HandoffFailure> {
         let ticket = Randomness.bytes(StreamID.byteCount)
         guard hasRoom(for: grant.device), book.give(ticket, for: grant, now: loop.now) else {
@@ -230,13 +231,13 @@ final class StreamService {
         return .success(ticket)
     }
 
-    /// Takes a connection for a stream from a member, which has to show a ticket.
+    /// Accepts a connection for a stream from a member, which must present a ticket.
     func accept(_ connection: PeerConnection, from device: DeviceID) {
-        // Who was given many tickets may show them all at once.
+        // A device with many tickets may present all of them together.
         let count = unproved[device, default: 0]
         guard hasRoom(for: device),
             count < Self.maxUnproved || count < book.ticketCount(of: device, now: loop.now)
-        else { return connection.close("the device has enough streams") }
+        else { return connection.close("the device has too many streams") }
         guard let channel = connection.detach(),
             add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
         else { return }
@@ -263,7 +264,7 @@ final class StreamService {
         stream.handle.reset(.refused)
     }
 
-    // MARK: - Asking others
+    // MARK: - Opening streams
 
     private func begin(_ id: ContinuationID, _ resource: StreamResource?, _ call: ControlCall) throws {
         guard let continued = book.continuation(id) else { throw CallError.streamFailed(.notContinued) }
@@ -290,9 +291,9 @@ final class StreamService {
         }
     }
 
-    /// A connection for a stream that was asked for here is ready: shows the ticket, and hands the stream to the app. Whether
-    /// the other device takes it shows in what becomes of it.
-    /// - Returns: false when there is no thread for it.
+    /// Handles an open connection for a stream requested here: presents the ticket, and attaches
+    /// the app. Whether the other device accepts the stream is known only later.
+    /// - Returns: false if no thread is available.
     func show(_ ticket: [UInt8], over channel: StreamChannel, for opening: StreamOpening) -> Bool {
         let id = add(
             channel, device: opening.device, greeting: .show(ticket: ticket), phase: .flowing, opening: opening)
@@ -303,8 +304,9 @@ final class StreamService {
         return true
     }
 
-    /// The other device has not taken a stream, and the app has noticed nothing: perhaps the account was changed meanwhile,
-    /// after which no connection is taken that came by the former key. Another one is made, with another ticket.
+    /// Handles a stream that the other device did not accept before the app noticed anything. The
+    /// account may have changed meanwhile, after which connections under the previous key are not
+    /// accepted. Another connection is opened, with another ticket.
     private func untaken(_ id: StreamID, _ socket: HandedDescriptor, _ cause: String) {
         guard let opening = streams[id]?.opening else { return }
         streams[id]?.phase = .reopening
@@ -312,8 +314,8 @@ final class StreamService {
         run(opening)
     }
 
-    /// A connection for a stream that was not taken is ready.
-    /// - Returns: false when there is no thread for it.
+    /// Continues a stream that was not accepted over another connection.
+    /// - Returns: false if no thread is available.
     func show(
         _ ticket: [UInt8], over channel: StreamChannel, again id: StreamID, _ socket: HandedDescriptor
     ) -> Bool {
@@ -328,30 +330,32 @@ final class StreamService {
         return true
     }
 
-    /// No other connection came about.
+    /// Ends a stream for which no other connection could be opened.
     func notReopened(_ id: StreamID, _ failure: HandoffFailure) {
         ended(id, StreamReport(end: .gone(failure.message), sent: 0, received: 0))
     }
 
     // MARK: - Changes
 
-    /// An activity is continued here from now on.
+    /// Records that an activity is continued here.
     func began(_ id: ContinuationID, _ continued: StreamRegistry.Continued) {
         book.began(id, continued)
     }
 
-    /// A continuation came to nothing.
+    /// Removes a failed continuation.
     func undone(_ id: ContinuationID) {
         book.undone(id)
     }
 
-    /// An activity of this device was withdrawn: ends the streams that other devices have opened to it, and voids their tickets.
+    /// Handles the withdrawal of a local activity. The streams that other devices have opened to it
+    /// end, and their tickets become invalid.
     func activityWithdrawn(_ activity: ActivityID) {
         book.activityWithdrawn(activity)
         for stream in streams.values where stream.activity == activity { stream.handle.reset(.cancelled) }
     }
 
-    /// An app has gone: it opens no more streams, and takes none; those that are open end with their own connections.
+    /// Handles the end of an app's session. The app can no longer open or accept streams. Its open
+    /// streams end with their own connections.
     func sessionEnded(_ session: SessionID) {
         book.sessionEnded(session)
         for stream in streams.values {
@@ -359,7 +363,7 @@ final class StreamService {
         }
     }
 
-    /// Takes the members as they are now: streams with any other device end at once.
+    /// Applies the current members. Streams with any other device end immediately.
     func accountChanged(live: Set<DeviceID>) {
         book.accountChanged(live: live)
         for stream in streams.values where !live.contains(stream.device) { stream.handle.reset(.notMember) }
@@ -368,7 +372,6 @@ final class StreamService {
         }
     }
 
-    /// Ends all streams.
     func stop() {
         isStopped = true
         for opening in openings.all(where: { _ in true }) {

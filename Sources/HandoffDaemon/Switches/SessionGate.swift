@@ -3,65 +3,67 @@ package import HandoffDesktop
 import LoopIO
 package import Timing
 
-/// Whether the user's sessions let anything be advertised. Plain values with time as a parameter.
+/// Determines whether the user's sessions allow advertising. Plain values with time as a parameter.
 ///
-/// A screen that is locked, or that nobody uses, stands for a user who is away: after a while nothing is advertised.
-/// Where no desktop runs, nobody can be away from it. Diagram: `docs/state-machines/session-gate.md`.
+/// A locked or idle screen means that the user is away. After a while nothing is advertised.
+/// Without a desktop, sessions restrict nothing. Diagram: `docs/state-machines/session-gate.md`.
 package struct SessionGate: Sendable {
-    /// Why nothing is advertised.
+    /// The reason why nothing is advertised.
     package enum Reason: Sendable, Equatable {
-        /// Nobody has said yet whether the screen is locked.
+        /// It is not known yet whether the screen is locked.
         case unknown
-        /// The screen was locked when the daemon started, and was not unlocked since.
+        /// The screen was locked when the daemon started, and has not been unlocked since.
         case notYetUnlocked
         /// All screens are locked.
         case locked
-        /// Nobody uses any of them.
+        /// All screens are idle or locked.
         case idle
     }
 
     private enum State: Equatable {
-        /// The state while nobody has said yet what sessions there are, or that nobody follows them.
+        /// Neither the sessions nor their absence have been reported yet.
         case unknown
-        /// The state while the user is there, or no desktop runs.
+        /// The user is present, or no desktop runs.
         case open
-        /// The state while the user is away, and not long enough.
+        /// The user is away, but not long enough.
         case closing(Reason, at: MonotonicInstant?)
-        /// The state while nothing is advertised.
+        /// Nothing is advertised.
         case closed(Reason)
     }
 
-    /// What all sessions together say.
+    /// The combined state of all sessions.
     private enum Presence {
         case present
         case locked
-        /// Nobody uses them, for so many seconds.
+        /// No screen has been in use for this many seconds.
         case idle(seconds: UInt64)
     }
 
     private var delays: SessionDelays
     private var state = State.unknown
-    /// Whether all screens were locked when they were last looked at.
+    /// Whether all screens were locked at the last report.
     package private(set) var isLocked = false
-    /// Whether nobody looks at the screen, or others might: then what other devices do stays off it. So it is while nobody has
-    /// said what sessions there are, while all screens are locked, and while nobody is logged in at all.
+    /// Whether the activity of other devices stays off the screen, because the user is away or
+    /// others might see it: before the first report, while all screens are locked, and while the
+    /// user has no session.
     package var isQuiet: Bool {
         if case .unknown = state { return true }
         return isLocked || isDeserted
     }
     /// Whether it is known that the user has no session.
     private var isDeserted: Bool { sessions.map { !$0.contains(where: \.isOfPerson) } ?? false }
-    /// When a lock ended last: who unlocks is there, whatever the desktop still says of idleness.
+    /// The time of the last unlock. From then the user is present, even if the desktop still
+    /// reports idleness.
     private var unlocked: MonotonicInstant?
-    /// What was said last, to be judged again under other delays.
+    /// The last report, for evaluation under other delays.
     private var sessions: [LoginSession]?
 
-    /// A gate that is closed until it is told of sessions.
+    /// A gate that is closed until the first report.
     package init(delays: SessionDelays) {
         self.delays = delays
     }
 
-    /// Why nothing is advertised; nil while it is.
+    /// The reason why nothing is advertised; nil while advertising is allowed.
     package var reason: Reason? {
         switch state {
         case .unknown: .unknown
@@ -70,13 +72,13 @@ package struct SessionGate: Sendable {
         }
     }
 
-    /// When `deadlinePassed` is to be called.
+    /// The time at which `deadlinePassed` must be called.
     package var deadline: MonotonicInstant? {
         if case .closing(_, let deadline) = state { deadline } else { nil }
     }
 
-    /// Takes the sessions as they are. When nobody can say, what was known stays: before the first answer the screen may be
-    /// locked, unless there is nobody who could ever say so.
+    /// Applies a report. If the state cannot be determined, the last one remains in force. Before
+    /// the first report the screen may be locked, unless no source of reports exists.
     package mutating func take(_ report: LoginReport, unixSeconds: UInt64, now: MonotonicInstant) {
         switch report {
         case .sessions(let sessions): take(sessions, unixSeconds: unixSeconds, now: now)
@@ -99,19 +101,20 @@ package struct SessionGate: Sendable {
         deadlinePassed(now: now)
     }
 
-    /// The moment of `deadline` has come.
+    /// Handles the time of `deadline`.
     package mutating func deadlinePassed(now: MonotonicInstant) {
         guard case .closing(let reason, let deadline?) = state, now >= deadline else { return }
         state = .closed(reason)
     }
 
-    /// Takes other delays, from now on.
+    /// Applies other delays from now on.
     package mutating func take(_ delays: SessionDelays, unixSeconds: UInt64, now: MonotonicInstant) {
         guard delays != self.delays else { return }
         self.delays = delays
         guard case .closed(.notYetUnlocked) = state else {
             if case .unknown = state { return }
-            // Whoever is away is so from now on: the moment at which the lock began is not kept.
+            // The absence of the user counts from now, because the start of the lock is not
+            // recorded.
             state = .open
             if let sessions { take(sessions, unixSeconds: unixSeconds, now: now) }
             return
@@ -148,7 +151,7 @@ package struct SessionGate: Sendable {
         guard !graphical.isEmpty else { return .present }
         if graphical.allSatisfy(\.isLocked) { return .locked }
         guard graphical.allSatisfy({ $0.isLocked || $0.isIdle }) else { return .present }
-        // The one that was used last counts.
+        // The session that was used last counts.
         let latest = graphical.filter(\.isIdle).map(\.idleSince).max() ?? 0
         return .idle(seconds: latest == 0 || latest > unixSeconds ? 0 : unixSeconds - latest)
     }

@@ -6,14 +6,15 @@ import HandoffLog
 package import LoopIO
 import Timing
 
-/// Follows the user's sessions, and says what they keep from being advertised. Lives on the daemon's loop.
+/// Tracks the user's sessions, and reports whether they restrict advertising. Lives on the daemon's
+/// loop.
 final class SessionWatch {
     private let loop: EventLoop
     private let log: Logger
     private let wallClock: any WallClock
-    /// What the session keeps from being advertised.
+    /// Receives the restriction by the session.
     private let switches: SwitchController
-    /// What other devices do stays off the screen while the user is not to be disturbed.
+    /// Keeps the activity of other devices off the screen while the gate is quiet.
     private let notifications: NotificationService
     private var gate: SessionGate
     private var timer: LoopTimer?
@@ -31,32 +32,33 @@ final class SessionWatch {
         gate = SessionGate(delays: delays)
     }
 
-    /// Begins to follow; without a way to, no session keeps anything from being advertised.
+    /// Starts tracking. Without a source of sessions, they restrict nothing.
     func start(_ follow: SessionFollowing?) {
         guard let follow else { return take(LoginReport.absent) }
-        // Before anything is known nothing is advertised: the screen may be locked.
+        // Until the first report nothing is advertised, because the screen may be locked.
         switches.take(sessionHold: hold)
         following = follow(loop) { [weak self] in self?.take($0) }
     }
 
-    /// Ends it.
+    /// Stops tracking.
     func stop() {
         following = nil
         timer = nil
     }
 
-    /// Why nothing is advertised, as a sentence in lower case; nil while it is.
+    /// The reason why nothing is advertised, as a sentence in lower case; nil while advertising is
+    /// allowed.
     var hold: String? {
         switch gate.reason {
         case nil: nil
-        case .unknown: "nothing is advertised before it is known whether the screen is locked"
+        case .unknown: "it is not known yet whether the screen is locked"
         case .notYetUnlocked: "the screen has not been unlocked since the start"
         case .locked: "the screen is locked"
-        case .idle: "nobody uses the screen"
+        case .idle: "the screen is not in use"
         }
     }
 
-    /// Takes other delays.
+    /// Applies other delays.
     func take(_ delays: SessionDelays) {
         change { $0.take(delays, unixSeconds: wallClock.unixSeconds, now: loop.now) }
     }
@@ -87,5 +89,5 @@ final class SessionWatch {
     }
 }
 
-/// How sessions are followed: on a loop, telling each change; what is returned ends it when it is let go.
+/// Starts tracking sessions on a loop, and reports each change. Releasing the result ends it.
 package typealias SessionFollowing = (EventLoop, @escaping (LoginReport) -> Void) -> AnyObject

@@ -6,8 +6,9 @@ import HandoffState
 import LoopIO
 import Timing
 
-/// What may be advertised and received now: the user's switches, below the configuration, the administrator's policy and
-/// the session. Lives on the daemon's loop.
+/// Determines what may be advertised and received: the user's switches, within the limits of the
+/// configuration, the administrator's policy, the session and the network. Lives on the daemon's
+/// loop.
 final class SwitchController {
     private let loop: EventLoop
     private let worker: Worker
@@ -15,18 +16,18 @@ final class SwitchController {
     private let folder: StateFolder
     private let accountStore: AccountStore
     private let wallClock: any WallClock
-    /// Weak: what is being stored may outlive the core.
+    /// Weak because a pending write can outlive the core.
     private weak var core: DaemonCore?
-    /// What holds now, and is stored.
+    /// The stored switches, which are in force.
     private(set) var switches: Switches
-    /// What will hold once all that was asked for is stored.
+    /// The switches in force once all requested changes are stored.
     private var wanted: Switches
     private(set) var policy: Policy
-    /// Whether `handoffd.conf` says that nothing is advertised.
+    /// Whether `handoffd.conf` turns advertising off.
     private var isConfiguredOff: Bool
-    /// Why the session lets nothing be advertised; nil while it does.
+    /// The reason why the session forbids advertising; nil if it does not.
     private var sessionHold: String?
-    /// Why the network lets nothing pass; nil while it does.
+    /// The reason why the network forbids both directions; nil if it does not.
     private var networkHold: String?
     private var timer: LoopTimer?
 
@@ -46,37 +47,37 @@ final class SwitchController {
         wallClock = core.wallClock
     }
 
-    // MARK: - What is allowed
+    // MARK: - Permissions
 
-    /// Whether anything may be advertised at all, or taken over.
+    /// Returns whether anything may be advertised or received.
     func allows(_ direction: SwitchDirection) -> Bool {
         !switches.isOff(direction) && policy.forbids(direction) == nil && networkHold == nil
             && !(direction == .advertise && (isConfiguredOff || sessionHold != nil))
     }
 
-    /// Whether a direction is on for a device.
+    /// Returns whether a direction is allowed for a device.
     func allows(_ direction: SwitchDirection, with device: DeviceID) -> Bool {
         allows(direction) && !switches.isOff(direction, for: device) && policy.forbids(device) == nil
     }
 
-    /// Whether an activity may pass to a device, or from one.
+    /// Returns whether an activity may be sent to a device, or received from it.
     func allows(_ direction: SwitchDirection, of type: ActivityType, with device: DeviceID) -> Bool {
         allows(direction, with: device) && policy.forbids(type) == nil
     }
 
-    /// The devices that are told of no activity while the others are.
+    /// The devices that receive no offers while others do.
     var unadvertised: Set<DeviceID> {
         switches.devices(without: .advertise).union(policy.forbiddenDevices)
     }
 
     // MARK: - Showing
 
-    /// What is on, and why not.
+    /// The state of both directions, with the reasons.
     var shown: ControlSwitches {
         ControlSwitches(advertising: allows(.advertise), receiving: allows(.receive), holds: holds)
     }
 
-    /// Why something from a device cannot be continued here; nil when it can.
+    /// Returns the restriction of an activity from a device; nil if it is allowed.
     func hold(_ direction: SwitchDirection, of type: ActivityType, with device: DeviceID) -> ControlRestriction? {
         if let hold = holds.first(where: { $0.direction == direction && ($0.device ?? device) == device }) {
             return hold
@@ -88,13 +89,14 @@ final class SwitchController {
         }
     }
 
-    /// Why an activity of this device is offered to no device, or not to the only one that it is for; nil when it may be.
+    /// Returns the reason why a local activity may not be offered, to any device or to its only
+    /// recipient; nil if it may be.
     func advertisingRestriction(of type: ActivityType, to recipient: DeviceID?) -> String? {
         if let place = policy.forbids(type) { return "its type is forbidden by \(place)" }
         return holds.first { $0.direction == .advertise && ($0.device == nil || $0.device == recipient) }?.message
     }
 
-    /// All reasons, the strongest first.
+    /// All restrictions, the strongest first.
     private var holds: [ControlRestriction] {
         let directions = SwitchDirection.allCases
         var holds = directions.compactMap { direction in
@@ -142,16 +144,16 @@ final class SwitchController {
 
     // MARK: - Changing
 
-    /// Begins to count time.
+    /// Starts the timer of temporary switches.
     func start() {
         review()
     }
 
-    /// Switches on or off, once that is stored.
+    /// Applies a request once it is stored.
     ///
     /// - Parameters:
-    ///   - live: the members; of others nothing is kept.
-    ///   - completion: gets what holds from then on, or an error when nothing was changed.
+    /// - live: the members. The switches of other devices are dropped.
+    /// - completion: receives the state in force from then on, or an error if nothing was changed.
     func set(
         _ request: SetSwitchesRequest, device: DeviceID?, live: Set<DeviceID>,
         completion: @escaping (Result<ControlSwitches, any Error>) -> Void
@@ -176,14 +178,14 @@ final class SwitchController {
                     "Switched", ["advertise": Self.word(allows(.advertise)), "receive": Self.word(allows(.receive))])
                 completion(.success(shown))
             case .failure(let error):
-                // What was asked for after this is built on it, and may yet be stored.
+                // Later requests contain this one, and can still be stored.
                 if wanted == next { wanted = switches }
                 completion(.failure(error))
             }
         }
     }
 
-    /// Takes a policy and a configuration that were read again.
+    /// Applies a reloaded policy and configuration.
     func take(_ policy: Policy, isConfiguredOff: Bool) {
         guard policy != self.policy || isConfiguredOff != self.isConfiguredOff else { return }
         self.policy = policy
@@ -191,21 +193,21 @@ final class SwitchController {
         core?.switchesChanged()
     }
 
-    /// Takes why the session lets nothing be advertised; nil when it does.
+    /// Applies the reason why the session forbids advertising; nil if it does not.
     func take(sessionHold: String?) {
         guard sessionHold != self.sessionHold else { return }
         self.sessionHold = sessionHold
         core?.switchesChanged()
     }
 
-    /// Takes why the network lets nothing pass; nil when it does.
+    /// Applies the reason why the network forbids both directions; nil if it does not.
     func take(networkHold: String?) {
         guard networkHold != self.networkHold else { return }
         self.networkHold = networkHold
         core?.switchesChanged()
     }
 
-    /// Why nothing passes in this network; nil where it does.
+    /// The restriction by the network; nil if there is none.
     var networkRestriction: ControlRestriction? {
         networkHold.map { ControlRestriction(direction: .advertise, author: .network, message: $0) }
     }
@@ -223,7 +225,7 @@ final class SwitchController {
         core?.switchesChanged()
     }
 
-    /// Switches on what is over, and waits for what ends next.
+    /// Ends expired switches, and waits for the next end.
     private func review() {
         let moment = self.moment
         let wasOver = switches.review(at: moment)
@@ -232,7 +234,7 @@ final class SwitchController {
             let next = switches
             worker.run({ [folder] in try folder.store(switches: next) }, on: loop) { [weak self] result in
                 guard case .failure(let error) = result else { return }
-                // It is over all the same: what is stored says until when.
+                // The end takes effect even so, because the stored switches contain their end.
                 self?.log.error("Cannot store the switches", ["error": "\(error)"])
             }
             log.notice(

@@ -2,12 +2,12 @@ import HandoffCrypto
 import HandoffDaemon
 import Testing
 
-/// What begins the stream of an account file, however it is cut into pieces.
+/// The parsing of the stream of an account file, for any sizes of the pieces.
 @Suite struct AccountFileIntakeTests {
     private let bytes: [UInt8] = [0, 0, 0, 3, 0x61, 0x62, 0x63, 9, 8]
 
     @Test(arguments: 0...9, 0...9)
-    func `pieces of any size`(_ first: Int, _ second: Int) throws {
+    func `the passphrase and the file arrive in pieces of any size`(_ first: Int, _ second: Int) throws {
         let cuts = [0, min(first, second), max(first, second), bytes.count]
         let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         for (start, end) in zip(cuts, cuts.dropFirst()) { try intake.take(Array(bytes[start..<end]).span) }
@@ -16,7 +16,7 @@ import Testing
         #expect(intake.takeFile().exposedCopy() == [9, 8])
     }
 
-    @Test func `the passphrase is there with its last byte`() throws {
+    @Test func `the passphrase is complete with its last byte`() throws {
         let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         for index in 0..<7 {
             #expect(!intake.hasPassphrase)
@@ -25,7 +25,7 @@ import Testing
         #expect(intake.hasPassphrase)
     }
 
-    @Test func `a length of zero is no passphrase`() throws {
+    @Test func `a length of zero means no passphrase`() throws {
         let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 0)
         try intake.take(([0, 0, 0, 0] as [UInt8]).span)
         #expect(intake.hasPassphrase)
@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test(arguments: [[0, 0, 0, 4], [0xFF, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 0]] as [[UInt8]])
-    func `a length above the limit is refused before a byte comes`(_ length: [UInt8]) {
+    func `a length above the limit is refused before any further byte arrives`(_ length: [UInt8]) {
         let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         #expect(throws: AccountFileIntake.Fault.passphraseTooLong) { try intake.take(length.span) }
     }
 
-    @Test func `more than the file may have is refused`() throws {
+    @Test func `a file above the maximum size is refused`() throws {
         let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         try intake.take(bytes.span)
         #expect(throws: AccountFileIntake.Fault.tooLong) { try intake.take(([7] as [UInt8]).span) }

@@ -24,7 +24,7 @@ struct ActivityStoreTests {
         return store
     }
 
-    @Test func `an activity that saves when it is continued receives a request then, and never before`() throws {
+    @Test func `an activity that saves on continuation receives a save request only then`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         try store.publish(
             try content(), id: first, session: "a", group: .process(1), needsSave: true, answersSaves: true,
@@ -33,7 +33,7 @@ struct ActivityStoreTests {
         #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
         #expect(store.advance(now: start.advanced(by: .seconds(60)), wallClock: 0) == [])
         #expect(store.requestSave(of: first, now: start) == [.askToSave(first)])
-        // Changes after the answer wait for the next continuation, too.
+        // Changes after the answer wait for the next continuation too.
         _ = try store.update(
             first, session: "a", content: content(), needsSave: true, answersSave: true, now: start)
         #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
@@ -51,8 +51,7 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).map(\.id) == [first])
     }
 
-    @Test func `activities that are sent to a device are offered beside each other and beside the current one`() throws
-    {
+    @Test func `activities that are sent to a device are offered in addition to the current one`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         let recipient = DeviceID(checked: Array(repeating: 9, count: 16))
         let ids = (1...34).map { ActivityID(checked: Array(repeating: UInt8($0), count: 16)) }
@@ -62,13 +61,13 @@ struct ActivityStoreTests {
                 recipient: number < 32 ? recipient : nil)
             _ = try store.becomeCurrent(id, session: "a", offer: id, now: start)
         }
-        // Of the last two, which are for all, one took the place of the other.
+        // Of the last two, which are for all devices, the second replaced the first.
         #expect(Set(store.offers(now: start).map(\.id)) == Set(ids.prefix(32) + [ids[33]]))
         #expect(try store.resign(ids[0], session: "a") == [.offersChanged])
         #expect(store.offers(now: start).count == 32)
     }
 
-    @Test func `the user ends an activity, whoever owns it`() throws {
+    @Test func `the user can end an activity of any owner`() throws {
         var store = try store(needsSave: false)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(store.all.map(\.id) == [first])
@@ -97,13 +96,13 @@ struct ActivityStoreTests {
         #expect(throws: ActivityStore.Refusal.tooMuchOfApp) { try publish(2, "b", greedy, 2) }
         #expect(throws: ActivityStore.Refusal.tooMuchOfApp) { try update(1, "a", share + 1) }
         try publish(3, "c", modest, share)
-        // What shrinks is never refused, and leaves room.
+        // Shrinking is never refused, and leaves room.
         try update(1, "a", share - 2)
         try publish(2, "b", greedy, 2)
         #expect(ActivityStore.maxBytes == 4 * share)
     }
 
-    @Test func `payloads together have a limit, and give back what they took`() throws {
+    @Test func `all payloads together have a limit, and release their share`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         let share = ActivityStore.maxBytesPerApp
         func publish(_ number: Int32, _ bytes: Int) throws {
@@ -130,13 +129,13 @@ struct ActivityStoreTests {
         try publish(0, .process(2))
     }
 
-    @Test func `becoming current again asks for no second save`() throws {
+    @Test func `an activity that becomes current again requests no second save`() throws {
         var store = try store()
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(try store.becomeCurrent(first, session: "a", offer: second, now: start) == [])
     }
 
-    @Test func `an activity without news is not asked`() throws {
+    @Test func `an activity without changes requests no save`() throws {
         var store = try store(needsSave: false)
         #expect(try store.becomeCurrent(first, session: "a", offer: first, now: start) == [.offersChanged])
     }
@@ -163,7 +162,7 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).map(\.id) == ids.reversed())
     }
 
-    @Test func `the most recent of several apps comes first`() throws {
+    @Test func `of several apps, the most recent offer is first`() throws {
         var store = try store()
         try store.publish(
             try content(), id: second, session: "b", group: .process(1), needsSave: false, answersSaves: true)
@@ -174,7 +173,7 @@ struct ActivityStoreTests {
         #expect(store.offers(now: later).map(\.age) == [0, 5])
     }
 
-    @Test func `a resigned activity is void under its former id`() throws {
+    @Test func `a resigned activity is unknown under its previous id`() throws {
         var store = try store()
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(try store.resign(first, session: "a") == [.offersChanged])
@@ -183,7 +182,7 @@ struct ActivityStoreTests {
         #expect(store.offered(second)?.id == first)
     }
 
-    @Test func `another session can do nothing with it`() throws {
+    @Test func `another session cannot change an activity`() throws {
         var store = try store()
         #expect(throws: ActivityStore.Refusal.unknown(first)) {
             _ = try store.becomeCurrent(first, session: "b", offer: first, now: start)
@@ -198,7 +197,7 @@ struct ActivityStoreTests {
         #expect(store.count == 0)
     }
 
-    @Test func `news of the payload alone is no news to other devices, a new title is`() throws {
+    @Test func `a change of the payload alone is not announced, a new title is`() throws {
         var store = try store()
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         let samePage = try store.update(
@@ -219,7 +218,7 @@ struct ActivityStoreTests {
         #expect(store.advance(now: start.advanced(by: .seconds(15)), wallClock: 0) == [.askToSave(first)])
     }
 
-    @Test func `while power is saved, it is asked seldom, and at once for who continues`() throws {
+    @Test func `while power is saved, saves are rarely requested, but immediately for a continuation`() throws {
         var store = try store()
         store.savesPower = true
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
@@ -230,13 +229,13 @@ struct ActivityStoreTests {
         #expect(store.requestSave(of: first, now: start.advanced(by: .seconds(15))) == [.askToSave(first)])
     }
 
-    @Test func `with nothing to save there is nothing to wait for`() throws {
+    @Test func `without unsaved changes there is no deadline`() throws {
         var store = try store(needsSave: false)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
     }
 
-    @Test func `an owner that did not answer is asked again at the next occasion`() throws {
+    @Test func `an owner that did not answer is asked again on the next occasion`() throws {
         var store = try store()
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         store.saveTimedOut(first, now: start)
@@ -244,7 +243,7 @@ struct ActivityStoreTests {
         #expect(store.requestSave(of: first, now: start) == [], "one request at a time")
     }
 
-    @Test func `an expired activity is withdrawn, and its owner told`() throws {
+    @Test func `an expired activity is withdrawn, and its owner is notified`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         var expiring = try content()
         expiring.expiration = 100
@@ -257,7 +256,7 @@ struct ActivityStoreTests {
     }
 
     @Test(arguments: [Double.infinity, -Double.infinity, Double.nan, 1e308, -1e308])
-    func `no expiration date can stop the daemon`(date: Double) throws {
+    func `no expiration date traps`(date: Double) throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         var odd = try content()
         odd.expiration = date
@@ -276,7 +275,7 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).isEmpty)
     }
 
-    @Test func `of too many activities the one that was left alone for longest goes`() throws {
+    @Test func `at the limit, the activity with the oldest last use is replaced`() throws {
         var store = try store()
         func id(_ number: Int) -> ActivityID { ActivityID(checked: Array(repeating: UInt8(number), count: 16)) }
         func publish(_ number: Int, bytes: Int = 0) throws -> [ActivityStore.Effect] {
@@ -287,19 +286,19 @@ struct ActivityStoreTests {
         try store.publish(
             try content(), id: id(200), session: "b", group: .process(1), needsSave: false, answersSaves: true)
         for number in 2...ActivityStore.maxPerSession { #expect(try publish(number) == []) }
-        // The first one is current, and the second was so after the third came.
+        // The first one is current. The second was current after the third was published.
         _ = try store.becomeCurrent(id(2), session: "a", offer: id(102), now: start)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(try publish(65) == [.withdrawn(id(3), session: "a")])
         #expect(try publish(66) == [.withdrawn(id(4), session: "a")])
-        // Nothing goes for what is refused.
+        // A refused activity replaces none.
         #expect(throws: ActivityStore.Refusal.tooMuchOfApp) { try publish(67, bytes: ActivityStore.maxBytesPerApp + 1) }
         #expect(store.activity(id(5)) != nil && store.activity(first)?.offer != nil && store.activity(id(2)) != nil)
         #expect(store.activities(of: "a").count == ActivityStore.maxPerSession)
         #expect(store.activity(id(200)) != nil)
     }
 
-    @Test func `an activity without a date ends when nothing is said of it for too long`() throws {
+    @Test func `an activity without a date ends after too long without an update`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15), lifetime: .seconds(60))
         for (id, date) in [(first, nil), (second, 1e9)] as [(ActivityID, Double?)] {
             var content = try content()

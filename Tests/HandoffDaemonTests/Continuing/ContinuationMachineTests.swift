@@ -3,7 +3,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// Every state of a continuation against every event, with the exact actions.
+/// Every event in every state of a continuation, with the exact actions.
 struct ContinuationMachineTests {
     private typealias Action = ContinuationMachine.Action
 
@@ -72,7 +72,7 @@ struct ContinuationMachineTests {
         }
     }
 
-    @Test func `before it began, only begin does something`() {
+    @Test func `before the start, only begin has an effect`() {
         for recipient in [ContinuationMachine.Recipient.caller, .handler] {
             Self.check(recipient, after: [], [.begin: [.fetch, .tellWillContinue]])
         }
@@ -80,7 +80,7 @@ struct ContinuationMachineTests {
         Self.check(.page, after: [], [.begin: [.fetch]])
     }
 
-    @Test func `while fetching for the caller, every end is answered once`() {
+    @Test func `while fetching for the caller, every outcome is reported once`() {
         Self.check(
             .caller, after: [.begin],
             [
@@ -91,7 +91,7 @@ struct ContinuationMachineTests {
             ])
     }
 
-    @Test func `while fetching for a handler, a failure is told to handler and caller`() {
+    @Test func `while fetching for a handler, a failure is reported to handler and caller`() {
         Self.check(
             .handler, after: [.begin],
             [
@@ -103,7 +103,7 @@ struct ContinuationMachineTests {
             ])
     }
 
-    @Test func `once delivered, didFail never follows`() {
+    @Test func `after deliver, didFail never follows`() {
         Self.check(
             .handler, after: [.begin, .content],
             [
@@ -114,7 +114,7 @@ struct ContinuationMachineTests {
             ])
     }
 
-    @Test func `while an app starts, nobody is told of the payload, and either may come first`() {
+    @Test func `while an app starts, it receives nothing, and app and payload may arrive in either order`() {
         Self.check(
             .started, after: [.begin],
             [
@@ -145,7 +145,7 @@ struct ContinuationMachineTests {
             ])
     }
 
-    @Test func `a page decides once it is known`() {
+    @Test func `a page is the basis of the choice once it is known`() {
         Self.check(
             .page, after: [.begin, .content],
             [
@@ -162,7 +162,7 @@ struct ContinuationMachineTests {
         Self.check(.page, after: [.begin, .content, .choseBrowser, .callerGone], [.pageOpened: [.tellOrigin]])
     }
 
-    @Test func `where the app does not take it over, the page is opened, unless nobody waits any more`() {
+    @Test func `if the app refuses, the page is opened, unless the caller has disconnected`() {
         Self.check(
             .handler, after: [.begin, .content], content: Self.page,
             [
@@ -173,13 +173,13 @@ struct ContinuationMachineTests {
             .handler, after: [.begin, .content, .callerGone], content: Self.page, [.accepted: [.tellOrigin]])
     }
 
-    @Test func `a handler that takes over after the caller left still makes the origin know`() {
+    @Test func `a handler that accepts after the caller disconnected still notifies the origin`() {
         Self.check(
             .handler, after: [.begin, .content, .callerGone],
             [.accepted: [.tellOrigin]])
     }
 
-    @Test func `after the end nothing happens any more`() {
+    @Test func `after the outcome, no event has an effect`() {
         let histories: [[Event]] = [
             [.begin, .fetchFailed], [.begin, .content, .accepted], [.begin, .content, .refused], [.begin, .deadline],
             [.begin, .callerGone], [.begin, .handlerGone],
@@ -187,7 +187,7 @@ struct ContinuationMachineTests {
         for history in histories { Self.check(.handler, after: history, [:]) }
     }
 
-    @Test func `in any order of events, at most one outcome for handler and caller`() {
+    @Test func `in any order of events, handler and caller receive at most one outcome`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             let recipient =

@@ -7,7 +7,7 @@ import Testing
     private final class Call {}
 
     @Test
-    func `one device cannot have all places, and gets one back for each file that ends`() {
+    func `one device cannot use all slots, and regains one for each file that ends`() {
         let calls = (0..<40).map { _ in Call() }
         let ids = calls.map { ObjectIdentifier($0) }
         let one = DeviceID(checked: [UInt8](repeating: 1, count: DeviceID.byteCount))
@@ -17,7 +17,7 @@ import Testing
         #expect(taken == [Bool](repeating: true, count: 32) + [false])
         let isFree = places.take(ids[33], for: other)
         #expect(isFree)
-        // Twice, as when a call ends and its client goes then.
+        // Twice, as if a call ends and its client disconnects afterwards.
         places.release(ids[0])
         places.release(ids[0])
         taken = [places.take(ids[32], for: one), places.take(ids[34], for: one)]

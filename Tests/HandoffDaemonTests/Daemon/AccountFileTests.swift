@@ -6,7 +6,7 @@ import Testing
 
 /// Account files on the control sockets of whole daemons.
 @Suite struct AccountFileTests {
-    @Test func `a file with a passphrase admits who knows it`() throws {
+    @Test func `a file with a passphrase admits a device that knows it`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -23,7 +23,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func `the file by which a device has joined changes nothing there`() throws {
+    @Test func `the file by which a device has joined changes nothing on that device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -37,7 +37,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func `a file of another account says in which one the device is`() throws {
+    @Test func `for a file of another account, the error names the current account`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -47,7 +47,7 @@ import Testing
         #expect(answer["error"]?.string == ControlErrorName.accountExists.rawValue)
     }
 
-    @Test func `a file in the clear is not the one that a passphrase was given for`() throws {
+    @Test func `an unencrypted file is refused if a passphrase is given`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -65,7 +65,7 @@ import Testing
             ([0, 0, 4, 1], .wrongPassphrase),
             ([0xFF, 0xFF, 0xFF, 0xFF, 1], .wrongPassphrase),
         ] as [([UInt8], ControlErrorName)])
-    func `what is no import is refused`(_ bytes: [UInt8], _ error: ControlErrorName) throws {
+    func `invalid input of an import is refused`(_ bytes: [UInt8], _ error: ControlErrorName) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [[0, 0, 4, 1], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1]] as [[UInt8]])
-    func `what asks for no export gets no file and makes no ticket`(_ bytes: [UInt8]) throws {
+    func `invalid input of an export gets no file and creates no ticket`(_ bytes: [UInt8]) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -91,7 +91,7 @@ import Testing
         defer { fleet.end() }
         let desk = try fleet.device("desk")
         _ = try desk.call(.createAccount)
-        // More than may be open at a time: each has to make room for the next.
+        // More than may be open at a time: each must make room for the next.
         for _ in 0..<6 {
             let call = try desk.open(ControlMethod.exportAccount.rawValue, upgrade: true)
             _ = try call.result()
@@ -103,7 +103,7 @@ import Testing
         #expect(try desk.status().epoch == 1)
     }
 
-    @Test func `the ticket of a file that nobody took is closed at once`() throws {
+    @Test func `the ticket of a file that was not received is closed immediately`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -112,13 +112,13 @@ import Testing
         _ = try call.result()
         call.stream.write(TestDevice.passphraseBytes("open sesame"))
         call.stream.close()
-        try fleet.poll("the ticket was made and closed") {
+        try fleet.poll("the ticket was created and closed") {
             try desk.status().tickets.isEmpty
                 && desk.log.contains { $0.contains("An exported account file was revoked") }
         }
     }
 
-    @Test func `a client may end its side before it gets the file`() throws {
+    @Test func `a client may end its side before it receives the file`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -131,7 +131,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func `those who send nothing are sent away and make room`() throws {
+    @Test func `clients that send nothing are disconnected and make room`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

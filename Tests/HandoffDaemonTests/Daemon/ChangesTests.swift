@@ -4,7 +4,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// What `FollowChanges` tells of, by whole daemons.
+/// `FollowChanges` of whole daemons.
 @Suite final class ChangesTests {
     private let fleet: Fleet
 
@@ -24,7 +24,7 @@ import Testing
         try ControlChanges(json: try call.result()).changed
     }
 
-    @Test func `who begins to follow is told to ask for everything, and then what has changed`() throws {
+    @Test func `a new follower is notified of every part, and then of the parts that changed`() throws {
         let desk = try fleet.device("desk")
         let call = try follow(desk)
         #expect(try changed(call) == [.status, .devices, .apps])
@@ -37,7 +37,7 @@ import Testing
         _ = editor
     }
 
-    @Test func `a change of the devices is told, and what came before somebody followed is not`() throws {
+    @Test func `a change of the devices is reported, but not one before the first follower`() throws {
         let desk = try fleet.account("desk", "couch")[0]
         let first = try follow(desk)
         _ = try changed(first)
@@ -48,7 +48,7 @@ import Testing
         #expect(try changed(second) == [.status, .devices, .apps])
     }
 
-    @Test func `what has changed and changed back is told, as somebody may have asked in between`() throws {
+    @Test func `a change that was reverted is reported, because it may have been read in between`() throws {
         let desk = try fleet.device("desk")
         let call = try follow(desk)
         _ = try changed(call)
@@ -60,17 +60,17 @@ import Testing
         #expect(try changed(call) == [.status])
     }
 
-    @Test func `a device that goes away is a change`() throws {
+    @Test func `a device that goes offline is a change`() throws {
         let devices = try fleet.account("desk", "couch")
         let call = try follow(devices[0])
         _ = try changed(call)
         try devices[1].stop()
-        try fleet.poll("the couch is away") { try !devices[0].deviceList().allSatisfy(\.online) }
+        try fleet.poll("the couch is offline") { try !devices[0].deviceList().allSatisfy(\.online) }
         var parts = try changed(call)
         while !parts.contains(.devices) { parts = try changed(call) }
     }
 
-    @Test func `without more there is nothing to follow`() throws {
+    @Test func `a call without more is refused`() throws {
         let desk = try fleet.device("desk")
         let call = try desk.open(ControlMethod.followChanges.rawValue)
         #expect(try call.refusal().name == ControlErrorName.expectedMore.rawValue)

@@ -5,7 +5,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// Continuing between two whole daemons when all goes well.
+/// Successful continuations between two whole daemons.
 @Suite final class ContinuingTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         fleet = try Fleet()
-        // Long enough for what a test does before an app answers.
+        // Long enough for the steps of a test before an app answers.
         let devices = try fleet.account("desk", "couch") { $0.configuration.saveAnswer = .seconds(10) }
         (desk, couch) = (devices[0], devices[1])
     }
@@ -22,7 +22,7 @@ import Testing
         fleet.end()
     }
 
-    /// Waits until the couch sees this many offers.
+    /// Waits until the couch has this many offers.
     private func awaitOffers(_ count: Int) throws {
         try fleet.poll("\(count) offers") { try couch.offers().count == count }
     }
@@ -79,14 +79,14 @@ import Testing
         #expect(content.origin.deviceName == "desk")
     }
 
-    @Test func `the handler hears of it before the data and the origin afterwards`() throws {
+    @Test func `the handler is notified before the data arrives and the origin afterwards`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("old")
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffers(1)
         let call = try couch.continue()
 
-        // The owner has not answered yet: the data is not there.
+        // The owner has not answered yet, so the data has not arrived.
         #expect(try editor.save() == id)
         let continuation = try viewer.willContinue()
         #expect(viewer.waiting == 0)
@@ -111,7 +111,7 @@ import Testing
         #expect(viewer.waiting == 0)
     }
 
-    @Test func `what lacks a required key is not handed over and its origin knows`() throws {
+    @Test func `an activity without a required key is not handed over, and its origin is warned`() throws {
         var activity = Note.activity("incomplete")
         activity.requiredUserInfoKeys = ["chapter"]
         let published = try desk.publish(activity)
@@ -130,7 +130,7 @@ import Testing
         #expect(published.waiting == 0)
     }
 
-    @Test func `an app may add what is required when it saves`() throws {
+    @Test func `an app may add required keys when it saves`() throws {
         let editor = try desk.attach("Editor")
         var activity = Note.activity("begun")
         activity.requiredUserInfoKeys = ["chapter"]
@@ -162,7 +162,7 @@ import Testing
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
-    @Test func `one activity is continued again and again`() throws {
+    @Test func `one activity can be continued repeatedly`() throws {
         let published = try desk.publish(Note.activity("again"))
         try awaitOffers(1)
         for _ in 0..<3 {
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `without news the owner is not asked`() throws {
+    @Test func `an owner without changes receives no save request`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("saved"))
         try awaitOffers(1)
@@ -188,7 +188,7 @@ import Testing
         guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
     }
 
-    @Test func `an owner that does not answer is not waited for long`() throws {
+    @Test func `an owner that does not answer delays a continuation only briefly`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("last saved")
         try awaitOffers(1)
@@ -210,7 +210,7 @@ import Testing
         try fleet.settle([desk, couch, train])
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("old")
-        try fleet.poll("both see it") { try couch.offers().count == 1 && train.offers().count == 1 }
+        try fleet.poll("both have the offer") { try couch.offers().count == 1 && train.offers().count == 1 }
         let calls = [
             try couch.continue(ContinueRequest(take: true)), try train.continue(ContinueRequest(take: true)),
         ]

@@ -6,9 +6,10 @@ import HandoffTestSupport
 import Testing
 import Timing
 
-/// How the account key changes, and reaches everyone, by whole daemons.
+/// Changes of the account key and their distribution, by whole daemons.
 @Suite struct EpochTests {
-    /// Cuts all ways between two devices that know each other, once nothing is open between them.
+    /// Cuts all routes between two devices that know each other, after their connections are
+    /// closed.
     private func part(_ left: TestDevice, _ right: TestDevice, in fleet: Fleet) throws {
         fleet.network.hold()
         for device in [left, right] {
@@ -30,7 +31,7 @@ import Timing
         fleet.network.release()
     }
 
-    @Test func `two who made a key each while apart agree on one`() throws {
+    @Test func `two devices that each create a key while apart agree on one`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -56,18 +57,19 @@ import Timing
         let members = try fleet.account("desk", "couch", "train")
         let before = try #require(try members[0].status().epoch)
 
-        // Beyond 30 days and 3 of jitter: all are due at once, as after a night of a month.
+        // After 30 days and 3 of jitter, all are due immediately, as after a month of sleep.
         fleet.pass(.seconds(34 * 24 * 3600))
-        try fleet.poll("all see each other again") { try members.allSatisfy { try $0.status().peers.count == 2 } }
-        // Who has looked while nobody was there looks again after an hour.
+        try fleet.poll("all are online again") { try members.allSatisfy { try $0.status().peers.count == 2 } }
+        // A device that found no other online checks again after an hour.
         if try members.allSatisfy({ try $0.status().epoch == before }) { fleet.pass(.seconds(3601)) }
-        try fleet.poll("a new key holds") { try members.allSatisfy { try $0.status().epoch != before } }
+        try fleet.poll("a new key is in force") { try members.allSatisfy { try $0.status().epoch != before } }
         try fleet.settle(members)
         let later = fleet.unixSeconds + 4
         try fleet.run("every member's turn is over") { fleet.unixSeconds >= later }
         try fleet.settle(members)
 
-        // A member whose turn comes before it has heard of the first record makes another of the same number.
+        // A member whose turn is due before it has received the first record creates another with
+        // the same number.
         #expect(try members[0].status().epoch == before + 1)
     }
 }

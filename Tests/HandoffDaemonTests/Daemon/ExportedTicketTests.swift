@@ -6,13 +6,13 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// Exports that are revoked or used twice, and keys that are changed by hand.
+/// Exported files that are revoked or used twice, and manual changes of the key.
 @Suite struct ExportedTicketTests {
     private func revoke(_ ticket: String, by device: TestDevice) throws {
         _ = try device.call(.revokeExport, ["ticket": .string(ticket)])
     }
 
-    @Test func `a revoked file admits nobody and its device is told what to do`() throws {
+    @Test func `a revoked file admits no device, and its device reports the remedy`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -21,26 +21,27 @@ import Testing
         let epoch = try members[0].status().epoch
         try fleet.poll("the couch knows the ticket") { try !members[1].status().tickets.isEmpty }
 
-        // By any member, also one that did not make it; by the beginning of the id, as people type it.
+        // By any member, including one that did not issue it, and by a prefix of the id, as users
+        // type it.
         let ticket = try #require(try members[1].status().tickets.first?.id)
         try revoke(String(ticket.prefix(4)).uppercased(), by: members[1])
         try fleet.settle(members)
-        #expect(try members[0].status().epoch == epoch, "nobody had used it")
+        #expect(try members[0].status().epoch == epoch, "it had not been used")
 
         let answer = try late.offerAccountFile(file)
         #expect(answer["joined"] == .bool(false))
         #expect(answer["missing"]?.string != nil)
-        try fleet.poll("the file is known to be useless once no member marks it any more") {
+        try fleet.poll("the file is reported as invalid once no member marks it") {
             try late.status().warnings.contains { $0.contains("it was used or closed before") }
         }
         let published = try members[0].publish(Note.activity("for members"))
-        try fleet.poll("the couch sees it") { try members[1].offers().map(\.id) == [published.activity] }
+        try fleet.poll("the couch has the offer") { try members[1].offers().map(\.id) == [published.activity] }
         #expect(try late.offers().isEmpty)
         #expect(try late.status().warnings.contains { $0.contains("has not joined its account yet") })
         for member in members { #expect(try member.deviceList().count == 2) }
     }
 
-    @Test func `a member that marks a file no more is not said to be in reach`() throws {
+    @Test func `a member that no longer marks a file is not reported as reachable`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try #require(try fleet.account("desk").first)
@@ -51,23 +52,23 @@ import Testing
         try fleet.poll("the file is marked") { desk.discovery.publication != before }
         let marked = try #require(desk.discovery.publication)
 
-        // Closed by now, so that the member refuses the call to which its former record leads.
+        // Closed by now, so that the member refuses the call that its previous record leads to.
         try revoke(try #require(try desk.status().tickets.first?.id), by: desk)
-        try fleet.poll("the file is marked no more") { desk.discovery.publication != marked }
+        try fleet.poll("the file is no longer marked") { desk.discovery.publication != marked }
         let unmarked = try #require(desk.discovery.publication)
         let address = SocketAddress(.loopbackIPv4, port: marked.port)
         try late.beginImport(file)
         late.discovery.emit(.service(DiscoveredService(marked, addresses: [address])))
-        try fleet.poll("the mark is seen") {
+        try fleet.poll("the mark is detected") {
             try late.status().warnings.contains { $0.contains("a member is in reach") }
         }
         late.discovery.emit(.service(DiscoveredService(unmarked, addresses: [address])))
-        try fleet.poll("the file is known to be useless") {
+        try fleet.poll("the file is reported as invalid") {
             try late.status().warnings.contains { $0.contains("it was used or closed before") }
         }
     }
 
-    @Test func `an import is not called joined when the device has joined another account meanwhile`() throws {
+    @Test func `an import is not reported as joined if the device has joined another account meanwhile`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -85,7 +86,7 @@ import Testing
         #expect(answer?["joined"] == .bool(false))
     }
 
-    @Test func `a revocation that meets an import admits nobody`() throws {
+    @Test func `a revocation during an import admits no device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -95,7 +96,7 @@ import Testing
         let ticket = try #require(try members[0].status().tickets.first?.id)
 
         try late.beginImport(file)
-        // Whoever is faster, the import or the revocation, the two members agree afterwards.
+        // Whichever of the import and the revocation is first, the two members agree afterwards.
         let call = try members[0].open(
             ControlMethod.revokeExport.rawValue, ["ticket": .string(String(ticket.prefix(8)))])
         let reply = try call.next()
@@ -112,7 +113,7 @@ import Testing
     @Test(arguments: [
         "", "012", "0000000", "zzzz", "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
     ])
-    func `what means no ticket is said`(_ identifier: String) throws {
+    func `an invalid identifier of a ticket is reported`(_ identifier: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a device that uses a file after it was closed is told what is missing`() throws {
+    @Test func `a device that uses a closed file reports the missing condition`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -142,13 +143,13 @@ import Testing
         #expect(try couch.status().warnings.isEmpty)
         #expect(try desk.status().warnings.isEmpty)
 
-        // What it is told to do helps.
+        // The reported remedy works.
         _ = try late.call(.leaveAccount)
         try late.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, late])
     }
 
-    @Test func `several files let their devices in in any order across new keys and removals`() throws {
+    @Test func `several files admit their devices in any order across new keys and removals`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -157,7 +158,7 @@ import Testing
         try guests[2].importAccount(files[2])
         _ = try members[0].call(.rotateKey)
         try guests[0].importAccount(files[0])
-        // Of a member that is removed meanwhile nothing is left.
+        // A member that is removed meanwhile leaves nothing.
         let removed = try guests[2].status().device
         _ = try members[0].open(
             ControlMethod.removeDevice.rawValue, ["device": .string(removed.hex)], more: true
@@ -167,7 +168,7 @@ import Testing
         for guest in guests.prefix(2) { #expect(guest.log.contains { $0.contains("Joined an account") }) }
     }
 
-    @Test func `two files that are imported at once let both in`() throws {
+    @Test func `two files that are imported at the same time admit both devices`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -178,7 +179,7 @@ import Testing
         try fleet.settle([desk] + guests)
     }
 
-    @Test func `a file lets in through any member that knows the ticket`() throws {
+    @Test func `a file admits a device through any member that knows the ticket`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -186,14 +187,14 @@ import Testing
         let file = try members[0].exportAccount()
         try fleet.poll("the couch knows the ticket") { try !members[1].status().tickets.isEmpty }
         try members[0].stop()
-        // Within a minute the couch marks the ticket, too.
+        // Within a minute the couch marks the ticket too.
         fleet.pass(.seconds(61))
         try late.importAccount(file)
         try members[0].start()
         try fleet.settle(members + [late])
     }
 
-    @Test func `of two devices that use a file at once the one that is out says so`() throws {
+    @Test func `of two devices that use a file at the same time, the rejected one reports it`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -202,11 +203,11 @@ import Testing
         _ = try desk.call(.createAccount)
         let file = try desk.exportAccount()
         for rival in rivals { try rival.beginImport(file) }
-        // Until somebody confirms one of them, neither knows whether it is in.
+        // Until a member confirms one of them, neither knows whether it is admitted.
         for rival in rivals { #expect(try rival.status().warnings.count == 1) }
         fleet.network.release()
 
-        try fleet.poll("one of them is in") { try desk.deviceList().count == 2 && desk.status().tickets.isEmpty }
+        try fleet.poll("one of them is admitted") { try desk.deviceList().count == 2 && desk.status().tickets.isEmpty }
         let names = try Set(desk.deviceList().map(\.name))
         for rival in rivals {
             let isIn = names.contains(rival.name)
@@ -217,14 +218,14 @@ import Testing
         }
     }
 
-    @Test func `when parted members each confirm another device of one file both devices are out`() throws {
+    @Test func `if separated members each confirm another device of one file, both devices are rejected`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
         let (desk, couch) = (members[0], members[1])
         let file = try desk.exportAccount()
         try fleet.poll("the couch knows the ticket") { try !couch.status().tickets.isEmpty }
-        // From here on nobody finds anybody, but by an address.
+        // From here on devices find each other only by an address.
         try couch.stop()
         fleet.network.hold()
         try couch.start()
@@ -242,7 +243,8 @@ import Testing
 
         fleet.network.release()
 
-        // Each member keeps a device that the other one does not, and whom not all keep is out.
+        // Each member keeps a device that the other one does not. A device that not all keep is
+        // rejected.
         try fleet.settle(members)
         for member in members { #expect(try Set(member.deviceList().map(\.name)) == ["desk", "couch"]) }
         for guest in guests {
@@ -251,13 +253,13 @@ import Testing
             }
         }
 
-        // What they are told to do helps.
+        // The reported remedy works.
         _ = try guests[1].call(.leaveAccount)
         try guests[1].importAccount(try couch.exportAccount())
         try fleet.settle(members + [guests[1]])
     }
 
-    @Test func `the key can be changed by hand`() throws {
+    @Test func `the key can be changed manually`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")

@@ -5,7 +5,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// Continuing between two whole daemons when something goes wrong: exactly one outcome, whatever happens.
+/// Failing continuations between two whole daemons: each has exactly one outcome.
 @Suite final class FailureTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -21,12 +21,13 @@ import Testing
         fleet.end()
     }
 
-    /// Waits until the couch sees one offer.
+    /// Waits until the couch has one offer.
     private func awaitOffer() throws {
         try fleet.poll("an offer") { try couch.offers().count == 1 }
     }
 
-    /// A handler on the couch that continues what an app of the desk has not saved, up to the save request.
+    /// A handler on the couch that continues an unsaved activity of an app on the desk, up to the
+    /// save request.
     private func beginUnsaved(_ request: ContinueRequest = ContinueRequest()) throws -> Begun {
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("old")
@@ -54,7 +55,7 @@ import Testing
         let watcher = try couch.watch()
         _ = try watcher.added()
         try watcher.ready()
-        // Else it would be heard over the connection.
+        // Otherwise the change would arrive over the connection.
         try closeWarmConnection()
         try desk.vanish(unnoticedBy: couch)
 
@@ -66,11 +67,12 @@ import Testing
         #expect(failure.message.contains("desk"))
         #expect(try viewer.didFail(try viewer.willContinue()) == failure)
         #expect(viewer.waiting == 0)
-        // A call that failed and a probe without an answer: it is gone, and so is what it offered.
+        // After a failed call and an unanswered probe, the device is offline, and its offers are
+        // removed.
         #expect(try watcher.removed().deviceName == "desk")
     }
 
-    @Test func `an origin whose datagrams arrive and whose connections do not is behind a firewall`() throws {
+    @Test func `an origin whose announcements arrive but whose connections fail is behind a firewall`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -109,11 +111,12 @@ import Testing
         let published = try desk.publish(Note.activity("withdrawn"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
-        // The couch does not hear of it in time: datagrams get lost, and the call that follows takes seconds.
+        // The couch does not learn of it in time: datagrams can be lost, and the call that follows
+        // takes seconds.
         try closeWarmConnection()
         couch.blockDatagrams()
         couch.discovery.goDeaf()
-        // After some seconds the desk would tell by a connection.
+        // After some seconds the desk would notify it over a connection.
         let failure = try fleet.withClockStanding {
             published.close()
             try fleet.poll("it is withdrawn") { try desk.status().published == 0 }
@@ -126,7 +129,7 @@ import Testing
         #expect(viewer.waiting == 0)
     }
 
-    @Test func `an owner that is slower than the user waits times out`() throws {
+    @Test func `an owner that is slower than the caller's timeout times out`() throws {
         let begun = try beginUnsaved(ContinueRequest(timeout: 5))
 
         fleet.pass(.seconds(5))
@@ -135,7 +138,7 @@ import Testing
         #expect(failure.code == HandoffFailure.timedOutCode)
         #expect(failure.reason == "timedOut")
         #expect(try begun.viewer.didFail(begun.continuation) == failure)
-        // What comes too late reaches nobody.
+        // A late answer reaches no device.
         try begun.editor.call(.answerSave, begun.activity, change: Note.change("late"))
         guard case .saved = try begun.editor.next() else { throw UnexpectedEvent() }
         #expect(throws: OpenCall.Refused.self) { try begun.viewer.answer(begun.continuation, handled: true) }
@@ -143,7 +146,7 @@ import Testing
         #expect(begun.editor.waiting == 0)
     }
 
-    @Test func `a handler that does not decide times out`() throws {
+    @Test func `a handler that does not answer times out`() throws {
         _ = try desk.publish(Note.activity("undecided"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -157,12 +160,12 @@ import Testing
         #expect(failure.code == HandoffFailure.timedOutCode)
         #expect(failure.reason == "handlerTimedOut")
         #expect(failure.message.contains("Viewer"))
-        // It got its one outcome already.
+        // It has already received its one outcome.
         #expect(throws: OpenCall.Refused.self) { try viewer.answer(continuation, handled: true) }
         #expect(viewer.waiting == 0)
     }
 
-    @Test func `an owner that dies while asked to save is gone`() throws {
+    @Test func `an owner that crashes during a save request is reported`() throws {
         let begun = try beginUnsaved()
         begun.editor.crash()
         let failure = try begun.call.failure()
@@ -173,7 +176,7 @@ import Testing
         #expect(begun.viewer.waiting == 0)
     }
 
-    @Test func `a handler that dies while fetching is gone`() throws {
+    @Test func `a handler that crashes during the fetch is reported`() throws {
         let begun = try beginUnsaved()
         begun.viewer.crash()
         let failure = try begun.call.failure()
@@ -184,7 +187,7 @@ import Testing
         #expect(begun.editor.waiting == 0)
     }
 
-    @Test func `a handler that dies while deciding is gone`() throws {
+    @Test func `a handler that crashes before its answer is reported`() throws {
         let published = try desk.publish(Note.activity("undecided"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -210,7 +213,7 @@ import Testing
         try expectNotContinued(published)
     }
 
-    @Test func `a caller that dies while fetching cancels`() throws {
+    @Test func `a caller that disconnects during the fetch cancels the continuation`() throws {
         let begun = try beginUnsaved()
         begun.call.close()
         let failure = try begun.viewer.didFail(begun.continuation)
@@ -220,7 +223,7 @@ import Testing
         #expect(begun.viewer.waiting == 0)
     }
 
-    @Test func `a caller that dies while the handler decides changes nothing`() throws {
+    @Test func `a caller that disconnects before the handler answers changes nothing`() throws {
         let published = try desk.publish(Note.activity("decided"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -246,7 +249,7 @@ import Testing
         try expectNotContinued(published)
     }
 
-    @Test func `a payload of the limit arrives`() throws {
+    @Test func `a payload at the limit arrives`() throws {
         let text = String(repeating: "x", count: Limits.payloadDefault - 256)
         _ = try desk.publish(Note.activity(text))
         try awaitOffer()
@@ -258,7 +261,7 @@ import Testing
         #expect(content.userInfo == Note.userInfo(text))
     }
 
-    @Test func `a device that asks again takes the place of its first request`() throws {
+    @Test func `a repeated request of a device replaces its first one`() throws {
         let begun = try beginUnsaved()
         let second = try couch.continue(ContinueRequest(take: true))
         let failure = try begun.call.failure()
@@ -273,7 +276,7 @@ import Testing
         #expect(begun.viewer.waiting == 0)
     }
 
-    /// Waits until the warm connection has ended, as it does after a minute without use.
+    /// Waits until the idle connection has been closed, after a minute without use.
     private func closeWarmConnection() throws {
         for _ in 0..<10 where try couch.status().peers.contains(where: \.connected) { fleet.pass(.seconds(30)) }
         try fleet.poll("the connection is closed") {
@@ -281,7 +284,7 @@ import Testing
         }
     }
 
-    /// The owner was told of no continuation: the next thing that it hears is of one that comes after.
+    /// Checks that the owner received no continuation: its next event is a later one.
     private func expectNotContinued(_ published: Publisher) throws {
         let small = try desk.publish(Note.activity("next"))
         try fleet.poll("the next offer") { try couch.offers().count == 2 }

@@ -10,9 +10,10 @@ import LoopIO
 import Testing
 
 @Suite struct FormerVersionTests {
-    /// With such a title the former body, read behind the header of today, is an announcement of an unknown device.
+    /// With such a title, the body of an earlier version, read behind the current header, is an
+    /// announcement of an unknown device.
     @Test(arguments: [nil, String(repeating: "t", count: 12)])
-    func `a member that follows a former version is named once and in the status`(title: String?) throws {
+    func `a member with an earlier version is logged once and shown in the status`(title: String?) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -37,7 +38,7 @@ import Testing
             hasWebpageURL: false, age: 1)
     }
 
-    /// The record of the device by the former layout.
+    /// The record of the device in the earlier layout.
     private static func record(of device: TestDevice, title: String?) throws -> (DeviceID, DiscoveredService) {
         let stored = try device.openState()
         let keys = try #require(stored.account?.held?.keys)

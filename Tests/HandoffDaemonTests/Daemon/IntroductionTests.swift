@@ -11,7 +11,7 @@ import HandoffTransport
 import Testing
 import Timing
 
-/// A device that one member let in introduces itself to another one, by whole daemons.
+/// A device that one member admitted introduces itself to another one, by whole daemons.
 @Suite struct IntroductionTests {
     /// Calls `device` with the account key, as a device that it does not know.
     private func call(
@@ -43,14 +43,14 @@ import Timing
         return try #require(result).get()
     }
 
-    @Test(arguments: [false, true]) func `who is removed meanwhile is sent away`(hasSaidAll: Bool) throws {
+    @Test(arguments: [false, true]) func `a device that is removed meanwhile is disconnected`(hasSaidAll: Bool) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
         let (desk, couch) = (members[0], members[1])
         let guest = try SigningKey()
         let guestID = DeviceID(guest.publicKey)
-        // The couch lets somebody in, and removes them again, before the desk has heard of either.
+        // The couch admits a device, and removes it again, before the desk has learned of either.
         try couch.stop()
         var proof: [UInt8] = []
         try couch.editAccount { account, key in

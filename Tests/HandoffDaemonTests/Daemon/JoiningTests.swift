@@ -4,9 +4,9 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// How devices become an account, by whole daemons.
+/// Devices that join an account, by whole daemons.
 @Suite struct JoiningTests {
-    @Test func `joins by ticket and sees the first activity`() throws {
+    @Test func `a device joins by ticket and receives the first offer`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -25,7 +25,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func `closes the ticket with the first use and keeps the key`() throws {
+    @Test func `the first use closes the ticket and keeps the key`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -43,7 +43,7 @@ import Testing
         #expect(after.tickets.isEmpty)
     }
 
-    @Test func `three devices see each other`() throws {
+    @Test func `all three devices of an account are online for each other`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch", "train")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `the roster heals for a device that was away when another joined`() throws {
+    @Test func `the roster converges for a device that was offline when another joined`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -89,7 +89,7 @@ import Testing
         #expect(try watcher.added().deviceName == "train")
     }
 
-    @Test func `a device that joined by an absent member meets the others later`() throws {
+    @Test func `a device that joined through a member now offline connects to the others later`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -98,7 +98,7 @@ import Testing
         let file = try desk.exportAccount()
         try fleet.poll("the couch knows the ticket") { try !couch.status().tickets.isEmpty }
         try desk.stop()
-        // Within a minute the couch shows that it waits for the file's device.
+        // Within a minute the couch announces that it waits for the file's device.
         fleet.pass(.seconds(61))
 
         try train.importAccount(file)
@@ -108,7 +108,7 @@ import Testing
         try fleet.settle([desk, couch, train])
     }
 
-    @Test func `a file that was used admits nobody else`() throws {
+    @Test func `a used file admits no other device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -119,10 +119,10 @@ import Testing
         try couch.importAccount(file)
         try fleet.settle([desk, couch])
 
-        // By what the file says its ticket is open.
+        // According to the file, its ticket is open.
         try late.beginImport(file)
         let published = try desk.publish(Note.activity("for members"))
-        try fleet.poll("the couch sees it") { try couch.offers().map(\.id) == [published.activity] }
+        try fleet.poll("the couch has the offer") { try couch.offers().map(\.id) == [published.activity] }
 
         #expect(try late.offers().isEmpty)
         #expect(try late.status().peers.isEmpty)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `joining ends with the daemon, also while a client waits for a member`() throws {
+    @Test func `joining ends with the daemon, even while a client waits for a member`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -146,14 +146,14 @@ import Testing
             _ = try late.status()
         }
         try late.stop()
-        // The client would still wait, and the next calls would come.
+        // Otherwise the client would still wait, and further calls would follow.
         for _ in 0..<60 {
             fleet.pass(.milliseconds(100))
             _ = try desk.status()
         }
     }
 
-    @Test func `one file admits one device at most`() throws {
+    @Test func `one file admits at most one device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -162,7 +162,7 @@ import Testing
         let file = try desk.exportAccount()
         try fleet.poll("the couch knows the ticket") { try !couch.status().tickets.isEmpty }
 
-        // Both join at the same moment, and call whom they find first.
+        // Both join at the same time, and call the member that they find first.
         fleet.network.hold()
         for rival in rivals { try rival.beginImport(file) }
         fleet.network.release()
@@ -177,7 +177,7 @@ import Testing
         #expect(names.isSuperset(of: ["desk", "couch"]))
         #expect(names.count <= 3, "\(names)")
         let published = try desk.publish(Note.activity("for members"))
-        try fleet.poll("the members see it") {
+        try fleet.poll("the members have the offer") {
             try ([couch] + rivals.filter { names.contains($0.name) }).allSatisfy {
                 try $0.offers().map(\.id) == [published.activity]
             }
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `members that let others in while they were apart meet again`() throws {
+    @Test func `members that admitted devices while they were apart agree again`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -198,14 +198,14 @@ import Testing
 
         try couch.stop()
         try guests[0].importAccount(files[0])
-        try fleet.poll("the phone is in") {
+        try fleet.poll("the phone is admitted") {
             try desk.status().tickets.count == 1 && guests[0].status().peers.count == 1
         }
         try desk.stop()
         try guests[0].stop()
         try couch.start()
         try guests[1].importAccount(files[1])
-        try fleet.poll("the tablet is in") {
+        try fleet.poll("the tablet is admitted") {
             try couch.status().tickets.count == 1 && guests[1].status().peers.count == 1
         }
         try desk.start()
@@ -214,7 +214,7 @@ import Testing
         try fleet.settle(members + guests)
     }
 
-    @Test func `without an account nothing is exported`() throws {
+    @Test func `a device without an account exports nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -270,7 +270,7 @@ import Testing
         #expect(answer["message"]?.string?.isEmpty == false)
         #expect(try couch.status().account == nil)
         #expect(couch.state.text(of: "account") == nil)
-        // The ticket was not used up.
+        // The ticket has not been used.
         try couch.importAccount(file)
         try fleet.settle([desk, couch])
     }

@@ -11,7 +11,8 @@ import LoopIO
 import Testing
 import Timing
 
-/// How long an app may take from its start until it attaches. The app that is started does nothing; who attaches is played.
+/// The time that an app may take from its start until it attaches. The started app does nothing.
+/// The tests attach instead.
 @Suite final class LaunchTimeTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -53,50 +54,50 @@ import Timing
         fleet.end()
     }
 
-    /// A continuation whose app has been started, and is awaited; the payload is here.
+    /// A continuation whose app has been started and has not attached. The payload has arrived.
     private func launch(_ request: ContinueRequest = ContinueRequest()) throws -> OpenCall {
         _ = try desk.publish(Note.activity("late"))
         try fleet.poll("an offer that an app opens") { try couch.offers().first?.opens.kind == .app }
         let call = try couch.continue(request)
         try fleet.poll("the start of the app") { couch.log.contains { $0.contains("Starting an app") } }
-        try fleet.poll("the payload is here") { couch.log.contains { $0.contains("Has the payload") } }
+        try fleet.poll("the payload arrived") { couch.log.contains { $0.contains("Received the payload") } }
         return call
     }
 
-    @Test func `after thirty seconds it has failed and not before`() throws {
+    @Test func `after thirty seconds, and not before, the continuation has failed`() throws {
         let call = try launch()
         let begin = fleet.clock.now
-        // Its start, and that its payload came, were waited for, while the clock ran.
+        // The clock ran while the test waited for the start and the payload.
         fleet.clock.advance(by: .seconds(25))
-        // The daemon answers, so that it has seen what time it is.
+        // A reply shows that the daemon has processed the time.
         _ = try couch.status()
         #expect(call.waiting <= 1)
         let failure = try call.failure()
         #expect(failure.code == 4610 && failure.reason == "appNotAttached")
         #expect(failure.message.contains("The app"))
         let taken = fleet.clock.now.nanoseconds - begin.nanoseconds
-        // The clock runs while something is waited for.
+        // The clock runs while the test waits.
         #expect(taken >= 25_000_000_000 && taken < 40_000_000_000, "\(taken)")
-        // Who comes later gets nothing.
+        // An app that attaches later receives nothing.
         let late = try couch.attach("app", types: Note.type)
         _ = try couch.status()
         #expect(late.waiting == 0)
     }
 
-    @Test func `an app that comes in the last moment gets its activity`() throws {
+    @Test func `an app that attaches at the last moment receives its activity`() throws {
         let call = try launch()
         fleet.clock.advance(by: .seconds(25))
         let app = try couch.attach("app", types: Note.type)
         let continuation = try app.willContinue()
         #expect(try app.content(continuation).userInfo == Note.userInfo("late"))
-        // From here on it is the app that takes its time.
+        // From here on the app's own time counts.
         fleet.clock.advance(by: .seconds(5))
         try app.answer(continuation, handled: true)
         _ = try call.result()
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
-    @Test func `an app that declares its types after it has attached gets its activity`() throws {
+    @Test func `an app that declares its types after attaching receives its activity`() throws {
         let call = try launch()
         let app = try couch.attach("app")
         try app.declare("com.example.other")
@@ -111,8 +112,8 @@ import Timing
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
-    @Test func `a shorter time of the caller is the whole`() throws {
-        // Less than the 30 s that a start may take.
+    @Test func `a shorter timeout of the caller includes the start`() throws {
+        // Less than the launch time of 30 s.
         let call = try launch(ContinueRequest(timeout: 20))
         fleet.clock.advance(by: .seconds(20))
         #expect(try call.failure().reason == "appNotAttached")

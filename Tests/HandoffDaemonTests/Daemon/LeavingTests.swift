@@ -5,22 +5,22 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// How a device leaves its account, by whole daemons.
+/// Devices that leave their account, by whole daemons.
 @Suite struct LeavingTests {
     private func leave(_ device: TestDevice) throws -> Set<String> {
         let told = try #require(try device.call(.leaveAccount)["told"]?.array)
         return Set(told.compactMap(\.string))
     }
 
-    /// Waits until the daemon has begun anew, with another identity and without an account.
+    /// Waits until the daemon continues with another identity and without an account.
     private func begins(_ device: TestDevice, otherThan former: DeviceID, in fleet: Fleet) throws {
-        try fleet.poll("\(device.name) begins anew") {
+        try fleet.poll("\(device.name) has a new identity") {
             let status = try device.status()
             return status.account == nil && status.device != former
         }
     }
 
-    @Test func `who leaves tells the others and is new afterwards`() throws {
+    @Test func `a leaving device notifies the others and has a new identity afterwards`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `who let the others in may leave`() throws {
+    @Test func `a device that admitted the others may leave`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -49,7 +49,7 @@ import Testing
         #expect(try Set(members[1].deviceList().map(\.name)) == ["couch", "train"])
     }
 
-    @Test func `who was named by a device that leaves names itself`() throws {
+    @Test func `a device that was named by a leaving member names itself`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -63,7 +63,7 @@ import Testing
         try fleet.settle([members[1], train])
     }
 
-    @Test func `who has left joins again as a new device`() throws {
+    @Test func `a device that has left joins again as a new one`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -80,7 +80,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func `the last member leaves and makes another account`() throws {
+    @Test func `the last member leaves and creates another account`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -91,7 +91,7 @@ import Testing
         #expect(try desk.call(.createAccount)["account"]?.string != former)
     }
 
-    @Test func `clients are left and may attach anew`() throws {
+    @Test func `clients are disconnected and may attach again`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -102,12 +102,12 @@ import Testing
 
         _ = try leave(desk)
 
-        try fleet.run("the watcher is left") { watcher.hasEnded }
+        try fleet.run("the watcher is disconnected") { watcher.hasEnded }
         try begins(desk, otherThan: identity, in: fleet)
         _ = try desk.attach("org.example.editor", types: Note.type)
     }
 
-    @Test func `without an account there is nothing to leave`() throws {
+    @Test func `a device without an account cannot leave`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -115,7 +115,7 @@ import Testing
         #expect(try call.refusal().name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test func `nobody in reach is nobody told`() throws {
+    @Test func `without reachable members, no member is notified`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -125,21 +125,21 @@ import Testing
         try begins(members[1], otherThan: identity, in: fleet)
     }
 
-    @Test func `a member without connection is called to be told`() throws {
+    @Test func `a member without a connection is called to be notified`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
-        // Idle connections are closed after two minutes at most.
+        // Idle connections are closed after at most two minutes.
         fleet.pass(.seconds(200))
         try fleet.poll("they are apart") { try members[0].status().peers.allSatisfy { !$0.connected } }
         let others = try Set([members[0].status().device.hex])
         #expect(try fleet.withClockStanding { try leave(members[1]) } == others)
     }
 
-    /// What cannot be written, and where that leaves a device: each folder in the place of a temporary file is a disk that
-    /// fails there.
+    /// The failing write, and the resulting state. A folder in place of a temporary file simulates
+    /// a disk error there.
     @Test(arguments: ["account", "leaving", "identity"])
-    func `a leave that cannot be stored is finished later`(_ file: String) throws {
+    func `a leave that cannot be stored is completed later`(_ file: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["leaving", "identity"]) func `a leave that failed is asked for again`(_ file: String) throws {
+    @Test(arguments: ["leaving", "identity"]) func `a failed leave can be requested again`(_ file: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

@@ -3,7 +3,7 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-/// Which activity is continued, and by which app, on whole daemons.
+/// The selection of the activity and of the app, by whole daemons.
 @Suite final class MatchingTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -23,7 +23,7 @@ import Testing
         try fleet.poll("\(count) offers") { try couch.offers().count == count }
     }
 
-    @Test func `without an offer there is nothing to continue`() throws {
+    @Test func `without an offer, nothing can be continued`() throws {
         let refusal = try couch.continue(ContinueRequest(take: true)).refusal()
         #expect(refusal.name == ControlErrorName.nothingToContinue.rawValue)
         let published = try desk.publish(Note.activity("here"))
@@ -38,14 +38,14 @@ import Testing
         }
     }
 
-    @Test func `without an account nothing is continued`() throws {
+    @Test func `without an account, nothing can be continued`() throws {
         let lone = try fleet.device("lone")
         let refusal = try lone.continue(ContinueRequest(take: true)).refusal()
         #expect(refusal.name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test func `the beginning of an id that fits several is ambiguous`() throws {
-        // Of 17 random ids two begin with the same digit.
+    @Test func `a prefix that matches several ids is ambiguous`() throws {
+        // Of 17 random ids at least two begin with the same digit.
         let published = try (0..<17).map { try desk.publish(Note.activity("\($0)")) }
         try awaitOffers(17)
         let groups = Dictionary(grouping: published.map(\.activity.hex)) { String($0.prefix(1)) }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `types change inside a session and nothing else does`() throws {
+    @Test func `types can change within a session, and nothing else can`() throws {
         _ = try desk.publish(Note.activity("wanted"))
         let viewer = try couch.attach("Viewer")
         let offer = try viewer.engage(Note.activity("viewed"))
@@ -124,7 +124,7 @@ import Testing
         #expect(try couch.offers().first?.opens.name == "Viewer")
         let call = try couch.continue()
         let continuation = try viewer.willContinue()
-        // What has begun goes on.
+        // A running continuation is not affected.
         try viewer.declare("com.example.other")
         #expect(try couch.offers().first?.opens.kind == .nothing)
         _ = try viewer.content(continuation)
@@ -134,7 +134,7 @@ import Testing
         #expect(try desk.offers().map(\.id) == [offer])
     }
 
-    @Test func `a declaration is of a session and has a limit`() throws {
+    @Test func `a declaration applies to a session and has a limit`() throws {
         let viewer = try couch.attach("Viewer", types: Note.type)
         let types = (0...256).map { JSON.string("com.example.type\($0)") }
         let parameters: JSONObject = ["session": .string(viewer.session), "types": .array(types)]
@@ -147,7 +147,7 @@ import Testing
         #expect(unknown.name == AppErrorName.noSuchSession.rawValue)
     }
 
-    @Test func `of another version than the app takes nothing travels`() throws {
+    @Test func `an activity of a version that the app does not accept is not sent`() throws {
         let editor = try desk.attach("Editor")
         _ = try editor.engage(Note.activity("new"))
         let viewer = try couch.attach("Viewer")
@@ -169,13 +169,13 @@ import Testing
         let continuation = try viewer.willContinue()
         #expect(try viewer.content(continuation).origin.appVersion == "2.1")
         try viewer.answer(continuation, handled: true)
-        // Who takes it himself has named no versions.
+        // A caller that receives the activity itself has declared no versions.
         let call = try couch.continue(ContinueRequest(take: true))
         _ = try call.result()
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
-    @Test func `what names no version is in no range`() throws {
+    @Test func `an activity without a version is in no range`() throws {
         _ = try desk.publish(Note.activity("from a tool"))
         let viewer = try couch.attach("Viewer")
         try viewer.declare(Note.type, VersionRange(minimum: AppVersion("0")))
@@ -184,7 +184,7 @@ import Testing
         #expect(failure.reason == "otherVersion" && failure.message.contains("reports no version"))
     }
 
-    @Test func `of several handlers the latest takes over`() throws {
+    @Test func `of several handlers, the latest continues`() throws {
         _ = try desk.publish(Note.activity("wanted"))
         let first = try couch.attach("First", types: Note.type)
         let second = try couch.attach("Second", types: Note.type)
@@ -194,12 +194,12 @@ import Testing
         _ = try second.content(continuation)
         try second.answer(continuation, handled: true)
         second.crash()
-        try fleet.poll("the second app is gone") { try couch.offers().first?.opens.name == "First" }
+        try fleet.poll("the second app has detached") { try couch.offers().first?.opens.name == "First" }
         _ = try couch.continue()
         _ = try first.willContinue()
     }
 
-    @Test func `watchers learn what would open an offer`() throws {
+    @Test func `watchers are notified of what would open an offer`() throws {
         let watcher = try couch.watch()
         try watcher.ready()
         _ = try desk.publish(Note.activity("opens"))
@@ -212,7 +212,7 @@ import Testing
         #expect(after.opens.kind == .nothing)
     }
 
-    @Test func `the user names the device or the type`() throws {
+    @Test func `the user specifies the device or the type`() throws {
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])

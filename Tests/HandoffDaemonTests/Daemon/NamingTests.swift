@@ -8,9 +8,9 @@ import LoopIO
 import Testing
 import Timing
 
-/// What devices are called, by whole daemons.
+/// The names of devices, by whole daemons.
 @Suite struct NamingTests {
-    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func `a name is seen by all`(_ name: String) throws {
+    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func `all receive a name`(_ name: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -22,7 +22,7 @@ import Timing
         }
     }
 
-    @Test(arguments: ["", String(repeating: "x", count: 65)]) func `a bad name is refused`(_ name: String) throws {
+    @Test(arguments: ["", String(repeating: "x", count: 65)]) func `an invalid name is refused`(_ name: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -32,7 +32,7 @@ import Timing
         #expect(try desk.deviceList().map(\.name) == ["desk"])
     }
 
-    @Test func `a name that the user gave outlasts the configured one`() throws {
+    @Test func `a name chosen by the user outlasts the configured one`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch") { $0.configuration.name = $0.name }
@@ -43,7 +43,7 @@ import Timing
 
         try couch.stop()
         try couch.start()
-        // Done behind whatever the start has changed.
+        // Processed after any change made by the start.
         _ = try couch.call(.renameDevice, ["device": "desk", "name": "table"])
         #expect(try names() == ["table", "sofa"])
 
@@ -54,8 +54,7 @@ import Timing
         try fleet.settle(members)
     }
 
-    @Test func `two devices of one name have their ids beside it wherever one is shown though only one offers`() throws
-    {
+    @Test func `devices with one name are shown with their ids everywhere, even if only one offers`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "den")
@@ -85,7 +84,7 @@ import Timing
         try fleet.settle(members)
     }
 
-    @Test func `a name that fits two devices is refused with both ids by every call and this device counts`() throws {
+    @Test func `a name of two devices, one of them this one, is refused with both ids by every call`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -120,7 +119,7 @@ import Timing
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
         let (desk, couch) = (members[0], members[1])
-        // One that was made to keep the rosters equal would soon be closed by itself.
+        // A connection that was opened to sync the rosters would soon be closed anyway.
         try fleet.poll("the connection is closed") {
             fleet.pass(.seconds(1))
             return try members.allSatisfy { try !$0.status().peers.contains(where: \.connected) }

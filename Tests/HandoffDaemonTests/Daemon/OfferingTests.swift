@@ -6,7 +6,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// What a whole daemon tells the others of the activities on it.
+/// The announcements of a whole daemon about its activities.
 @Suite final class OfferingTests {
     private let fleet: Fleet
 
@@ -41,13 +41,13 @@ import Testing
             try couch.continue(ContinueRequest(activity: id.hex, take: true)).refusal().name
                 == ControlErrorName.nothingToContinue.rawValue)
         _ = try couch.continue(ContinueRequest(activity: again.id.hex, take: true)).result()
-        // The owner hears of it under its own handle.
+        // The owner receives the event with its own handle.
         guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
         try editor.call(.invalidate, id)
         #expect(try watcher.removed().id == again.id)
     }
 
-    @Test func `the next activity of an app takes the place of the former`() throws {
+    @Test func `the next activity of an app replaces the previous one`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let first = try editor.engage(Note.activity("first"))
@@ -57,7 +57,7 @@ import Testing
         #expect(try watcher.added().id == second)
     }
 
-    @Test func `what is published here is listed, and the user takes it back`() throws {
+    @Test func `local publications are listed, and the user can withdraw them`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("Letter"))
@@ -73,7 +73,7 @@ import Testing
         #expect(refused.name == ControlErrorName.noSuchActivity.rawValue)
     }
 
-    @Test func `what is sent to one device is on offer there, and to no other one`() throws {
+    @Test func `an activity sent to one device is offered only there`() throws {
         let devices = try fleet.account("desk", "couch", "phone")
         let (desk, couch, phone) = (devices[0], devices[1], devices[2])
         let (onCouch, onPhone) = (try couch.watch(), try phone.watch())
@@ -85,7 +85,7 @@ import Testing
         let id = try sender.engage(letter)
         let arrived = try onCouch.added()
         #expect(arrived.id == id && arrived.sent)
-        // What all are offered afterwards comes to both, so that the former would have come before.
+        // A later offer to all reaches both, so an earlier one would have arrived before.
         let editor = try desk.attach("Editor")
         let other = try editor.engage(Note.activity("for all"))
         #expect(try onCouch.added().id == other)
@@ -101,7 +101,7 @@ import Testing
         #expect(try onCouch.removed().id == id)
     }
 
-    @Test(arguments: ["nobody", "desk", ""]) func `nothing is sent to who is no other device`(_ name: String) throws {
+    @Test(arguments: ["nobody", "desk", ""]) func `only another device can be a recipient`(_ name: String) throws {
         let (desk, _, _) = try pair()
         var letter = Note.activity("for you")
         letter.to = name
@@ -121,7 +121,7 @@ import Testing
         guard case .withdrawn(published.activity) = try published.next() else { throw UnexpectedEvent() }
     }
 
-    @Test func `an activity of which nothing is said ends after the time that is set`() throws {
+    @Test func `an activity without updates ends after the configured time`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("left alone"))
@@ -131,7 +131,7 @@ import Testing
         #expect(try editor.next() == .withdrawn(id))
     }
 
-    @Test func `a change of the title is seen`() throws {
+    @Test func `a change of the title is announced`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("text", title: "Draft"))
@@ -159,9 +159,9 @@ import Testing
         #expect(content.title == "Secret")
     }
 
-    @Test func `a bare beacon does not change with what the user does`() throws {
+    @Test func `a bare beacon does not change with the user's activity`() throws {
         let (desk, couch, watcher) = try pair { $0.configuration.advertise = .beaconOnly }
-        // What joining had to say has been said.
+        // The announcements after joining have been sent.
         fleet.pass(.seconds(10))
         _ = try couch.status()
         let before = desk.discovery.publicationCount
@@ -177,7 +177,7 @@ import Testing
         #expect(desk.discovery.publicationCount == before)
     }
 
-    @Test func `who comes later learns also what a bare beacon leaves out`() throws {
+    @Test func `a device that starts later also learns what a bare beacon omits`() throws {
         let (desk, couch, _) = try pair { $0.configuration.advertise = .beaconOnly }
         let published = try desk.publish(Note.activity("here already"))
         try couch.stop()
@@ -185,7 +185,7 @@ import Testing
         try fleet.poll("the offer") { try couch.offers().map(\.id) == [published.activity] }
     }
 
-    @Test func `a full beacon changes with what the user does`() throws {
+    @Test func `a full beacon changes with the user's activity`() throws {
         let (desk, _, watcher) = try pair()
         fleet.pass(.seconds(10))
         _ = try desk.status()
@@ -202,28 +202,28 @@ import Testing
         }
         _ = try desk.publish(Note.activity("private"))
         #expect(try desk.status().published == 1)
-        // The couch forgets the desk and meets it anew: also then it is told nothing.
+        // The couch restarts and contacts the desk again. Even then it receives no offers.
         try couch.stop()
         try couch.start()
         try fleet.settle([desk, couch])
         let again = try couch.watch()
         try again.ready()
         _ = try couch.publish(Note.activity("public"))
-        try fleet.poll("the desk sees the couch's") { try desk.offers().count == 1 }
+        try fleet.poll("the desk has the couch's offer") { try desk.offers().count == 1 }
 
         #expect(try couch.offers().isEmpty)
         #expect(again.waiting == 0)
         #expect(watcher.waiting == 0)
     }
 
-    @Test func `more activities than fit are fetched`() throws {
+    @Test func `offers that do not fit in an announcement are fetched`() throws {
         let (desk, couch, _) = try pair()
         let title = String(repeating: "long title ", count: 30)
         let published = try (0..<20).map { try desk.publish(Note.activity("\($0)", title: title)) }
         let ids = Set(published.map(\.activity))
-        try fleet.poll("all are there") { try Set(couch.offers().map(\.id)) == ids }
+        try fleet.poll("all have arrived") { try Set(couch.offers().map(\.id)) == ids }
         published[7].close()
-        try fleet.poll("one less is there") { try couch.offers().count == 19 }
+        try fleet.poll("one less is offered") { try couch.offers().count == 19 }
         #expect(try !couch.offers().contains { $0.id == published[7].activity })
     }
 }

@@ -5,7 +5,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Devices that lost each other return when the network does, although nothing else happens then.
+/// Devices that lost each other are online again when the network is, without any other event.
 @Suite final class OutageTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -48,10 +48,11 @@ import Timing
         try fleet.poll("\(device.name) sees \(count)") { try device.status().peers.count == count }
     }
 
-    /// The network is back, and all see all within five seconds.
+    /// Checks that all devices are online for each other within five seconds of the return of the
+    /// network.
     private func expectReturn() throws {
         let start = fleet.clock.now
-        try fleet.poll("all see all") { try [desk, couch].allSatisfy { try $0.status().peers.count == 1 } }
+        try fleet.poll("all are online") { try [desk, couch].allSatisfy { try $0.status().peers.count == 1 } }
         #expect(start.duration(to: fleet.clock.now) < .seconds(5))
     }
 
@@ -67,10 +68,10 @@ import Timing
         try expectReturn()
     }
 
-    @Test func `devices return of which one received the other all the time`() throws {
+    @Test func `devices return if only one still received the other`() throws {
         fleet.network.hold()
         try cut(couch)
-        // The couch cannot call either, but its datagrams still arrive.
+        // The couch cannot connect either, but its datagrams still arrive.
         desk.blockConnections()
         _ = try desk.publish(Note.activity("late"))
         try pass(30, desk, couch)
@@ -81,7 +82,8 @@ import Timing
         try fleet.poll("the offer") { try couch.offers().count == 1 }
     }
 
-    /// What each of them announced before the cut may not be believed any more, and each has another label since.
+    /// Their announcements from before the cut may no longer be valid, and each has another label
+    /// since.
     @Test func `devices that were alone for half an hour return without multicast`() throws {
         fleet.network.hold()
         try cut(desk, couch)
@@ -93,10 +95,10 @@ import Timing
 
         `repair`(desk, couch)
 
-        try fleet.poll("all see all") { try [desk, couch].allSatisfy { try $0.status().peers.count == 1 } }
+        try fleet.poll("all are online") { try [desk, couch].allSatisfy { try $0.status().peers.count == 1 } }
     }
 
-    @Test func `a device that said goodbye is not searched for`() throws {
+    @Test func `a device that sent a leave message is not searched for`() throws {
         try desk.stop()
         try see(couch, 0)
         let trap = try Trap(isElsewhere: false, port: desk.address.port)

@@ -13,7 +13,8 @@ import LoopIO
 import Testing
 import Timing
 
-/// What guessing, standing in between, and flooding bring: nothing, and the honest device gets in. By whole daemons.
+/// Guessing, interception and flooding achieve nothing, and an honest device is admitted. By whole
+/// daemons.
 @Suite final class PairingGuessTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -42,13 +43,13 @@ import Timing
         let opened = try window.opened()
         #expect(try guess(opened) == "wrongCode")
         #expect(try window.next() == .wrongCode(guessesLeft: 4))
-        // The joiner is put off for the second that the pause takes, and comes back by itself.
+        // The joiner is deferred for the second of the pause, and returns by itself.
         let before = fleet.clock.now
         _ = try couch.join(code: opened.code, address: opened.addresses.first).account()
         #expect(before.duration(to: fleet.clock.now) > .milliseconds(500))
     }
 
-    @Test func `five wrong codes end the code but not the link`() throws {
+    @Test func `five wrong codes invalidate the code but not the link`() throws {
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         for left in [4, 3, 2, 1] {
@@ -63,7 +64,7 @@ import Timing
         #expect(try couch.join(link: opened.link).account() == desk.status().account)
     }
 
-    /// Three windows in which somebody guesses.
+    /// Opens three windows whose codes are guessed at.
     private func useUpTheCodes() throws {
         for _ in 1...3 {
             let window = try desk.pair()
@@ -73,16 +74,16 @@ import Timing
         }
     }
 
-    @Test func `leaving the account gives no further codes to guess at`() throws {
+    @Test func `leaving the account grants no further codes`() throws {
         try useUpTheCodes()
         let former = try desk.status().device
         _ = try desk.call(.leaveAccount)
-        try fleet.poll("the desk begins anew") { try desk.status().device != former }
+        try fleet.poll("the desk has a new identity") { try desk.status().device != former }
         _ = try desk.call(.createAccount)
         #expect(try desk.pair().opened().code == nil)
     }
 
-    @Test func `after three codes that were guessed at there is only the link`() throws {
+    @Test func `after three codes with guesses, only the link remains`() throws {
         try useUpTheCodes()
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
@@ -91,28 +92,28 @@ import Timing
         #expect(try couch.join(code: "12345678", address: address).failure() == "codeUsed")
         #expect(try couch.join(link: opened.link).account() == desk.status().account)
 
-        // Ten minutes later there is a code again.
+        // Ten minutes later a code is available again.
         fleet.pass(.seconds(601))
         #expect(try desk.pair().opened().code != nil)
     }
 
-    @Test func `a link of another window opens nothing`() throws {
+    @Test func `the link of another window is invalid`() throws {
         let former = try desk.pair()
         let old = try former.opened()
         former.close()
         try fleet.poll("the window is closed") { fleet.pairingNetwork.stationCount == 0 }
         let window = try desk.pair()
         let opened = try window.opened()
-        // The ports may differ; the secret does for sure.
+        // The ports may differ; the secret certainly does.
         let place = try #require(opened.link.split(separator: "/").last)
         let forged = old.link.split(separator: "/").dropLast().joined(separator: "/") + "/" + place
         #expect(try couch.join(link: forged).failure() == "unreachable")
         #expect(window.waiting == 0)
     }
 
-    // MARK: - Others who invite
+    // MARK: - Other inviters
 
-    @Test(arguments: [true, false]) func `the right inviter is found beside a foreign one`(_ isForeignFirst: Bool)
+    @Test(arguments: [true, false]) func `the right inviter is found among others`(_ isForeignFirst: Bool)
         throws
     {
         let neighbour = try fleet.device("neighbour")
@@ -125,18 +126,19 @@ import Timing
         #expect(try neighbour.members() == ["neighbour"])
     }
 
-    @Test func `a wrong code is reported once nobody else has shown up`() throws {
+    @Test func `a wrong code is reported once no other inviter has appeared`() throws {
         let window = try desk.pair()
         let code = try window.opened().code
         let join = try couch.join(code: try wrongCode(code))
         #expect(try window.next() == .wrongCode(guessesLeft: 4))
-        // The clock is not moved on: the refusal may still be on its way, and a joiner that hears nothing guesses again.
+        // The clock does not advance. The refusal may still be in transit, and a joiner without a
+        // reply guesses again.
         #expect(try join.failure() == "wrongCode")
-        // One guess, however long it has looked.
+        // One guess, however long it has searched.
         #expect(window.waiting == 0)
     }
 
-    @Test func `who does not know the code is noticed`() throws {
+    @Test func `an inviter that does not know the code is detected`() throws {
         let impostor = try Impostor(fleet)
         let window = try desk.pair()
         let code = try window.opened().code
@@ -146,7 +148,7 @@ import Timing
         #expect(window.waiting == 0)
     }
 
-    @Test func `who speaks another protocol is noticed`() throws {
+    @Test func `an inviter with another protocol is detected`() throws {
         let identity = try TLSIdentity(key: try SigningKey())
         let listener = try PairingListener(
             ports: nil, address: .loopbackIPv4, context: try TLSContext(identity: identity, role: .server),
@@ -160,7 +162,7 @@ import Timing
         #expect(try join.failure() == "versionsDiffer")
     }
 
-    @Test func `a caller that speaks another protocol gets an alert`() throws {
+    @Test func `a caller with another protocol gets an alert`() throws {
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         let context = try TLSContext(identity: TLSIdentity(key: try SigningKey()), role: .client)
@@ -184,7 +186,7 @@ import Timing
         case garbageInARecord
     }
 
-    @Test(arguments: Opening.allCases) func `an honest joiner gets through a flood`(_ opening: Opening) throws {
+    @Test(arguments: Opening.allCases) func `an honest joiner is admitted during a flood`(_ opening: Opening) throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let address = try #require(opened.addresses.first.flatMap { SocketAddress(text: $0) })
@@ -202,9 +204,10 @@ import Timing
         var flood = (0..<40).map { _ in RawConnection(to: address, writing: bytes, fleet) }
         let join = try couch.join(code: opened.code)
         var next = fleet.clock.now
-        // For a second, as what comes from one address has few places, and the joiner calls eight times in some seconds.
+        // For one second, because connections from one address are limited, and the joiner calls
+        // eight times in some seconds.
         let end = next.advanced(by: .seconds(1))
-        try fleet.run("the couch is asked about") {
+        try fleet.run("the confirmation of the couch") {
             if flood.count < 200, (next..<end).contains(fleet.clock.now) {
                 next = fleet.clock.now.advanced(by: .milliseconds(10))
                 flood += (0..<8).map { _ in RawConnection(to: address, writing: bytes, fleet) }
@@ -223,7 +226,7 @@ import Timing
 
     // MARK: - Storing
 
-    @Test func `nothing is handed over that the inviter cannot store`() throws {
+    @Test func `nothing is handed over if the inviter cannot store it`() throws {
         try #require(desk.blockAccountFile())
         let window = try desk.pair(automatic: true)
         let join = try couch.join(code: try window.opened().code)
@@ -253,7 +256,7 @@ import Timing
         for member in [desk, couch] { #expect(try member.deviceList().filter(\.unfinished) == []) }
     }
 
-    @Test func `a removed identity is not let in`() throws {
+    @Test func `a removed identity is not admitted`() throws {
         let id = try couch.status().device
         let first = try desk.pair(automatic: true)
         _ = try couch.join(code: try first.opened().code).account()

@@ -8,7 +8,8 @@ import LoopIO
 import Testing
 import Timing
 
-/// How pairing ends without a new member, by whole daemons: who is told what, and what stays possible.
+/// Pairing that ends without a new member, by whole daemons: the reported reasons, and the
+/// remaining options.
 @Suite final class PairingRefusalTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -25,14 +26,14 @@ import Timing
         fleet.end()
     }
 
-    // MARK: - Before anything
+    // MARK: - Refused calls
 
     @Test func `a window needs an account`() throws {
         let refusal = try couch.open(ControlMethod.pair.rawValue, more: true).refusal()
         #expect(refusal.name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test(arguments: [ControlMethod.pair, .join]) func `the client must take more replies`(_ method: ControlMethod)
+    @Test(arguments: [ControlMethod.pair, .join]) func `the client must accept more replies`(_ method: ControlMethod)
         throws
     {
         let refusal = try desk.open(method.rawValue, ["code": "12345678"]).refusal()
@@ -54,40 +55,40 @@ import Timing
         #expect(try refusal.parameters["account"]?.string == desk.status().account?.hex)
     }
 
-    @Test(arguments: ["", "1234567", "123456789", "1234567x"]) func `what is no code is refused at once`(_ code: String)
+    @Test(arguments: ["", "1234567", "123456789", "1234567x"]) func `an invalid code fails immediately`(_ code: String)
         throws
     {
         #expect(try couch.join(code: code).failure() == "wrongCode")
     }
 
     @Test(arguments: ["", "handoff:pair/1/", "handoff:pair/2/abc/1.2.3.4:5", "https://example.org"])
-    func `what is no link is refused at once`(_ link: String) throws {
+    func `an invalid link fails immediately`(_ link: String) throws {
         #expect(try couch.join(link: link).failure() == "failed")
     }
 
-    @Test(arguments: ["", "host", "1.2.3.4", "1.2.3.4:0"]) func `what is no address is refused at once`(_ text: String)
+    @Test(arguments: ["", "host", "1.2.3.4", "1.2.3.4:0"]) func `an invalid address fails immediately`(_ text: String)
         throws
     {
         let refusal = try couch.join(code: "12345678", address: text).refusal()
         #expect(refusal.name == ControlErrorName.invalidAddress.rawValue)
     }
 
-    @Test func `nobody is asked about a device that is not there`() throws {
+    @Test func `an answer about a device that does not wait is refused`() throws {
         let device = PairingDevice(id: try couch.status().device, name: "couch")
         #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
         _ = try desk.pair().opened()
         #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
     }
 
-    // MARK: - Nobody there
+    // MARK: - No inviter
 
-    @Test func `nobody invites`() throws {
+    @Test func `a join without an inviter fails`() throws {
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
         try fleet.poll("it looks") { fleet.pairingNetwork.stationCount == 1 }
         fleet.pass(.seconds(31))
         #expect(try join.failure() == "nobodyThere")
-        try fleet.poll("it looks no more") { fleet.pairingNetwork.stationCount == 0 }
+        try fleet.poll("it has stopped searching") { fleet.pairingNetwork.stationCount == 0 }
     }
 
     @Test func `a window that opens later is found`() throws {
@@ -98,21 +99,21 @@ import Timing
         guard case .calling = try join.next() else { throw UnexpectedEvent() }
     }
 
-    @Test func `nobody listens at the address`() throws {
+    @Test func `an address without a listener is unreachable`() throws {
         let port = try BoundPort(port: 0, address: .loopbackIPv4).port
         #expect(try couch.join(code: "12345678", address: "127.0.0.1:\(port)").failure() == "unreachable")
     }
 
-    @Test func `another service listens at the address`() throws {
+    @Test func `an address with another service is unreachable`() throws {
         #expect(try couch.join(code: "12345678", address: desk.address.description).failure() == "unreachable")
         #expect(try desk.status().warnings.isEmpty)
     }
 
-    @Test func `a host of that name does not exist`() throws {
+    @Test func `an address whose host does not exist is unreachable`() throws {
         #expect(try couch.join(code: "12345678", address: "no-such-host.invalid:24863").failure() == "unreachable")
     }
 
-    @Test func `only another version invites`() throws {
+    @Test func `a window of another version is reported`() throws {
         let station = fleet.pairingNetwork.station()
         let text = [Array("v=2".utf8)]
         station.publish(Publication(instance: "later", host: "host", port: 9, text: text))
@@ -123,7 +124,7 @@ import Timing
         #expect(try join.failure() == "versionsDiffer")
     }
 
-    // MARK: - People change their minds
+    // MARK: - Cancellation
 
     @Test func `the user declines`() throws {
         let window = try desk.pair()
@@ -136,16 +137,16 @@ import Timing
         #expect(try desk.members() == ["desk"])
     }
 
-    @Test func `the joiner gives up while it looks`() throws {
+    @Test func `the joiner cancels during the search`() throws {
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
         join.close()
-        try fleet.poll("it looks no more") { fleet.pairingNetwork.stationCount == 0 }
+        try fleet.poll("it has stopped searching") { fleet.pairingNetwork.stationCount == 0 }
         let window = try desk.pair(automatic: true)
         _ = try couch.join(code: try window.opened().code).account()
     }
 
-    @Test func `the joiner gives up while the user is asked`() throws {
+    @Test func `the joiner cancels during the confirmation`() throws {
         let window = try desk.pair()
         let code = try window.opened().code
         let join = try couch.join(code: code)
@@ -154,14 +155,14 @@ import Timing
         #expect(try window.next() == .gone(device))
         #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
 
-        // The window goes on with the same code.
+        // The window continues with the same code.
         let again = try couch.join(code: code)
         try desk.answer(try window.confirm(), accept: true)
         try window.joined(device)
         _ = try again.account()
     }
 
-    @Test func `the inviter gives up before anybody came`() throws {
+    @Test func `the inviter cancels before any joiner calls`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         window.close()
@@ -170,7 +171,7 @@ import Timing
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
     }
 
-    @Test func `the inviter gives up while the user is asked`() throws {
+    @Test func `the inviter cancels during the confirmation`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         _ = try window.confirm()
@@ -179,7 +180,7 @@ import Timing
         #expect(try desk.members() == ["desk"])
     }
 
-    @Test func `what the user agreed to happens without him`() throws {
+    @Test func `after the confirmation, joining no longer needs the client`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
@@ -192,7 +193,7 @@ import Timing
         try fleet.settle([desk, couch])
     }
 
-    @Test func `the inviters daemon ends`() throws {
+    @Test func `the inviter's daemon stops`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         _ = try window.confirm()
@@ -201,7 +202,7 @@ import Timing
         #expect(fleet.pairingNetwork.publications.isEmpty)
     }
 
-    @Test func `the joiners daemon ends`() throws {
+    @Test func `the joiner's daemon stops`() throws {
         let window = try desk.pair()
         let code = try window.opened().code
         _ = try couch.join(code: code)
@@ -214,7 +215,7 @@ import Timing
         _ = try again.account()
     }
 
-    @Test func `the joiner gets an account otherwise`() throws {
+    @Test func `the joiner gets an account in another way`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
@@ -225,9 +226,9 @@ import Timing
         #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
     }
 
-    // MARK: - The inviter is a member no more
+    // MARK: - The inviter loses its membership
 
-    /// How the inviter gets out of the account.
+    /// The way in which the inviter loses its membership.
     enum WayOut: CaseIterable {
         case leaves
         case isRemoved
@@ -238,7 +239,7 @@ import Timing
     }
 
     @Test(arguments: WayOut.allCases, [false, true])
-    private func `a window closes when its device is a member no more`(_ way: WayOut, _ isAsked: Bool) throws {
+    private func `a window closes when its device is no longer a member`(_ way: WayOut, _ isAsked: Bool) throws {
         let train = try fleet.device("train")
         _ = try train.join(code: try desk.pair(automatic: true).opened().code).account()
         try fleet.settle([desk, train])
@@ -260,18 +261,18 @@ import Timing
             #expect(told.message.contains("another device of the account"))
         }
         try fleet.poll("nothing is announced") { fleet.pairingNetwork.publications.isEmpty }
-        // Nothing answers at the address any more, and nobody waits for an answer.
+        // Nothing responds at the address any more, and no client waits for an answer.
         let address = try #require(opened.addresses.first)
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
         if let device { #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) } }
 
-        // What the joiner was told to do helps.
+        // The remedy that the joiner reported works.
         _ = try couch.join(code: try train.pair(automatic: true).opened().code).account()
         try fleet.settle([train, couch])
         try fleet.poll("the names are known") { try train.members() == ["train", "couch"] }
     }
 
-    @Test func `a device that was removed is told so when it invites or joins`() throws {
+    @Test func `a removed device reports its removal when it invites or joins`() throws {
         let train = try fleet.device("train")
         _ = try train.join(code: try desk.pair(automatic: true).opened().code).account()
         try fleet.settle([desk, train])
@@ -291,7 +292,7 @@ import Timing
 
     // MARK: - Time
 
-    @Test func `the window runs out`() throws {
+    @Test func `the window expires`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         #expect(opened.seconds == 180)
@@ -301,11 +302,11 @@ import Timing
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
     }
 
-    @Test func `the answer may come a minute after the end`() throws {
+    @Test func `the answer may arrive a minute after the end of the window`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
-        // Before that the joiner has seconds for its part.
+        // Until then the joiner has seconds for its part.
         _ = try join.inviter()
         fleet.pass(.seconds(200))
         try desk.answer(device, accept: true)
@@ -313,8 +314,8 @@ import Timing
         _ = try join.account()
     }
 
-    @Test func `the answer may come too late`() throws {
-        // The clock runs until it is stopped: the window opens between these two moments.
+    @Test func `the answer may arrive too late`() throws {
+        // The clock runs until it is stopped. The window opens between these two times.
         let before = fleet.clock.now
         let window = try desk.pair()
         let code = try window.opened().code

@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// How a device joins an account by a code or a link, by whole daemons.
+/// Devices that join an account by a code or a link, by whole daemons.
 @Suite final class PairingTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -23,7 +23,7 @@ import Testing
         fleet.end()
     }
 
-    /// Lets the couch in, and checks all that follows.
+    /// Admits the couch, and checks all consequences.
     private func finish(
         _ window: PairCall, _ join: JoinCall, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `joins by code over discovery`() throws {
+    @Test func `a device joins by code over discovery`() throws {
         let window = try desk.pair()
         let code = try #require(try window.opened().code)
         #expect(fleet.pairingNetwork.publications.map(\.text) == [[Array("v=1".utf8)]])
@@ -56,7 +56,7 @@ import Testing
         #expect(fleet.pairingNetwork.stationCount == 0)
     }
 
-    @Test func `the new member sees what is offered`() throws {
+    @Test func `the new member receives the offers`() throws {
         let published = try desk.publish(Note.activity("first"))
         let watcher = try couch.watch()
         try watcher.ready()
@@ -65,24 +65,24 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func `joins by code at an address`() throws {
+    @Test func `a device joins by code at an address`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let address = try #require(opened.addresses.first)
         let join = try couch.join(code: opened.code, address: address)
-        // There is nobody to look for.
+        // No search is needed.
         #expect(try join.next() == .calling(address: address))
         try finish(window, join)
     }
 
-    @Test func `joins by code at a name`() throws {
+    @Test func `a device joins by code at a host name`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let port = try #require(opened.addresses.first?.split(separator: ":").last)
         try finish(window, try couch.join(code: opened.code, address: "localhost:\(port)"))
     }
 
-    @Test func `joins by link`() throws {
+    @Test func `a device joins by link`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         #expect(opened.link.hasPrefix("handoff:pair/1/"))
@@ -91,13 +91,13 @@ import Testing
         try finish(window, join)
     }
 
-    @Test func `groups in a code do not matter`() throws {
+    @Test func `group separators in a code are ignored`() throws {
         let window = try desk.pair()
         let code = try #require(try window.opened().code)
         try finish(window, try couch.join(code: code.prefix(4) + " " + code.suffix(4)))
     }
 
-    @Test func `lets the first in without a question`() throws {
+    @Test func `an automatic window admits the first device without confirmation`() throws {
         let window = try desk.pair(automatic: true)
         let join = try couch.join(code: try window.opened().code)
         #expect(try join.account() == desk.status().account)
@@ -116,7 +116,7 @@ import Testing
         #expect(try desk.members() == ["desk", "couch", "train"])
     }
 
-    @Test func `the epoch stays as it is`() throws {
+    @Test func `the epoch does not change`() throws {
         let before = try desk.status().epoch
         let window = try desk.pair(automatic: true)
         _ = try couch.join(code: try window.opened().code).account()
@@ -124,7 +124,7 @@ import Testing
         #expect(try desk.status().epoch == before)
     }
 
-    @Test func `the faster of two joiners is asked about and the other waits`() throws {
+    @Test func `the faster of two joiners is confirmed first, and the other waits`() throws {
         let train = try fleet.device("train")
         let window = try desk.pair()
         let code = try window.opened().code
@@ -135,7 +135,7 @@ import Testing
         let asked = try window.confirm()
         #expect(asked.name == "couch")
 
-        // The first gives up; the same code lets the second in.
+        // The first cancels. The same code admits the second.
         first.close()
         #expect(try window.next() == .gone(asked))
         let next = try window.confirm()

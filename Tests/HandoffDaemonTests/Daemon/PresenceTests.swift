@@ -7,7 +7,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// How whole daemons come, stay and go, as the others see it.
+/// The presence of whole daemons, as the others see it.
 @Suite final class PresenceTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -23,7 +23,7 @@ import Testing
         fleet.end()
     }
 
-    /// A watcher on the couch that has seen the one offer of the desk.
+    /// A watcher on the couch that has received the one offer of the desk.
     private func watchOne() throws -> (Watcher, Publisher) {
         let published = try desk.publish(Note.activity("present"))
         try fleet.poll("the offer") { try couch.offers().count == 1 }
@@ -33,40 +33,42 @@ import Testing
         return (watcher, published)
     }
 
-    @Test func `a goodbye takes the offers away at once`() throws {
+    @Test func `a leave message removes the offers immediately`() throws {
         let (watcher, published) = try watchOne()
-        // mDNS is not what tells.
+        // mDNS does not report it.
         couch.discovery.goDeaf()
         try desk.stop()
         #expect(try watcher.removed().id == published.activity)
-        try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
+        try fleet.poll("the desk is offline") { try couch.status().peers.isEmpty }
         #expect(try couch.deviceList().first { $0.name == "desk" }?.online == false)
     }
 
-    @Test func `a daemon that stops calls nobody any more`() throws {
+    @Test func `a daemon that stops makes no further calls`() throws {
         let discovery = desk.discovery
         discovery.stopSlowly()
         couch.blockConnections()
-        // Then the couch's service may be announced anew within a second, while the desk still waits for its own to be gone.
+        // The couch's service may then be announced again within a second, while the desk still
+        // waits for the withdrawal of its own.
         fleet.pass(.seconds(3))
         _ = try couch.status()
         let hasStopped = try #require(desk.beginToStop())
-        // What it would ask for over a connection, of which none is left: a new name, and a list too long for the air.
+        // Changes that it would fetch over a connection, of which none is left: a new name, and a
+        // list too long for an announcement.
         _ = try couch.call(.renameDevice, ["device": "couch", "name": "sofa"])
         for number in 0..<20 { _ = try couch.publish(Note.activity("after the goodbye \(number)")) }
         let beacon = try #require(couch.discovery.publication)
-        try fleet.poll("the desk has heard of it") {
+        try fleet.poll("the desk has detected it") {
             guard let present = couch.discovery.publication else { return false }
             return present != beacon && discovery.known.contains(present.instance)
         }
         discovery.withdraw()
         try fleet.run("the desk has stopped") { hasStopped.withLock { $0 } }
-        // A call that it had begun would end now, and trap for want of the daemon.
+        // A call that it had started would end now, and trap because the daemon has ended.
         fleet.pass(.seconds(30))
         #expect(try couch.offers().isEmpty)
     }
 
-    @Test func `a daemon that starts again replaces what it offered`() throws {
+    @Test func `a daemon that restarts replaces its offers`() throws {
         let (watcher, before) = try watchOne()
         try desk.vanish(unnoticedBy: couch)
         try desk.start()
@@ -86,11 +88,11 @@ import Testing
         #expect(try couch.offers().map(\.id) == [after.activity])
     }
 
-    @Test func `a removal in multicast DNS only probes`() throws {
+    @Test func `a removal in multicast DNS only triggers a probe`() throws {
         let (watcher, _) = try watchOne()
         let instance = try #require(desk.discovery.publication?.instance)
         couch.discovery.emit(.removed(instance: instance))
-        // Longer than any probe is waited for.
+        // Longer than the timeout of any probe.
         for _ in 0..<5 {
             fleet.pass(.seconds(1))
             _ = try couch.status()
@@ -102,16 +104,16 @@ import Testing
         #expect(try couch.status().peers.count == 1)
     }
 
-    @Test func `a removal of a device that is gone removes it`() throws {
+    @Test func `a removal of a device that is offline removes it`() throws {
         let (watcher, published) = try watchOne()
         let instance = try #require(desk.discovery.publication?.instance)
         try desk.vanish(unnoticedBy: couch)
         couch.discovery.emit(.removed(instance: instance))
         #expect(try watcher.removed().id == published.activity)
-        try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
+        try fleet.poll("the desk is offline") { try couch.status().peers.isEmpty }
     }
 
-    @Test func `news come by the beacon where nothing else passes`() throws {
+    @Test func `changes arrive by the beacon if nothing else does`() throws {
         let watcher = try couch.watch()
         try watcher.ready()
         couch.blockDatagrams()
@@ -120,7 +122,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func `what is heard late is taken as it is then`() throws {
+    @Test func `a delayed announcement is applied with its current state`() throws {
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])
@@ -138,14 +140,14 @@ import Testing
         }
     }
 
-    @Test func `the older of two daemons on copies of one state folder falls silent`() throws {
+    @Test func `the older of two daemons on copies of one state folder stops announcing`() throws {
         let clone = try fleet.device("clone") { clone in
             for file in ["identity", "account", "boot"] {
                 copy(couch.state.file(file), to: clone.state.file(file))
             }
         }
 
-        try fleet.poll("the older one says so") {
+        try fleet.poll("the older one reports it") {
             try couch.status().warnings.contains { $0.contains("this device's identity") }
         }
         #expect(couch.discovery.publication == nil)
@@ -153,7 +155,7 @@ import Testing
         _ = try couch.publish(Note.activity("not told"))
         let theirs = try clone.publish(Note.activity("told"))
         let ours = try desk.publish(Note.activity("heard"))
-        try fleet.poll("the newer one is heard") { try desk.offers().map(\.id) == [theirs.activity] }
+        try fleet.poll("the offer of the newer one arrives") { try desk.offers().map(\.id) == [theirs.activity] }
         try fleet.poll("the older one still listens") { try couch.offers().map(\.id) == [ours.activity] }
     }
 

@@ -5,7 +5,7 @@ import HandoffLog
 import HandoffModel
 import Testing
 
-/// What a configuration that is read again changes in a daemon that runs.
+/// Changes that a reloaded configuration makes in a running daemon.
 @Suite final class ReloadTests {
     private let fleet: Fleet
 
@@ -17,7 +17,7 @@ import Testing
         fleet.end()
     }
 
-    @Test func `the lifetime of activities holds for those that are there`() throws {
+    @Test func `the lifetime of activities applies to existing ones`() throws {
         let devices = try fleet.account("desk", "couch") { $0.configuration.activityLifetime = nil }
         let watcher = try devices[1].watch()
         try watcher.ready()
@@ -30,12 +30,12 @@ import Testing
         #expect(try watcher.removed().id == id)
     }
 
-    @Test func `an app is waited for as long as is configured now`() throws {
+    @Test func `the timeout of a save request follows the configuration`() throws {
         let devices = try fleet.account("desk", "couch") { $0.configuration.saveAnswer = .seconds(3600) }
         let (desk, couch) = (devices[0], devices[1])
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("last saved")
-        try fleet.poll("it is seen") { try couch.offers().count == 1 }
+        try fleet.poll("the offer arrives") { try couch.offers().count == 1 }
         desk.reconfigure { $0.saveAnswer = .seconds(1) }
 
         let call = try couch.continue(ContinueRequest(take: true))
@@ -49,7 +49,7 @@ import Testing
         #expect(content.userInfo == Note.userInfo("last saved"))
     }
 
-    @Test func `an app with news is asked as often as is configured now`() throws {
+    @Test func `the interval of save requests follows the configuration`() throws {
         let desk = try fleet.device("desk") { $0.configuration.refresh = .seconds(3600) }
         _ = try desk.call(.createAccount)
         let editor = try desk.attach("Editor")
@@ -61,7 +61,7 @@ import Testing
         #expect(try editor.save() == id)
     }
 
-    @Test func `what waits for the next start is told`() throws {
+    @Test func `settings that take effect at the next start are logged`() throws {
         let desk = try fleet.device("desk")
         desk.reconfigure { $0.titles = false }
         #expect(!desk.log.contains { $0.contains("next start") })
@@ -69,7 +69,7 @@ import Testing
             configuration.port = .standard
             configuration.name = "table"
         }
-        #expect(desk.log.last?.hasSuffix("taken up at the next start only settings=\"name, port\"") == true)
+        #expect(desk.log.last?.hasSuffix("take effect only at the next start settings=\"name, port\"") == true)
     }
 
     @Test func `fewer messages are logged`() throws {

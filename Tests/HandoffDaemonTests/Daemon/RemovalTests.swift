@@ -7,9 +7,9 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// How a device is removed from the account, by whole daemons.
+/// Removal of a device from the account, by whole daemons.
 @Suite struct RemovalTests {
-    /// Removes a device, and follows who hears of it.
+    /// Removes a device, and follows the confirmations.
     private func remove(
         _ identifier: String, dropping: [String] = [], by member: TestDevice
     ) throws -> OpenCall {
@@ -26,7 +26,7 @@ import Testing
         try Set(devices.map { try $0.status().device })
     }
 
-    @Test func `the others hear of a removal and confirm it`() throws {
+    @Test func `the others learn of a removal and confirm it`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -51,7 +51,7 @@ import Testing
         #expect(members[2].discovery.publication == nil)
     }
 
-    @Test func `the members keep their labels after a removal until moments of their own and miss nothing`() throws {
+    @Test func `after a removal, the members keep their labels until random times, and miss nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "den", "train")
@@ -64,14 +64,14 @@ import Testing
             zip(stay, former).map { $0.discovery.publication?.instance != $1?.instance }
         }
         #expect(changed().contains(false))
-        try fleet.poll("what they announce is sealed by the new key") {
+        try fleet.poll("the announcements are sealed by the new key") {
             zip(stay, former).allSatisfy { $0.discovery.publication?.text != $1?.text }
         }
         let watcher = try stay[1].watch()
         try watcher.ready()
         let published = try stay[0].publish(Note.activity("meanwhile"))
         #expect(try watcher.added().id == published.activity)
-        // A member that has just started does not know the labels of the former epoch.
+        // A member that has just started does not know the labels of the previous epoch.
         try stay[2].stop()
         try stay[2].start()
         try fleet.settle(stay)
@@ -81,7 +81,7 @@ import Testing
         try fleet.settle(stay)
     }
 
-    @Test func `a device that was removed while it was off says after a day that nobody answers`() throws {
+    @Test func `a device that was removed while offline reports after a day that no device answers`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -93,21 +93,21 @@ import Testing
         try members[2].start()
         #expect(try members[2].status().unansweredSince == nil)
         fleet.pass(.seconds(25 * 3600))
-        try fleet.poll("the train says so") { try members[2].status().unansweredSince != nil }
+        try fleet.poll("the train reports it") { try members[2].status().unansweredSince != nil }
         let since = try #require(try members[2].status().unansweredSince)
         #expect(since <= Double(heard))
-        // It is remembered, and after a start the others have a minute.
+        // The time is stored. After a start the others have a minute to answer.
         try members[2].stop()
         try members[2].start()
         #expect(try members[2].status().unansweredSince == nil)
         fleet.pass(.seconds(61))
         #expect(try members[2].status().unansweredSince == since)
-        try fleet.poll("the others hear each other") {
+        try fleet.poll("the others receive each other's messages") {
             try members.prefix(2).allSatisfy { try $0.status().unansweredSince == nil }
         }
     }
 
-    @Test func `those who are away confirm when they come back`() throws {
+    @Test func `offline members confirm when they return`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -123,7 +123,7 @@ import Testing
         #expect(confirmed.waiting.isEmpty)
     }
 
-    @Test func `whom the removed one let in stays unless dropped`() throws {
+    @Test func `a device admitted by the removed one stays unless dropped`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -134,7 +134,8 @@ import Testing
         try fleet.settle([desk, couch])
         for (index, guest) in guests.enumerated() {
             var file: [UInt8]?
-            // Two who close one ticket make two keys, and one of them has to come by the other's.
+            // If two members close one ticket, they create two keys, and one must receive the
+            // other's.
             try fleet.poll("the couch has the key in force") {
                 file = try? couch.exportAccount()
                 return file != nil
@@ -151,10 +152,10 @@ import Testing
 
         try fleet.settle([desk, guests[0]])
         #expect(try Set(desk.deviceList().map(\.name)) == ["desk", "train"])
-        try fleet.poll("the attic is out") { try guests[1].status().peers.isEmpty }
+        try fleet.poll("the attic is removed") { try guests[1].status().peers.isEmpty }
     }
 
-    @Test func `nothing of a removed device survives`() throws {
+    @Test func `no state of a removed device remains`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -178,12 +179,12 @@ import Testing
     @Test func `a continuation in flight ends with a clear failure`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
-        // The app is not given up before the removal is stored everywhere.
+        // The request to the app does not time out before the removal is stored everywhere.
         let members = try fleet.account("desk", "couch", "train") { $0.configuration.saveAnswer = .seconds(60) }
         let app = try members[2].attach("org.example.editor", types: Note.type)
         let here = try members[1].attach("org.example.editor", types: Note.type)
         let id = try app.engage(Note.activity("draft", needsSave: true))
-        try fleet.poll("the couch sees it") { try members[1].offers().count == 1 }
+        try fleet.poll("the couch has the offer") { try members[1].offers().count == 1 }
         let continuing = try members[1].continue()
         let continuation = try here.willContinue()
         #expect(try app.save() == id)
@@ -195,14 +196,14 @@ import Testing
         #expect(try continuing.refusal().parameters["reason"]?.string == "notMember")
     }
 
-    @Test func `the removed one gets nothing that it asked for`() throws {
+    @Test func `a removed device receives no replies to its pending requests`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
-        // The app is not given up before the removal is stored everywhere.
+        // The request to the app does not time out before the removal is stored everywhere.
         let members = try fleet.account("desk", "couch", "train") { $0.configuration.saveAnswer = .seconds(60) }
         let app = try members[1].attach("org.example.editor", types: Note.type)
         _ = try app.engage(Note.activity("draft", needsSave: true))
-        try fleet.poll("the train sees it") { try members[2].offers().count == 1 }
+        try fleet.poll("the train has the offer") { try members[2].offers().count == 1 }
         let taker = try members[2].attach("org.example.editor", types: Note.type)
         let continuing = try members[2].continue()
         let continuation = try taker.willContinue()
@@ -216,12 +217,12 @@ import Testing
         _ = try continuing.refusal()
     }
 
-    @Test func `two who removed each other while apart are both out for those who hear of both`() throws {
+    @Test func `members that removed each other while apart are both removed once both are known`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train", "attic")
         let (desk, couch, train, attic) = (members[0], members[1], members[2], members[3])
-        // Each tells one other device of its removal.
+        // Each notifies one other device of its removal.
         for device in [couch, attic] { try device.stop() }
         _ = try remove("couch", by: desk).result()
         try fleet.settle([desk, train])
@@ -235,22 +236,22 @@ import Testing
         try fleet.settle([train, attic])
         for rest in [train, attic] { #expect(try Set(rest.deviceList().map(\.name)) == ["train", "attic"]) }
         let published = try train.publish(Note.activity("for members"))
-        try fleet.poll("the attic sees it") { try attic.offers().map(\.id) == [published.activity] }
+        try fleet.poll("the attic has the offer") { try attic.offers().map(\.id) == [published.activity] }
         for device in [desk, couch] {
             #expect(try device.offers().isEmpty)
-            _ = try device.publish(Note.activity("from one who is out"))
+            _ = try device.publish(Note.activity("from a removed device"))
         }
-        // Who was wrongly removed can be a member again, as another device.
+        // A device that was wrongly removed can become a member again, as another device.
         let former = try couch.status().device
         _ = try couch.call(.leaveAccount)
-        try fleet.poll("the couch begins anew") { try couch.status().device != former }
+        try fleet.poll("the couch has a new identity") { try couch.status().device != former }
         try couch.importAccount(try attic.exportAccount())
         try fleet.settle([train, attic, couch])
         #expect(try train.offers().isEmpty && couch.offers().map(\.id) == [published.activity])
         #expect(try Set(train.deviceList().map(\.name)) == ["train", "attic", "couch"])
     }
 
-    @Test func `a removed device may only leave and is new then`() throws {
+    @Test func `a removed device can only leave and is new afterwards`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -268,12 +269,12 @@ import Testing
         #expect(answer["message"]?.string?.contains("leave") == true)
         _ = try members[1].call(.leaveAccount)
 
-        try fleet.poll("the couch begins anew") { try members[1].status().device != former }
+        try fleet.poll("the couch has a new identity") { try members[1].status().device != former }
         try members[1].importAccount(file)
         try fleet.settle(members)
     }
 
-    @Test func `who removes itself leaves`() throws {
+    @Test func `a device that removes itself leaves`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -283,10 +284,10 @@ import Testing
         }
         #expect(event.device == ids[1])
         #expect(event.confirmed == [ids[0]])
-        try fleet.poll("the couch begins anew") { try members[1].status().device != ids[1] }
+        try fleet.poll("the couch has a new identity") { try members[1].status().device != ids[1] }
     }
 
-    @Test func `devices are meant by name or by the beginning of their ID`() throws {
+    @Test func `devices are specified by name or by a prefix of their ID`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -297,7 +298,7 @@ import Testing
         let ambiguous = try remove("train", by: members[0]).refusal()
         #expect(ambiguous.name == ControlErrorName.ambiguousIdentifier.rawValue)
         #expect(ambiguous.parameters["candidates"]?.array?.count == 2)
-        // A name that reads like the id of another device keeps nobody from meaning either.
+        // A name that looks like the id of another device makes neither of them ambiguous.
         _ = try members[0].call(.renameDevice, ["device": .string(ids[1].hex), "name": .string(ids[2].hex)])
         let event = try RemovalEvent(json: try remove(ids[2].hex.uppercased(), by: members[0]).result())
         #expect(event.device == ids[2])
@@ -320,7 +321,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func `a file of a removed device admits nobody`() throws {
+    @Test func `a file of a removed device admits no device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -333,13 +334,13 @@ import Testing
         try guest.beginImport(file)
 
         let published = try members[0].publish(Note.activity("for members"))
-        try fleet.poll("the couch sees it") { try members[1].offers().map(\.id) == [published.activity] }
+        try fleet.poll("the couch has the offer") { try members[1].offers().map(\.id) == [published.activity] }
         #expect(try guest.offers().isEmpty)
         #expect(try guest.status().peers.allSatisfy { !$0.connected })
         #expect(try Set(members[0].deviceList().map(\.name)) == ["desk", "couch"])
     }
 
-    /// A thief who has copied all that the device ever knew.
+    /// The attacker has copied all that the device ever knew.
     @Test func `a removed device with all its old secrets learns nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
@@ -350,7 +351,7 @@ import Testing
         let epoch = try desk.status().epoch
         _ = try remove("train", by: desk).result()
         try fleet.settle([desk, couch])
-        // As after the two minutes for which former labels are honoured.
+        // As after the two minutes for which previous labels are accepted.
         fleet.pass(.seconds(180))
         try fleet.settle([desk, couch])
         let refusals = {
@@ -360,12 +361,12 @@ import Testing
 
         train.state = secrets
         try train.start()
-        try fleet.poll("its service is there") { train.discovery.publication != nil }
+        try fleet.poll("its service is announced") { train.discovery.publication != nil }
         fleet.pass(.seconds(61))
         let published = try desk.publish(Note.activity("for members"))
-        try fleet.poll("the couch sees it") { try couch.offers().map(\.id) == [published.activity] }
+        try fleet.poll("the couch has the offer") { try couch.offers().map(\.id) == [published.activity] }
 
-        // Nobody calls it: that would tell it that members are there.
+        // No device calls it, because that would reveal that members are online.
         #expect(refusals() == before)
         #expect(try train.offers().isEmpty)
         #expect(try train.status().peers.allSatisfy { !$0.connected })
@@ -373,7 +374,7 @@ import Testing
         #expect(try Set(desk.deviceList().map(\.name)) == ["desk", "couch"])
     }
 
-    @Test func `a member that was away is the removed ones no more`() throws {
+    @Test func `a member that was offline no longer trusts the removed device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -382,13 +383,13 @@ import Testing
         try train.stop()
         _ = try remove("train", by: desk).result()
 
-        // Both know nothing of it, and believe each other until one of them has heard.
+        // Neither knows of it, and they trust each other until one of them has learned of it.
         try train.start()
         try couch.start()
         try fleet.settle([desk, couch])
 
         let published = try couch.publish(Note.activity("for members"))
-        try fleet.poll("the desk sees it") { try desk.offers().map(\.id) == [published.activity] }
+        try fleet.poll("the desk has the offer") { try desk.offers().map(\.id) == [published.activity] }
         #expect(try train.offers().isEmpty)
         #expect(try Set(couch.deviceList().map(\.name)) == ["desk", "couch"])
     }

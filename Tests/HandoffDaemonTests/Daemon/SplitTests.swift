@@ -13,20 +13,21 @@ import LoopIO
 import Testing
 import Timing
 
-/// Members that changed the account's key while they were apart meet again, by whole daemons.
+/// Members that changed the account's key while they were apart reconnect, by whole daemons.
 @Suite struct SplitTests {
-    /// Makes `count` epochs.
+    /// Creates `count` epochs.
     private static func rotate(_ device: TestDevice, _ count: Int) throws {
         for _ in 0..<count { _ = try device.call(.rotateKey) }
     }
 
-    /// The marks of what a device publishes, with the salt that they were made with.
+    /// The marks in the announcement of a device, with the salt of their creation.
     private static func marks(_ device: TestDevice) throws -> (marks: Marks, salt: [UInt8]) {
         let publication = try #require(device.discovery.publication)
         return try #require(BeaconText.marks(in: publication.text))
     }
 
-    /// True if what a device publishes has a fresh mark for whom it shares these keys with.
+    /// Returns whether the announcement of a device has a fresh mark for the device that it shares
+    /// these keys with.
     private static func hasMark(_ device: TestDevice, for keys: PairwiseKeys) throws -> Bool {
         let label = try #require(device.discovery.publication.flatMap { Label(instanceName: $0.instance) })
         let (marks, salt) = try marks(device)
@@ -39,7 +40,7 @@ import Timing
         if case .period = reading { return true } else { return false }
     }
 
-    /// Keys that a device shares with another one, by what they have stored.
+    /// The keys that a device shares with another one, from their stored state.
     private static func pair(_ device: TestDevice, _ other: TestDevice) throws -> PairwiseKeys {
         let their = try other.openState().identity.publicKey
         let own = try device.openState()
@@ -47,7 +48,7 @@ import Timing
             device: own.identity, device: their, accountID: try #require(own.account).accountID)
     }
 
-    @Test(arguments: [1, 20]) func `two members meet again however many epochs each made`(count: Int) throws {
+    @Test(arguments: [1, 20]) func `two members reconnect after any number of epochs`(count: Int) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -65,12 +66,12 @@ import Timing
         try fleet.poll("the offer") { try couch.offers().map(\.id) == [published.activity] }
     }
 
-    @Test func `a member that has heard the other in its own epoch is found`() throws {
+    @Test func `a member that has received the other in its own epoch is found`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
-        // The couch has heard the desk in its epoch, and so has no mark for it.
+        // The couch has received the desk in its epoch, and so has no mark for it.
         fleet.network.hold()
         couch.blockDatagrams()
         try desk.stop()
@@ -84,8 +85,9 @@ import Timing
         try fleet.settle(devices)
     }
 
-    /// Its records under the label before a new key and under the one after it may come in any order, and the former one goes.
-    @Test func `a member that makes a key right after its start is found when its former record has gone`() throws {
+    /// Its records under the labels before and after a new key may arrive in any order, and the
+    /// previous one expires.
+    @Test func `a member that creates a key at its start is found after its previous record has expired`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -109,7 +111,7 @@ import Timing
         try fleet.settle(devices)
     }
 
-    @Test func `two pairs meet again`() throws {
+    @Test func `two separated pairs reconnect`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("a", "b", "c", "d")
@@ -127,7 +129,7 @@ import Timing
         try fleet.settle(devices)
     }
 
-    /// The first call to it may fail for any reason, as where a machine is busy.
+    /// The first call to it may fail for any reason, such as a busy machine.
     @Test func `a member that did not answer is called again soon`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
@@ -193,7 +195,7 @@ import Timing
             note.close()
         }
         try fleet.settle(devices)
-        // What the desk sees of them was said in the present epoch.
+        // The desk has received their announcements of the current epoch.
         try renewed()
         let former = try Self.marks(desk)
         #expect(try size() == BeaconText.recordCount)
@@ -203,7 +205,7 @@ import Timing
         #expect(zip(former.marks.bytes, present.marks.bytes).count { $0 == $1 } < 24)
         #expect(former.salt != present.salt)
 
-        // Under another key nobody has been heard yet.
+        // Under another key no device has been received yet.
         for device in [couch, train] { try device.stop() }
         let published = desk.discovery.publicationCount
         _ = try desk.call(.rotateKey)
@@ -231,7 +233,7 @@ import Timing
         try fleet.poll("the mark goes with the next beacon") { try !Self.hasMark(desk, for: keys) }
     }
 
-    @Test func `a removed device with all former secrets gets nothing`() throws {
+    @Test func `a removed device with all previous secrets gets nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch", "thief")
@@ -242,14 +244,14 @@ import Timing
             try $0.removing(DeviceID(stolen.publicKey), keeping: [], by: $1, now: fleet.unixSeconds)
         }
         let keys = try [desk, couch].map { try Self.pair(thief, $0) }
-        // It still believes that it is a member, and looks for those whom it misses.
+        // It still considers itself a member, and searches for the missing members.
         try thief.start()
         try desk.start()
 
         let publication = try #require(desk.discovery.publication)
         let label = try #require(Label(instanceName: publication.instance))
         #expect(try keys.allSatisfy { try !Self.hasMark(desk, for: $0) })
-        // The thief marks the desk, which knows better than to look for it.
+        // The attacker marks the desk, which does not search for it.
         let server = try desk.status().device
         for pair in keys {
             let call = RawConnection(
@@ -262,7 +264,7 @@ import Timing
             #expect(try thief.status().peers.isEmpty)
             #expect(try desk.status().peers.isEmpty)
         }
-        // Who has not heard of the removal may still believe it.
+        // A device that has not learned of the removal may still trust it.
         try thief.stop()
         try couch.start()
         try fleet.poll("the members are together") {
@@ -271,7 +273,7 @@ import Timing
         #expect(try desk.deviceList().count == 2)
     }
 
-    /// What a caller with this gate key writes first.
+    /// The first bytes of a caller with this gate key.
     private static func opening(
         _ gate: SecretBytes, _ label: Label, _ key: SigningKey, to server: DeviceID
     ) throws -> [UInt8] {

@@ -4,9 +4,10 @@ import HandoffJSON
 import HandoffTestSupport
 import Testing
 
-/// What whole daemons do when the state folder cannot be written.
+/// Whole daemons whose state folder cannot be written.
 @Suite struct StorageTests {
-    /// A folder in the place of the file that each new version is written to: also root cannot write there.
+    /// Creates a folder in place of the file that each new version is written to. Even root cannot
+    /// write there.
     private func blockAccountFile(of device: TestDevice) throws {
         try #require(mkdir(device.state.file(".account.new"), 0o700) == 0)
     }
@@ -51,7 +52,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func `a ticket that cannot be stored is not handed out`() throws {
+    @Test func `a ticket that cannot be stored is not sent`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

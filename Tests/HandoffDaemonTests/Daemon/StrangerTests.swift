@@ -8,7 +8,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// What whole daemons that do not belong to the account, and others on the network, get: nothing.
+/// Whole daemons outside of the account, and other hosts on the network, get nothing.
 @Suite final class StrangerTests {
     private let fleet: Fleet
     private let desk: TestDevice
@@ -30,12 +30,12 @@ import Testing
         return try #require(TLSSession(context: context, accepts: { _ in true }).start())
     }
 
-    @Test func `another account sees nothing`() throws {
+    @Test func `another account receives nothing`() throws {
         let other = try fleet.device("other")
         _ = try other.call(.createAccount)
         let theirs = try other.publish(Note.activity("theirs"))
         let ours = try desk.publish(Note.activity("ours"))
-        try fleet.poll("the couch sees ours") { try couch.offers().map(\.id) == [ours.activity] }
+        try fleet.poll("the couch has our offer") { try couch.offers().map(\.id) == [ours.activity] }
 
         #expect(try other.offers().isEmpty)
         #expect(try other.status().peers.isEmpty)
@@ -44,7 +44,7 @@ import Testing
         #expect(try desk.status().peers.count == 1)
     }
 
-    @Test func `another account that knows the address gets not a byte`() throws {
+    @Test func `another account that knows the address does not receive a byte`() throws {
         let other = try fleet.device("other")
         let mate = try fleet.device("mate")
         _ = try other.call(.createAccount)
@@ -54,7 +54,7 @@ import Testing
         _ = try other.call(.addPeer, ["address": .string(tap.address.description)])
         try fleet.poll("the call") { tap.opening.count > 32 }
         let ours = try desk.publish(Note.activity("ours"))
-        try fleet.poll("the couch sees ours") { try couch.offers().map(\.id) == [ours.activity] }
+        try fleet.poll("the couch has our offer") { try couch.offers().map(\.id) == [ours.activity] }
         fleet.pass(.seconds(10))
 
         let peer = try #require(try other.status().peers.first { $0.via == .static })
@@ -64,10 +64,10 @@ import Testing
         #expect(tap.answered == 0)
     }
 
-    @Test func `a device without an account sees nothing`() throws {
+    @Test func `a device without an account receives nothing`() throws {
         let lone = try fleet.device("lone")
         let ours = try desk.publish(Note.activity("ours"))
-        try fleet.poll("the couch sees ours") { try couch.offers().map(\.id) == [ours.activity] }
+        try fleet.poll("the couch has our offer") { try couch.offers().map(\.id) == [ours.activity] }
         #expect(try lone.offers().isEmpty)
         #expect(lone.discovery.known.isEmpty)
         #expect(lone.discovery.publication == nil)
@@ -85,7 +85,7 @@ import Testing
         case halfAToken
     }
 
-    @Test(arguments: Opening.allCases) func `a stranger gets not a byte`(_ opening: Opening) throws {
+    @Test(arguments: Opening.allCases) func `an unknown device does not receive a byte`(_ opening: Opening) throws {
         let bytes: [UInt8] =
             switch opening {
             case .wrongToken: [UInt8](repeating: 7, count: 32) + (try clientHello())
@@ -94,7 +94,7 @@ import Testing
             case .halfAToken: [1, 2, 3]
             }
         let call = RawConnection(to: desk.address, writing: bytes, fleet)
-        // Who says too little is given up after a second.
+        // A caller that sends too little is disconnected after a second.
         if opening == .halfAToken {
             // Older events are served first.
             for _ in 1...2 { _ = try desk.status() }
@@ -105,7 +105,7 @@ import Testing
         #expect(try desk.status().warnings.isEmpty)
     }
 
-    @Test func `a recorded opening opens nothing again`() throws {
+    @Test func `a recorded opening has no effect when it is repeated`() throws {
         let tap = try Wiretap(before: desk.address, on: fleet.loop)
         _ = try couch.call(.addPeer, ["address": .string(tap.address.description)])
         try fleet.run("the call is answered") { tap.answered > 0 }

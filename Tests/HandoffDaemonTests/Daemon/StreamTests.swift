@@ -31,7 +31,7 @@ import Timing
         return try desk.publish(activity)
     }
 
-    /// The stream that the next event offers; others may come before.
+    /// Returns the stream that the next event offers, and skips other events.
     private func offered(_ publisher: Publisher) throws -> StreamID {
         while true {
             switch try publisher.next() {
@@ -44,7 +44,7 @@ import Timing
         }
     }
 
-    /// An open stream, from its origin and from the device that continued.
+    /// Opens a stream, and returns its ends at the origin and at the continuing device.
     private func open(_ publisher: Publisher, _ continuation: ContinuationID) throws -> (TestStream, TestStream) {
         let call = try couch.openStream(.continuation(continuation))
         let id = try offered(publisher)
@@ -53,8 +53,8 @@ import Timing
         return (origin, try couch.stream(call))
     }
 
-    /// The same while the account changes, in which the origin may not take a stream. An app that has written something learns
-    /// that, and opens another.
+    /// Opens a stream while the account changes, when the origin may not accept it. An app that has
+    /// already written is notified and opens another.
     private func openOrAgain(
         _ publisher: Publisher, _ continuation: ContinuationID
     ) throws -> (TestStream, TestStream) {
@@ -95,7 +95,7 @@ import Timing
         _ = try open(publisher, continuation)
     }
 
-    @Test func `what a stream is for is told to the app that takes it`() throws {
+    @Test func `the app that accepts a stream is notified of its resource`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let resource = try #require(StreamResource(String(repeating: "~", count: StreamResource.maxByteCount)))
@@ -127,7 +127,7 @@ import Timing
 
     // MARK: - Opening
 
-    @Test func `bytes flow both ways and both sides learn how it ended`() throws {
+    @Test func `bytes flow both ways, and both sides learn the outcome`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let early = try couch.awaitStream(other.id)
@@ -145,10 +145,10 @@ import Timing
         let here = try desk.outcome(of: origin.id)
         #expect((here.outcome, here.sent, here.received) == (.ended, 3, 2))
         fleet.pass(.seconds(61))
-        #expect(try desk.outcome(of: origin.id).outcome == .ended, "also for an app that asks later")
+        #expect(try desk.outcome(of: origin.id).outcome == .ended, "also for a later request")
     }
 
-    @Test func `many streams are open at once`() throws {
+    @Test func `many streams can be open at the same time`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let calls = try (0..<30).map { _ in try couch.openStream(.continuation(continuation)) }
@@ -161,7 +161,7 @@ import Timing
         #expect(Set(got) == Set(0..<30))
     }
 
-    @Test func `who has not continued opens nothing`() throws {
+    @Test func `an app that has not continued cannot open a stream`() throws {
         _ = try publish()
         let id = try #require(ContinuationID(hex: String(repeating: "ab", count: 16)))
         let failure = try failure(couch.openStream(.continuation(id)))
@@ -171,7 +171,7 @@ import Timing
         #expect(refusal.name == AppErrorName.noSuchStream.rawValue)
     }
 
-    @Test func `an activity without streams has none`() throws {
+    @Test func `an activity without streams supports none`() throws {
         _ = try publish(hasStreams: false)
         let failure = try failure(couch.openStream(.continuation(couch.take())))
         #expect((failure.code, failure.reason) == (3328, HandoffFailure.streamsUnsupported(device: "desk").reason))
@@ -183,7 +183,7 @@ import Timing
         #expect(try call.refusal().name == AppErrorName.expectedUpgrade.rawValue)
     }
 
-    @Test func `a stream that no app takes is refused after half a minute`() throws {
+    @Test func `a stream that no app accepts is refused after half a minute`() throws {
         let publisher = try publish()
         let begin = fleet.clock.now
         let other = try couch.stream(couch.openStream(.continuation(couch.take())))
@@ -201,7 +201,7 @@ import Timing
         #expect(try other.call.rest() == [])
     }
 
-    @Test func `a stream is taken once`() throws {
+    @Test func `a stream can be accepted once`() throws {
         let publisher = try publish()
         let (origin, _) = try open(publisher, couch.take())
         #expect(try desk.openStream(.stream(origin.id)).refusal().name == AppErrorName.noSuchStream.rawValue)
@@ -219,7 +219,7 @@ import Timing
         viewer.crash()
         try fleet.poll("the session ends") {
             let call = try couch.openStream(.continuation(continuation))
-            // One that is still opened waits for the app at the origin.
+            // A stream that is still opened waits for the app at the origin.
             guard let reply = try? call.next() else { return false }
             return reply.error == AppErrorName.streamFailed.rawValue
         }
@@ -227,7 +227,7 @@ import Timing
         #expect(try other.call.read(1) == [7])
     }
 
-    @Test func `an origin that is gone is not reached`() throws {
+    @Test func `an offline origin is unreachable`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         try desk.vanish(unnoticedBy: couch)
@@ -249,7 +249,7 @@ import Timing
         #expect(try origin.call.read(1) == [8])
     }
 
-    @Test func `what is written while another device joins arrives or is told to be lost`() throws {
+    @Test func `data written while another device joins arrives or is reported lost`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let train = try fleet.device("train")
@@ -259,21 +259,22 @@ import Timing
         #expect(try other.call.read(1) == [7])
     }
 
-    @Test func `a stream that is not taken and cannot be opened again is gone`() throws {
+    @Test func `a stream that is not accepted and cannot be reopened is lost`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let other = try couch.stream(couch.openStream(.continuation(continuation)))
         let end = try couch.awaitStream(other.id)
         try desk.vanish(unnoticedBy: couch)
-        // Where the ticket arrived before the daemon there ended, that one has said so.
+        // If the ticket arrived before the daemon at the origin ended, that daemon has sent the
+        // reason.
         #expect(try [.gone, .stopped].contains(AwaitStreamReply(json: end.result()).outcome))
         #expect(try other.call.rest() == [])
         withExtendedLifetime(publisher) {}
     }
 
-    // MARK: - Ends
+    // MARK: - Outcomes
 
-    @Test func `a closed app is told there`() throws {
+    @Test func `a closed app is reported to the other side`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         other.call.close()
@@ -282,7 +283,7 @@ import Timing
         #expect(try origin.call.rest() == [])
     }
 
-    @Test func `a removed devices streams end at once on both sides`() throws {
+    @Test func `the streams of a removed device end immediately on both sides`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let there = try couch.awaitStream(other.id)
@@ -297,7 +298,7 @@ import Timing
         let publisher = try publish()
         let continuation = try couch.take()
         let (origin, other) = try open(publisher, continuation)
-        // One that no app has taken, one that is waited for, and one that a file is passed to.
+        // A stream that no app has accepted, one that is awaited, and one that a file is passed to.
         let offered = try couch.openStream(.continuation(continuation))
         _ = try self.offered(publisher)
         let awaiting = try desk.awaitStream(origin.id)
@@ -325,7 +326,7 @@ import Timing
 
     // MARK: - Files
 
-    @Test func `a file goes into the stream and out of it`() throws {
+    @Test func `a file is passed into the stream and out of it`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -353,7 +354,7 @@ import Timing
 
     @Test func `a call without a descriptor passes nothing`() throws {
         let publisher = try publish()
-        // Both ends are kept: an app that goes ends the stream.
+        // Both ends are kept, because an app that disconnects ends the stream.
         let (origin, other) = try open(publisher, couch.take())
         let request = PassFileRequest(stream: origin.id, direction: .send, position: 0, length: nil)
         #expect(try desk.passFile(request, nil).refusal().name == AppErrorName.invalidDescriptor.rawValue)
@@ -367,7 +368,7 @@ import Timing
         withExtendedLifetime((origin, other)) {}
     }
 
-    @Test func `a place that has passed is refused`() throws {
+    @Test func `a position that has passed is refused`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         origin.call.stream.write([1, 2, 3])
@@ -379,20 +380,21 @@ import Timing
         #expect(refusal.parameters["position"] == .integer(3))
     }
 
-    @Test func `the end of the stream is the end of the passing`() throws {
+    @Test func `the end of the stream ends the passing of a file`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let target = try file()
         let receiving = try couch.passFile(
             PassFileRequest(stream: other.id, direction: .receive, position: 0, length: nil), target.file)
         #expect(try PassFileReply(json: receiving.result()) == PassFileReply(moved: 0, done: false))
-        // What it wrote is whole; that it did not wait for the other direction is another matter.
+        // Its own direction is complete. That it did not wait for the other one is a different
+        // matter.
         origin.call.close()
         #expect(try PassFileReply(json: receiving.result()) == PassFileReply(moved: 0, done: true))
         #expect(try couch.outcome(of: other.id).outcome == .reset)
     }
 
-    @Test func `who passed a file and goes ends the stream`() throws {
+    @Test func `an app that passed a file and disconnects ends the stream`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let receiving = try couch.passFile(

@@ -17,7 +17,7 @@ import Testing
         fleet.end()
     }
 
-    @Test func `what was on offer a moment ago is not given once advertising is off`() throws {
+    @Test func `a recent offer is not handed over once advertising is off`() throws {
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         let watcher = try couch.watch()
@@ -26,7 +26,8 @@ import Testing
         let id = try editor.engage(Note.activity("hidden"))
         #expect(try watcher.added().id == id)
 
-        // The news does not arrive: the other device asks for what it believes to be on offer.
+        // The change does not arrive, so the other device requests an offer that it considers
+        // valid.
         couch.blockDatagrams()
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
         let refusal = try couch.continue(ContinueRequest(activity: id.hex, take: true)).refusal()
@@ -35,7 +36,7 @@ import Testing
         #expect(refusal.parameters["reason"]?.string == "paused")
     }
 
-    @Test func `what may not be advertised is not listed as offered, and the reason is`() throws {
+    @Test func `an activity that may not be advertised is listed with the reason`() throws {
         let devices = try fleet.account("desk", "couch")
         let desk = devices[0]
         let editor = try desk.attach("Editor")
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["two words", "/bin/sh", "-x", "naïve", "a=b", "\u{202E}abc"])
-    func `an app that could not be switched off is refused`(name: String) throws {
+    func `an app that could not be disabled is refused`(name: String) throws {
         let desk = try fleet.account("desk")[0]
         let call = try desk.open(AppMethod.attach.rawValue, AttachRequest(app: name).json, more: true)
         let refusal = try call.refusal()
@@ -59,7 +60,7 @@ import Testing
         #expect(refusal.parameters["message"]?.string?.contains("org.example.Editor") == true)
     }
 
-    @Test func `a time ends by the clock`() throws {
+    @Test func `a temporary switch ends by the clock`() throws {
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         let watcher = try couch.watch()

@@ -6,8 +6,8 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// An unknown device that repeats the records of members does not find out whose they are; and devices whose clocks disagree find
-/// each other all the same.
+/// An unknown device that repeats the records of members cannot identify them. Devices whose clocks
+/// disagree still find each other.
 @Suite struct TrackingTests {
     /// The content of a record that is copied in one network and repeated in another one.
     enum Copied: CaseIterable {
@@ -20,7 +20,8 @@ import Testing
     /// The age of the copy.
     private static let ages: [Duration] = [.seconds(600), .seconds(86_400), .seconds(30 * 86_400)]
 
-    /// The record of one device that is copied, and the device, started anew, to which it is repeated.
+    /// Returns the copied record of one device, and a function that restarts the device to which it
+    /// is repeated.
     private static func copy(
         _ copied: Copied, _ fleet: Fleet
     ) throws -> (Publication, start: (Duration) throws -> TestDevice) {
@@ -59,7 +60,7 @@ import Testing
         )
     }
 
-    /// The record with which a device that is off starts: it has the marks for all that it misses.
+    /// Returns the first record of a device that was off. It has marks for all missing members.
     private static func firstPublication(of device: TestDevice) throws -> Publication {
         try device.start()
         let publication = try #require(device.discovery.publication)
@@ -75,12 +76,13 @@ import Testing
             defer { fleet.end() }
             let (publication, start) = try Self.copy(copied, fleet)
             let device = try start(age)
-            // Beacons and marks count for the port of their record.
+            // Beacons and marks are valid for the port of their record.
             let trap = try Trap(isElsewhere: isElsewhere, port: publication.port)
 
             device.discovery.emit(trap.record(publication))
 
-            // An effect of a record is due within seconds; the records that the device seals meanwhile show that time has passed.
+            // A record has its effect within seconds. The records that the device seals meanwhile
+            // show that time has passed.
             for _ in 1...2 {
                 let published = device.discovery.publicationCount
                 fleet.pass(.seconds(250))
@@ -125,7 +127,8 @@ import Testing
         var instance: String?
         var count = 0
 
-        // The label changes at a random moment of the 3 minutes after a new epoch: then the next epoch shows the times.
+        // The label changes at a random time within 3 minutes of a new epoch. Then the next epoch
+        // shows the times.
         repeat {
             let before = desk.discovery.publicationCount
             _ = try desk.call(.rotateKey)
@@ -159,7 +162,7 @@ import Testing
 
         try second.start()
 
-        try fleet.poll("both see each other") { try devices.allSatisfy { try $0.status().peers.count == 1 } }
+        try fleet.poll("both are online") { try devices.allSatisfy { try $0.status().peers.count == 1 } }
         let note = try first.publish(Note.activity("found"))
         try fleet.poll("the offer") { try second.offers().map(\.id) == [note.activity] }
     }
@@ -180,7 +183,7 @@ import Testing
 
         try desk.start()
 
-        try fleet.poll("they are together") {
+        try fleet.poll("they are connected again") {
             let states = try devices.map { try $0.status() }
             return states.allSatisfy { $0.peers.count == 1 } && Set(states.map(\.epoch)).count == 1
         }
@@ -192,7 +195,7 @@ import Testing
         let desk = try fleet.device("desk")
         _ = try desk.call(.createAccount)
         let couch = try fleet.device("couch") { $0.clockDifference = difference }
-        // The records that the desk has sealed for the file are old by now.
+        // By now the records that the desk has sealed for the file are old.
         let file = try desk.exportAccount()
         fleet.pass(.seconds(1200))
 
@@ -201,7 +204,7 @@ import Testing
         try fleet.poll("the couch is a member") { try desk.status().peers.count == 1 }
     }
 
-    @Test func `a device that joins looks like any other and answers no call`() throws {
+    @Test func `a joining device looks like any other and answers no call`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

@@ -3,7 +3,7 @@ import HandoffHandlers
 import HandoffState
 import Testing
 
-/// What an app says of itself against the unit of its process, and the file of those that are switched off.
+/// The claim of an app checked against the unit of its process, and the file of disabled apps.
 struct AppClaimTests {
     @Test(
         arguments: [
@@ -24,11 +24,11 @@ struct AppClaimTests {
             ("org.example.Editor", "session-3.scope", .unverified), ("org.example.Editor", nil, .unverified),
             ("cafe\u{301}", "app-caf\u{E9}-12.scope", .unverified),
         ] as [(String, String?, AppClaim)])
-    func `only a sandbox makes a false name an error`(app: String, unit: String?, claim: AppClaim) {
+    func `a false claim is an error only in a sandbox`(app: String, unit: String?, claim: AppClaim) {
         #expect(AppClaim(app: app, unit: unit) == claim)
     }
 
-    @Test func `apps that are switched off or muted have a line each`() throws {
+    @Test func `apps that are disabled or muted have a line each`() throws {
         let file = try AppSwitches(decoding: Array("# mine\nb.b\nmuted c.c\n\na.a\nmuted a.a\n".utf8))
         #expect(file.disabled == [try #require(AppID("a.a")), try #require(AppID("b.b"))])
         #expect(file.muted == [try #require(AppID("a.a")), try #require(AppID("c.c"))])
@@ -39,12 +39,12 @@ struct AppClaimTests {
     @Test(arguments: [
         ("a.a", 1), ("a.a\nb b\n", 2), ("a/a\n", 1), ("a.a\n\u{0}\n", 2), ("muted \n", 1), ("muted a b\n", 1),
     ])
-    func `a line that is no id is refused with its number`(text: String, line: Int) {
+    func `a line that is not an id is refused with its number`(text: String, line: Int) {
         let error = #expect(throws: PeersFile.BadLine.self) { try AppSwitches(decoding: Array(text.utf8)) }
         #expect(error?.number == line)
     }
 
-    @Test func `what does not fit in a file is not written`() throws {
+    @Test func `switches that do not fit in a file are not written`() throws {
         var file = AppSwitches()
         for number in 0..<400 {
             file.disabled.insert(try #require(AppID("a\(number)" + String(repeating: "x", count: 200))))

@@ -7,7 +7,7 @@ import HandoffState
 import HandoffTestSupport
 import Testing
 
-/// The log of continuations on the disk.
+/// The continuation log on the disk.
 @Suite struct HistoryFileTests {
     private let folder: ScratchStateFolder
     private let stored: StoredState
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test
-    func `entries come back as they were written, with numbers that go on over restarts`() throws {
+    func `entries are read as they were written, with numbers that continue after restarts`() throws {
         let file = HistoryFile(stored.folder)
         #expect(try file.page(after: 0) == ControlLogPage(entries: [], hasMore: false))
         var first = try file.append([entry("a\u{202E}\"\n")])[0]
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test
-    func `entries that are written together have numbers one after the other`() throws {
+    func `entries that are written together have consecutive numbers`() throws {
         let file = HistoryFile(stored.folder)
         let many = (0..<HistoryFile.maxTogether).map { entry("desk \($0)") }
         let written = try file.append(many)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test
-    func `lines that are cut or none of ours are passed by, and the next one stands alone`() throws {
+    func `truncated and invalid lines are skipped, and the next entry starts a new line`() throws {
         try append("nonsense\n{}\n{\"number\": 7}\n\u{0}\n{\"number\": 8, \"ti")
         let file = HistoryFile(stored.folder)
         let written = try file.append([entry()])[0]
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test
-    func `numbers of an entry that nobody wrote never trap`() throws {
+    func `forged numbers of entries never trap`() throws {
         var last = entry()
         last.number = .max
         try append(String(decoding: JSON.object(last.json).encoded(), as: UTF8.self) + "\n")
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test
-    func `a full file takes the place of the former one, and pages go on over both`() throws {
+    func `a full file replaces the previous one, and pages continue across both`() throws {
         let file = HistoryFile(stored.folder)
         let long = entry(String(repeating: "\u{1}", count: HistoryFile.maxText))
         var last = 0
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test
-    func `texts that are too long are cut, so that the longest entry can be read again`() throws {
+    func `texts that are too long are truncated, so that the longest entry can be read again`() throws {
         var long = entry(String(repeating: "\u{1}", count: 100_000))
         long.type = long.deviceName
         long.app = "e" + String(repeating: "\u{301}", count: 100_000)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test
-    func `nothing but a plain file is written to`() throws {
+    func `only a plain file is written to`() throws {
         #expect(symlink("/dev/null", "\(folder.path)/history") == 0)
         #expect(throws: StateError.self) { _ = try HistoryFile(stored.folder).append([entry()]) }
     }

@@ -5,7 +5,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// What other devices may fill the log of continuations with.
+/// The limits of the entries that other devices cause in the continuation log.
 @Suite struct HistoryRateLimiterTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
@@ -18,7 +18,7 @@ import Timing
             outcome: "given", sent: sent)
     }
 
-    /// A pace in which a device has used up what it has at once.
+    /// A limiter in which a device has used up its burst.
     private func spent(_ device: UInt8 = 1) -> HistoryRateLimiter {
         var pace = HistoryRateLimiter()
         for _ in 0..<HistoryRateLimiter.burst { #expect(pace.take(entry(device), at: start) != nil) }
@@ -27,7 +27,7 @@ import Timing
     }
 
     @Test
-    func `what is beyond the burst waits until there is one more, put together by kind`() {
+    func `entries beyond the burst wait for the next interval, merged by kind`() {
         var pace = spent()
         for time in 1...5 { #expect(pace.take(entry(time: Double(time), sent: 10), at: start) == nil) }
         #expect(pace.take(entry(1, .continuation), at: start) == nil)
@@ -43,7 +43,7 @@ import Timing
     }
 
     @Test
-    func `nothing overtakes what waits`() {
+    func `no entry overtakes a waiting one`() {
         var pace = spent()
         #expect(pace.take(entry(), at: start) == nil)
         #expect(pace.take(entry(1, .continuation), at: start + HistoryRateLimiter.interval) == nil)
@@ -51,14 +51,14 @@ import Timing
     }
 
     @Test
-    func `one device does not use up what another has`() {
+    func `one device does not use up the share of another`() {
         var pace = spent()
         #expect(pace.take(entry(1), at: start) == nil)
         #expect(pace.take(entry(2), at: start) == entry(2))
     }
 
     @Test
-    func `a member that is hundreds of devices has no more than all together have, and all is counted`() {
+    func `a member that poses as hundreds of devices is bound by the common limit, and every entry is counted`() {
         var pace = HistoryRateLimiter()
         let devices = UInt8(1)...250
         var written = 0
@@ -73,7 +73,7 @@ import Timing
     }
 
     @Test
-    func `a day of asking a hundred times a minute makes as many entries as the pace allows, and all are counted`() {
+    func `a day of a hundred requests a minute causes as many entries as the rate allows, and all are counted`() {
         var pace = HistoryRateLimiter()
         var written: [ControlLogEntry] = []
         for minute in 0..<1440 {
@@ -86,7 +86,7 @@ import Timing
     }
 
     @Test
-    func `what waits at the end is there to be written, once`() {
+    func `waiting entries are returned once at the end`() {
         var pace = spent()
         #expect(pace.take(entry(), at: start) == nil)
         #expect(pace.drain() == [entry()])
@@ -94,7 +94,7 @@ import Timing
     }
 
     @Test
-    func `sums that no number holds never trap`() {
+    func `sums that overflow never trap`() {
         var pace = spent()
         for _ in 0..<3 { #expect(pace.take(entry(sent: .max), at: start) == nil) }
         #expect(pace.drain().first?.sent == .max)

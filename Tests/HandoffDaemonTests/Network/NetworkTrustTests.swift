@@ -26,22 +26,23 @@ struct NetworkTrustTests {
         return trust
     }
 
-    @Test func `without a wish for known ones all networks are alike`() throws {
+    @Test func `without the known policy, all networks are equal`() throws {
         #expect(try trust(policy: .all, ("eth0", cafe)).limit == nil)
         #expect(try trust(policy: .all, ("eth0", cafe)).hold == nil)
         #expect(try trust(policy: .all).hold == nil)
     }
 
-    @Test func `a device is found on the interfaces of known networks`() throws {
+    @Test func `a device can be discovered on the interfaces of known networks`() throws {
         #expect(try trust(("eth0", home), ("wlan0", cafe)).limit == ["eth0"])
         #expect(try trust(("eth0", home), ("wlan0", cafe)).hold == nil)
         // One network on both.
         #expect(try trust(("eth0", home), ("wlan0", home)).limit == ["eth0", "wlan0"])
-        // A second gateway, which anyone on the link can announce, does not take a known network away.
+        // A second gateway, which any host on the link can announce, does not make a known network
+        // unknown.
         #expect(try trust(("eth0", home), ("eth0", cafe)).limit == ["eth0"])
     }
 
-    @Test func `where no network is known nothing is found, and the reason names the gateway`() throws {
+    @Test func `without a known network the device cannot be discovered, and the reason names the gateway`() throws {
         let unknown = try trust(("wlan0", cafe))
         #expect(unknown.limit == [])
         #expect(unknown.hold == "this network is not known (wlan0, gateway 192.0.2.1)")
@@ -55,7 +56,7 @@ struct NetworkTrustTests {
             "00:00:5e:00:01:01", "00:00:5E:00:02:ff", "00:00:0c:07:ac:00", "00:00:0c:9f:f0:01", "00:05:73:a0:00:01",
             "00:07:b4:00:01:01",
         ])
-    func `a network by the address of a virtual router is not known, also if it was stored`(_ text: String) throws {
+    func `a network with the address of a virtual router is not known, even if it was stored`(_ text: String) throws {
         let router = try #require(HardwareAddress(text))
         #expect(router.isVirtualRouter)
         var trust = try trust(("wlan0", router))
@@ -67,10 +68,10 @@ struct NetworkTrustTests {
         #expect(!neighbour.isVirtualRouter)
     }
 
-    @Test func `interfaces that are configured stay the only ones`() throws {
+    @Test func `configured interfaces remain the only ones`() throws {
         #expect(try trust(interfaces: ["wlan0"], ("eth0", home), ("wlan0", cafe)).limit == [])
         #expect(try trust(interfaces: ["wlan0"], ("eth0", home), ("wlan0", home)).limit == ["wlan0"])
         #expect(try trust(interfaces: ["lo", "wlan0"], ("wlan0", cafe)).limit == ["lo"])
-        #expect(try trust(interfaces: ["lo"], ("wlan0", cafe)).limit == nil, "this machine alone is no network")
+        #expect(try trust(interfaces: ["lo"], ("wlan0", cafe)).limit == nil, "loopback alone is not a network")
     }
 }

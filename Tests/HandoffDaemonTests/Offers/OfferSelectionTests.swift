@@ -19,15 +19,15 @@ struct OfferSelectionTests {
             ("", "nothing"),
             ("zz", "nothing"),
         ] as [(String?, String)])
-    func `a prefix means one offer, several or none`(prefix: String?, expected: String) {
+    func `a prefix matches one offer, several or none`(prefix: String?, expected: String) {
         #expect(choose(prefix) == expected)
     }
 
-    @Test func `a whole id is never ambiguous`() {
+    @Test func `a complete id is never ambiguous`() {
         #expect(choose(offers[1].hex) == "13")
     }
 
-    @Test func `an id that two devices offer means neither: one of them has taken the other's`() {
+    @Test func `an id that two devices offer selects neither, because one of them copied it`() {
         let id = offers[1]
         let outcome = OfferSelection.choose([id, offers[0], id], prefix: id.hex, id: { $0 })
         guard case .ambiguous(let ids) = outcome else {

@@ -4,7 +4,7 @@ import HandoffModel
 import HandoffTestSupport
 import Testing
 
-/// What watchers are told when offers change.
+/// The events that watchers receive when offers change.
 struct OfferTableTests {
     private var table = OfferTable()
 
@@ -25,7 +25,7 @@ struct OfferTableTests {
         }
     }
 
-    @Test mutating func `the difference is told, removals first, and age alone is none`() throws {
+    @Test mutating func `the difference is reported, removals first, and age alone is no difference`() throws {
         let first = try table.update([offer(1, of: 1), offer(2, of: 2, title: "Letter")])
         #expect(words(first) == ["added Draft of 1", "added Letter of 2"])
         #expect(try table.update([offer(1, of: 1, age: 9), offer(2, of: 2, title: "Letter")]).isEmpty)
@@ -33,7 +33,7 @@ struct OfferTableTests {
         #expect(words(then) == ["removed Draft of 1", "added New of 1", "changed Letters of 2"])
     }
 
-    @Test mutating func `what one device offers leaves alone what the others offer`() throws {
+    @Test mutating func `the offers of one device do not affect those of others`() throws {
         _ = try table.update([offer(1, of: 1), offer(2, of: 2), offer(3, of: 3)])
         let events = try table.update([offer(1, of: 1, title: "Letter"), offer(4, of: 1)], of: [Sample.device(1)])
         #expect(words(events) == ["changed Letter of 1", "added Draft of 1"])

@@ -10,21 +10,21 @@ struct SleepMachineTests {
 
     private var deadline: MonotonicInstant { begin + SleepMachine.patience }
 
-    /// A machine that tells the others that it goes to sleep.
+    /// A machine that notifies the others that it goes to sleep.
     private func telling() -> SleepMachine {
         var machine = SleepMachine()
         #expect(machine.take(.imminent, now: begin) == .tell(until: deadline))
         return machine
     }
 
-    @Test func `a machine that is awake has nothing to say`() {
+    @Test func `a machine that is awake announces nothing`() {
         var machine = SleepMachine()
         #expect(machine.take(.awake, now: begin) == nil)
         #expect(machine.allKnow() == nil)
         #expect(machine.deadlinePassed(now: begin) == nil)
     }
 
-    @Test func `it sleeps once all know, and says that it is awake`() {
+    @Test func `it sleeps once all are notified, and announces that it is awake`() {
         var machine = telling()
         #expect(machine.take(.imminent, now: begin) == nil, "once")
         #expect(machine.allKnow() == .allow)
@@ -35,14 +35,14 @@ struct SleepMachineTests {
         #expect(machine.take(.imminent, now: begin) == .tell(until: deadline), "and sleeps again")
     }
 
-    @Test func `nobody keeps it awake for longer than its patience`() {
+    @Test func `nothing keeps it awake for longer than the timeout`() {
         var machine = telling()
         #expect(machine.deadlinePassed(now: begin) == nil)
         #expect(machine.deadlinePassed(now: deadline) == .allow)
         #expect(machine.allKnow() == nil)
     }
 
-    @Test func `sleep that does not come after all is taken back`() {
+    @Test func `the announcement of sleep is withdrawn if the machine stays awake`() {
         var machine = telling()
         #expect(machine.take(.awake, now: begin) == .announce)
         #expect(machine.allKnow() == nil)

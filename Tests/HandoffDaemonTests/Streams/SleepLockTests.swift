@@ -10,19 +10,19 @@ struct SleepLockMachineTests {
 
     private func after(_ seconds: Int) -> MonotonicInstant { begin + .seconds(seconds) }
 
-    @Test func `the lock is kept while bytes move and a little longer`() {
+    @Test func `the lock is held while bytes move and a little longer`() {
         var machine = SleepLockMachine()
         #expect(machine.moved(now: begin) == .ask)
-        #expect(machine.moved(now: begin) == nil, "it is asked for once")
+        #expect(machine.moved(now: begin) == nil, "it is requested once")
         #expect(machine.answered(given: true, now: begin) == .wake(at: after(5)))
         #expect(machine.moved(now: after(4)) == nil)
         #expect(machine.deadlinePassed(now: after(5)) == .wake(at: after(9)))
         #expect(machine.deadlinePassed(now: after(9)) == .release)
         #expect(machine.deadlinePassed(now: after(9)) == nil)
-        #expect(machine.moved(now: after(9)) == .ask, "the next transfer has it anew")
+        #expect(machine.moved(now: after(9)) == .ask, "the next transfer requests it again")
     }
 
-    @Test func `after a refusal nobody is asked for a while`() {
+    @Test func `after a refusal nothing is requested for a while`() {
         var machine = SleepLockMachine()
         #expect(machine.moved(now: begin) == .ask)
         #expect(machine.answered(given: false, now: begin) == nil)
@@ -31,7 +31,7 @@ struct SleepLockMachineTests {
         #expect(machine.moved(now: after(30)) == .ask)
     }
 
-    @Test func `a lock that comes too late is let go`() {
+    @Test func `a lock that arrives too late is released`() {
         var machine = SleepLockMachine()
         #expect(machine.moved(now: begin) == .ask)
         #expect(machine.answered(given: true, now: after(5)) == .release)
@@ -40,7 +40,7 @@ struct SleepLockMachineTests {
         #expect(machine.answered(given: true, now: after(12)) == .wake(at: after(13)), "bytes moved meanwhile")
     }
 
-    @Test func `nothing is held or asked for once it stops`() {
+    @Test func `nothing is held or requested after it stops`() {
         var machine = SleepLockMachine()
         #expect(machine.stop() == nil)
         #expect(machine.moved(now: begin) == nil)
@@ -60,9 +60,9 @@ struct SleepLockMachineTests {
     }
 }
 
-/// The driver, on a loop whose time stands still.
+/// The driver, on a loop with a stopped clock.
 @Suite(.timeLimit(.minutes(5))) struct SleepLockTests {
-    /// Locks that are held, and how often one was asked for.
+    /// The locks that are held, and the number of requests.
     private final class Locks: Sendable {
         struct Refused: Error {}
 
@@ -109,7 +109,7 @@ struct SleepLockMachineTests {
         }
     }
 
-    /// Waits for what the worker does, and for its answer.
+    /// Waits for the worker's task and its answer.
     private func settle() throws {
         worker.run({}, on: test.loop) { [test] _ in test.end() }
         try test.loop.run()
@@ -144,7 +144,7 @@ struct SleepLockMachineTests {
         worker.stop()
     }
 
-    @Test func `a refusal is logged once and the lock is asked for again after half a minute`() throws {
+    @Test func `a refusal is logged once and the lock is requested again after half a minute`() throws {
         let locks = Locks(refuses: true)
         let lock = sleepLock(locks)
         for _ in 0..<4 {
@@ -157,7 +157,7 @@ struct SleepLockMachineTests {
         worker.stop()
     }
 
-    @Test func `a lock that is given to nobody is let go`() throws {
+    @Test func `a lock without an owner is released`() throws {
         let locks = Locks()
         var lock: SleepLock? = sleepLock(locks)
         lock?.transferMoved()

@@ -4,7 +4,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Who may open streams.
+/// The rights to open streams.
 @Suite struct StreamRegistryTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
@@ -37,7 +37,7 @@ import Timing
         return book
     }
 
-    @Test func `a ticket is taken once`() {
+    @Test func `a ticket can be used once`() {
         var book = book(2)
         let outcomes = (0..<2).map { _ in book.take(bytes(0), from: device(1), now: Self.at(29)) }
         #expect(outcomes == [grant(1), nil])
@@ -47,7 +47,7 @@ import Timing
         #expect(unknown == nil)
     }
 
-    @Test func `tickets that were not shown are counted for each device`() {
+    @Test func `unused tickets are counted for each device`() {
         var book = book(20)
         #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 20)
         #expect(book.ticketCount(of: device(2), now: Self.at(29)) == 0)
@@ -56,7 +56,7 @@ import Timing
         #expect(book.ticketCount(of: device(1), now: Self.at(30)) == 0)
     }
 
-    @Test func `a ticket that is late is none`() {
+    @Test func `an expired ticket is invalid`() {
         var book = book(1)
         let late = book.take(bytes(0), from: device(1), now: Self.at(30))
         #expect(late == nil)
@@ -64,7 +64,7 @@ import Timing
         #expect(earlier == nil)
     }
 
-    @Test func `another device cannot use it nor use it up`() {
+    @Test func `another device can neither use a ticket nor invalidate it`() {
         var book = book(1)
         let other = book.take(bytes(0), from: device(2), now: Self.at(1))
         #expect(other == nil)
@@ -72,7 +72,7 @@ import Timing
         #expect(right == grant(1))
     }
 
-    @Test func `a device has so many tickets and others theirs`() {
+    @Test func `each device has its own maximum number of tickets`() {
         var book = book(StreamRegistry.maxTickets)
         let outcomes = [
             book.give(bytes(5000), for: grant(1), now: Self.at(29)),
@@ -84,7 +84,7 @@ import Timing
         #expect(kept == grant(2))
     }
 
-    @Test func `tickets end with the owners session and with membership`() {
+    @Test func `tickets end with the owner's session and with membership`() {
         var book = StreamRegistry()
         _ = book.give(bytes(0), for: grant(1, session: 1), now: Self.at(0))
         _ = book.give(bytes(1), for: grant(1, session: 2), now: Self.at(0))
@@ -115,7 +115,7 @@ import Timing
                 == [nil, continued(1, session: 2), continued(1), nil, nil])
     }
 
-    @Test func `the oldest continuation makes room`() {
+    @Test func `the oldest continuation is dropped for a new one`() {
         var book = StreamRegistry()
         for number in 0..<StreamRegistry.maxContinuations { book.began(continuation(number), continued(1)) }
         book.undone(continuation(0))

@@ -5,7 +5,7 @@ import LoopIO
 import Testing
 import Timing
 
-/// Whether the user's sessions let anything be advertised.
+/// Whether the user's sessions allow advertising.
 @Suite struct SessionGateTests {
     private static let clock: UInt64 = 1_700_000_000
 
@@ -15,7 +15,7 @@ import Timing
         MonotonicInstant(nanoseconds: (1000 + seconds) * 1_000_000_000)
     }
 
-    /// Tells the gate of its sessions, so many seconds after the beginning.
+    /// Reports sessions to the gate, this many seconds after the beginning.
     private mutating func take(_ sessions: [LoginSession], after seconds: UInt64) {
         take(.sessions(sessions), after: seconds)
     }
@@ -31,14 +31,14 @@ import Timing
     }
 
     @Test
-    mutating func `nothing is advertised before anything is known; without logind everything is`() {
+    mutating func `nothing is advertised before the first report, and without logind everything is`() {
         #expect(gate.reason == .unknown && gate.isQuiet)
         take(.absent, after: 0)
         #expect(gate.reason == nil && !gate.isQuiet)
     }
 
     @Test
-    mutating func `while logind is there and does not answer, the screen may be locked`() {
+    mutating func `while logind does not answer, the screen may be locked`() {
         take(.silent, after: 5)
         take(.silent, after: 500)
         #expect(gate.reason == .unknown && gate.isQuiet)
@@ -57,9 +57,9 @@ import Timing
         #expect(gate.reason == nil && gate.deadline == nil && !gate.isQuiet)
         take([], after: 1)
         #expect(gate.reason == nil && gate.deadline == nil)
-        #expect(gate.isQuiet, "nobody is logged in")
+        #expect(gate.isQuiet, "the user is not logged in")
         take([LoginSession(id: "c1", sessionClass: "greeter", type: "wayland")], after: 2)
-        #expect(gate.isQuiet, "the screen of the login belongs to nobody")
+        #expect(gate.isQuiet, "a login screen is not a session of the user")
         take([desktop()], after: 3)
         #expect(!gate.isQuiet)
         var closing = desktop()
@@ -69,11 +69,11 @@ import Timing
     }
 
     @Test
-    mutating func `a lock counts after eight seconds, and ends at once`() {
+    mutating func `a lock takes effect after eight seconds, and ends immediately`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         #expect(gate.isLocked && gate.reason == nil && gate.deadline == at(18))
-        #expect(gate.isQuiet, "the screen counts as locked at once")
+        #expect(gate.isQuiet, "the screen counts as locked immediately")
         take([desktop(locked: true)], after: 12)
         #expect(gate.deadline == at(18))
         gate.deadlinePassed(now: at(17))
@@ -85,7 +85,7 @@ import Timing
     }
 
     @Test
-    mutating func `a lock that ends in time is no lock`() {
+    mutating func `a lock that ends in time has no effect`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         take([desktop()], after: 17)
@@ -94,7 +94,7 @@ import Timing
     }
 
     @Test
-    mutating func `idleness counts two minutes after it began, also when it began before it was heard of`() {
+    mutating func `idleness takes effect two minutes after its start, even if it started before it was reported`() {
         take([desktop()], after: 0)
         take([desktop(idleSince: 100)], after: 160)
         #expect(gate.reason == nil && gate.deadline == at(220))
@@ -107,7 +107,7 @@ import Timing
     }
 
     @Test
-    mutating func `a screen that falls idle and is then locked is closed at the earlier end`() {
+    mutating func `a screen that becomes idle and is then locked is closed at the earlier time`() {
         take([desktop()], after: 0)
         take([desktop(idleSince: 0)], after: 1)
         take([desktop(locked: true, idleSince: 0)], after: 2)
@@ -121,12 +121,13 @@ import Timing
     }
 
     @Test
-    mutating func `a screen that is locked at the start is closed at once, until it is unlocked`() {
+    mutating func `a screen that is locked at the start is closed immediately, until it is unlocked`() {
         take([desktop(locked: true)], after: 0)
         #expect(gate.reason == .notYetUnlocked)
         take([desktop(locked: true, idleSince: 0)], after: 500)
         #expect(gate.reason == .notYetUnlocked)
-        // The desktop takes its hint of idleness back a moment later: who unlocks is there.
+        // The desktop clears its idle hint a moment later. An unlock means that the user is
+        // present.
         take([desktop(idleSince: 0)], after: 600)
         #expect(gate.reason == nil && gate.deadline == at(720))
         take([desktop()], after: 601)
@@ -134,7 +135,7 @@ import Timing
     }
 
     @Test
-    mutating func `one screen that is in use is enough, and two that are not used in different ways are not`() {
+    mutating func `one screen in use is enough, and two that are unused in different ways are not`() {
         var other = desktop()
         other.id = "3"
         take([desktop(locked: true), other], after: 0)
@@ -146,7 +147,7 @@ import Timing
     }
 
     @Test
-    mutating func `when nobody can say any more, what was known stays`() {
+    mutating func `when reports are no longer available, the last state remains in force`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
@@ -156,7 +157,7 @@ import Timing
     }
 
     @Test
-    mutating func `without delays nothing ever closes, but at the start`() {
+    mutating func `without delays the gate never closes, except at the start`() {
         gate = SessionGate(delays: SessionDelays(lock: nil, idle: nil))
         take([desktop()], after: 0)
         take([desktop(idleSince: 0)], after: 1)
@@ -166,7 +167,7 @@ import Timing
     }
 
     @Test
-    mutating func `other delays count from now on`() {
+    mutating func `other delays count from now`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
@@ -175,7 +176,7 @@ import Timing
     }
 
     @Test(arguments: [0, 1, UInt64.max, UInt64.max / 1_000_000_000])
-    mutating func `times that nobody can have never trap`(_ since: UInt64) {
+    mutating func `impossible times never trap`(_ since: UInt64) {
         var session = desktop()
         session.isIdle = true
         session.idleSince = since

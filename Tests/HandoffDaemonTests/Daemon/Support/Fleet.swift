@@ -7,17 +7,18 @@ import LoopIO
 import Testing
 import Timing
 
-/// Whole daemons on one loop, which belongs to the test's thread: real sockets, state folders and control connections;
-/// only discovery and time are fakes.
+/// Whole daemons on one loop, which belongs to the test's thread. Sockets, state folders and
+/// control connections are real. Only discovery and time are simulated.
 ///
-/// The clock runs with the real one while a test waits, and tests move it on where they would otherwise have to wait
-/// long. Fleet and devices hold each other, so that nothing ends before the test does: it calls `end`.
+/// The clock runs in real time while a test waits, and tests advance it to avoid long waits. Fleet
+/// and devices keep each other alive, so that nothing ends before the test calls `end`.
 final class Fleet {
     private let clocked: ClockedLoop
     var clock: ManualClock { clocked.clock }
     var loop: EventLoop { clocked.loop }
     let network = FakeNetwork()
-    /// The network of the pairing service, which is another type of service and so never seen by the first.
+    /// The network of the pairing service. It has another service type, so the first network never
+    /// sees it.
     let pairingNetwork = FakeNetwork()
     private(set) var devices: [TestDevice] = []
 
@@ -25,19 +26,19 @@ final class Fleet {
         clocked = try ClockedLoop()
     }
 
-    /// Ends all daemons in order.
+    /// Stops all daemons in order.
     func end() {
         for device in devices { try? device.stop() }
         devices = []
     }
 
-    /// The wall clock of all devices, in seconds since 1970; it goes with the other clock.
+    /// The wall clock of all devices, in seconds since 1970. It advances with the other clock.
     var unixSeconds: UInt64 { FleetWallClock(clock: clock).unixSeconds }
 
-    /// Seconds since 2001-01-01 UTC, as activities count them.
+    /// Seconds since 2001-01-01 UTC, the epoch of activities.
     var appleSeconds: Double { Double(unixSeconds) - 978_307_200 }
 
-    /// A device that runs, in no account.
+    /// Starts a device without an account.
     func device(_ name: String, configure: (TestDevice) -> Void = { _ in }) throws -> TestDevice {
         let device = try TestDevice(name, self)
         devices.append(device)
@@ -46,7 +47,7 @@ final class Fleet {
         return device
     }
 
-    /// Devices of one account, which know each other and have nothing left to do.
+    /// Starts devices of one account, which know each other and have no pending work.
     func account(_ names: String..., configure: (TestDevice) -> Void = { _ in }) throws -> [TestDevice] {
         let members = try names.map { try device($0, configure: configure) }
         let founder = try #require(members.first)
@@ -58,8 +59,9 @@ final class Fleet {
         return members
     }
 
-    /// Waits until these devices, and no others, are one account: all see all, in one epoch, with no ticket open, and all
-    /// have stored the same statements, and have no epoch to make: two epochs of one number may be in force for a moment
+    /// Waits until exactly these devices are one account. All are online for each other in one
+    /// epoch, no ticket is open, all have stored the same statements, and none has an epoch to
+    /// create. Without the last condition, two epochs of one number could be in force for a moment
     /// on two sides.
     func settle(_ members: [TestDevice], sourceLocation: SourceLocation = #_sourceLocation) throws {
         try poll("the account settles", sourceLocation) {
@@ -75,8 +77,8 @@ final class Fleet {
     private func haveSettled(_ accounts: [AccountState?], _ states: [ControlStatus]) -> Bool {
         Set(accounts.map { $0?.roster.digest }).count == 1
             && zip(accounts, states).allSatisfy { account, state in
-                // The daemons were asked one after the other, and a new epoch may have come between: then the statements
-                // are the same already, and the key is still on its way.
+                // The daemons are queried one after the other, and a new epoch may have arrived in
+                // between. Then the statements are already equal, and the key is still in transit.
                 guard let account, account.isCurrent, account.epoch.map(UInt64.init) == state.epoch else {
                     return false
                 }
@@ -85,7 +87,8 @@ final class Fleet {
             }
     }
 
-    /// Runs the loop until `isDone`; asked again after each event and each tick of the clock.
+    /// Runs the loop until `isDone`, which is evaluated after each event and each tick of the
+    /// clock.
     func run(
         _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: () throws -> Bool
     ) throws {
@@ -98,10 +101,11 @@ final class Fleet {
 
     private func report(_ timeout: ClockedLoop.Timeout, _ sourceLocation: SourceLocation) throws {
         for device in devices { print(device.report) }
-        try #require(Bool(false), "in vain: \(timeout)", sourceLocation: sourceLocation)
+        try #require(Bool(false), "timed out: \(timeout)", sourceLocation: sourceLocation)
     }
 
-    /// Runs the loop until `isDone`, which may ask the daemons; it is asked again when time has passed.
+    /// Runs the loop until `isDone`, which may call the daemons. It is evaluated again when time
+    /// has passed.
     func poll(
         _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: () throws -> Bool
     ) throws {
@@ -112,13 +116,13 @@ final class Fleet {
         }
     }
 
-    /// Does something that must be over within a time of the product, while the clock stands: then the time that the machine
-    /// takes for it does not matter. Only for what waits for no timer.
+    /// Runs `body` while the clock is stopped, for steps that must complete within a timeout of the
+    /// product. Then the speed of the machine has no effect. `body` must not wait for a timer.
     func withClockStanding<Result>(_ body: () throws -> Result) rethrows -> Result {
         try clocked.withClockStanding(body)
     }
 
-    /// Lets time pass at once; what is due then happens while the test waits for its next event.
+    /// Advances the clock. Due timers run while the test waits for its next event.
     func pass(_ time: Duration) {
         clocked.pass(time)
     }

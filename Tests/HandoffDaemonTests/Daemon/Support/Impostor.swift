@@ -6,11 +6,11 @@ import HandoffTLS
 import HandoffTransport
 import LoopIO
 
-/// Somebody who answers joiners without knowing the code: he goes through all of it, and makes a proof up.
+/// An inviter that does not know the code. It performs the whole exchange, with an invalid proof.
 final class Impostor {
     private let listener: PairingListener
     private var sessions: [(PeerConnection, InviterSession)] = []
-    /// Joiners that have called.
+    /// The number of joiners that have called.
     private(set) var calls = 0
 
     init(_ fleet: Fleet) throws {
@@ -39,7 +39,7 @@ final class Impostor {
         }
     }
 
-    /// Where he listens.
+    /// The address of the listener.
     var address: String { "127.0.0.1:\(listener.port)" }
 
     private func send(_ actions: [InviterAction], over connection: PeerConnection) {

@@ -11,14 +11,14 @@ final class JoinCall {
         self.call = call
     }
 
-    /// Events that came and were not looked at.
+    /// The number of unread events.
     var waiting: Int { call.waiting }
 
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> JoinEvent {
         try JoinEvent(json: try call.result(sourceLocation))
     }
 
-    /// The inviting device, once its user is asked; events before that are passed over.
+    /// Returns the inviting device once its user is asked to confirm. Skips earlier events.
     func inviter(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingDevice {
         while true {
             switch try next(sourceLocation) {
@@ -29,28 +29,28 @@ final class JoinCall {
         }
     }
 
-    /// The account, once this device is in it; events before that are passed over.
+    /// Returns the account once this device is in it. Skips earlier events.
     func account(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> AccountID {
         while true {
             if case .joined(let account, _) = try next(sourceLocation) { return account }
         }
     }
 
-    /// The reason that it ends with; events before it are passed over.
+    /// Returns the reason of the failure. Skips earlier events.
     func failure(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         try PairingReason(try call.refusal(sourceLocation)).reason
     }
 
-    /// What it ends with, in words; events before it are passed over.
+    /// Returns the reason of the failure with its message. Skips earlier events.
     func end(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingReason {
         try PairingReason(try call.refusal(sourceLocation))
     }
 
-    /// The error that it ends with.
+    /// Returns the error reply. Skips earlier events.
     func refusal(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> OpenCall.Refused {
         try call.refusal(sourceLocation)
     }
 
-    /// Is gone, as a program that was killed.
+    /// Closes the connection, as if the program was killed.
     func close() { call.close() }
 }

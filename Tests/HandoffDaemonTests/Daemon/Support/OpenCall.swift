@@ -4,9 +4,9 @@ import HandoffModel
 import LoopIO
 import Testing
 
-/// One call on a control connection of its own, through the client's machine.
+/// One call on a separate control connection, through the client's machine.
 final class OpenCall {
-    /// The daemon answered with an error.
+    /// The daemon replied with an error.
     struct Refused: Error {
         let name: String
         let parameters: JSONObject
@@ -17,7 +17,7 @@ final class OpenCall {
     private var machine = VarlinkClientMachine()
     private var replies: [VarlinkReply] = []
     private var bytes: [UInt8] = []
-    /// What is passed with the first byte that is sent.
+    /// The file that is passed with the first byte.
     private var passed: PassedFile?
     /// Whether the daemon has ended the connection.
     private(set) var hasEnded = false
@@ -42,24 +42,24 @@ final class OpenCall {
         stream.close()
     }
 
-    /// Replies that came and were not taken yet.
+    /// The number of unread replies.
     var waiting: Int { replies.count }
 
-    /// The next reply.
+    /// Returns the next reply.
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> VarlinkReply {
         try fleet.run("a reply", sourceLocation) { !replies.isEmpty || hasEnded }
         try #require(!replies.isEmpty, "the daemon ended the connection", sourceLocation: sourceLocation)
         return replies.removeFirst()
     }
 
-    /// The parameters of the next reply; an error is thrown.
+    /// Returns the parameters of the next reply. Throws an error reply.
     func result(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
         let reply = try next(sourceLocation)
         if let error = reply.error { throw Refused(name: error, parameters: reply.parameters) }
         return reply.parameters
     }
 
-    /// The error that the call ends with, after any replies that continue.
+    /// Returns the error that ends the call. Skips other replies.
     func refusal(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> Refused {
         while true {
             let reply = try next(sourceLocation)
@@ -68,7 +68,7 @@ final class OpenCall {
         }
     }
 
-    /// Why a continuation failed.
+    /// Returns the reason of a failed continuation.
     func failure(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> HandoffFailure {
         let refusal = try refusal(sourceLocation)
         try #require(
@@ -76,13 +76,13 @@ final class OpenCall {
         return try HandoffFailure(json: refusal.parameters)
     }
 
-    /// All bytes of an upgraded connection up to its end.
+    /// Returns all bytes of an upgraded connection up to its end.
     func rest(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         try fleet.run("the end of the stream", sourceLocation) { hasEnded }
         return bytes
     }
 
-    /// The next bytes of an upgraded connection.
+    /// Returns the next bytes of an upgraded connection.
     func read(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         try fleet.run("bytes of the stream", sourceLocation) { bytes.count >= count || hasEnded }
         try #require(bytes.count >= count, "the stream ended", sourceLocation: sourceLocation)
@@ -90,7 +90,7 @@ final class OpenCall {
         return Array(bytes[..<count])
     }
 
-    /// Is gone, as a program that was killed.
+    /// Closes the connection, as if the program was killed.
     func close() { stream.close() }
 
     private func send(_ bytes: [UInt8]) {

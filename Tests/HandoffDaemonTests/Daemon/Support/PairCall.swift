@@ -12,48 +12,49 @@ final class PairCall {
         self.call = call
     }
 
-    /// Events that came and were not looked at.
+    /// The number of unread events.
     var waiting: Int { call.waiting }
 
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairEvent {
         try PairEvent(json: try call.result(sourceLocation))
     }
 
-    /// The window of the next event, which must say that it is open.
+    /// Returns the window of the next event, which must be `opened`.
     func opened(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingWindowDescription {
         let event = try next(sourceLocation)
         guard case .opened(let window) = event else { throw UnexpectedEvent(event) }
         return window
     }
 
-    /// The device of the next event, which must ask about it.
+    /// Returns the device of the next event, which must request its confirmation.
     func confirm(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingDevice {
         let event = try next(sourceLocation)
         guard case .confirm(let device) = event else { throw UnexpectedEvent(event) }
         return device
     }
 
-    /// Takes the last two events, which must tell that a device gets the account and has it.
+    /// Reads the last two events, which must report that a device receives the account and has
+    /// joined.
     func joined(_ device: PairingDevice, _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try next(sourceLocation) == .joining(device), sourceLocation: sourceLocation)
         #expect(try next(sourceLocation) == .joined(device), sourceLocation: sourceLocation)
     }
 
-    /// The reason that the window ends with; events before it are passed over.
+    /// Returns the reason why the window ended. Skips earlier events.
     func failure(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         try PairingReason(try call.refusal(sourceLocation)).reason
     }
 
-    /// What the window ends with, in words; events before it are passed over.
+    /// Returns the reason why the window ended, with its message. Skips earlier events.
     func end(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingReason {
         try PairingReason(try call.refusal(sourceLocation))
     }
 
-    /// Is gone, as a program that was killed.
+    /// Closes the connection, as if the program was killed.
     func close() { call.close() }
 }
 
-/// What `PairingFailed` says.
+/// The parameters of `PairingFailed`.
 struct PairingReason {
     let reason: String
     let message: String

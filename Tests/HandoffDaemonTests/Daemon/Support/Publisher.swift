@@ -2,10 +2,10 @@ import HandoffControl
 import HandoffModel
 import Testing
 
-/// An activity that was published without an app; it ends with its connection.
+/// An activity that was published without an app. It ends with its connection.
 final class Publisher {
     let activity: ActivityID
-    /// What a developer is told of it.
+    /// The advice for the developer.
     let advice: String?
     private let events: OpenCall
 
@@ -22,9 +22,9 @@ final class Publisher {
         try AppEvent(json: try events.result(sourceLocation))
     }
 
-    /// Events that came and were not looked at.
+    /// The number of unread events.
     var waiting: Int { events.waiting }
 
-    /// Withdraws it.
+    /// Withdraws the activity.
     func close() { events.close() }
 }

@@ -1,17 +1,17 @@
 import LoopIO
 import Testing
 
-/// A TCP connection to a device on which a test writes what it likes.
+/// A TCP connection to a device on which a test writes arbitrary bytes.
 final class RawConnection {
     private let fleet: Fleet
     private var attempt: Connecting?
     private var stream: ByteStream?
-    /// Everything that came.
+    /// All received bytes.
     private(set) var received: [UInt8] = []
-    /// Whether the other side has ended it, in order or with a reset.
+    /// Whether the other side has ended the connection, in order or with a reset.
     private(set) var hasEnded = false
 
-    /// Connects, and writes as soon as that is done.
+    /// Connects, and then writes.
     init(to address: SocketAddress, writing bytes: [UInt8], _ fleet: Fleet) {
         self.fleet = fleet
         attempt = TCP.connect(to: address, on: fleet.loop) { [unowned self] result in

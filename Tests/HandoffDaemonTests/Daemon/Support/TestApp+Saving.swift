@@ -3,7 +3,8 @@ import HandoffModel
 import Testing
 
 extension TestApp {
-    /// Engages in a note that its owner will be asked to save when it is continued; what is known so far is saved.
+    /// Publishes a current note whose owner will be asked to save when it is continued. The current
+    /// content is already saved.
     func engageInUnsaved(_ text: String) throws -> ActivityID {
         let id = try engage(Note.activity(text, needsSave: true))
         _ = try save()

@@ -18,22 +18,22 @@ final class TestApp {
         self.session = session
     }
 
-    /// The next event.
+    /// Returns the next event.
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> AppEvent {
         try AppEvent(json: try events.result(sourceLocation))
     }
 
-    /// Events that came and were not looked at.
+    /// The number of unread events.
     var waiting: Int { events.waiting }
 
-    /// The continuation of the next event, which must be `willContinue`.
+    /// Returns the continuation of the next event, which must be `willContinue`.
     func willContinue(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ContinuationID {
         let event = try next(sourceLocation)
         guard case .willContinue(let id, _, _) = event else { throw UnexpectedEvent(event) }
         return id
     }
 
-    /// The failure of the next event, which must be `didFail` for `id`.
+    /// Returns the failure of the next event, which must be `didFail` for `id`.
     func didFail(
         _ id: ContinuationID, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> HandoffFailure {
@@ -42,7 +42,7 @@ final class TestApp {
         return failure
     }
 
-    /// What the next event, which must be `continue` for `id`, hands over.
+    /// Returns the content of the next event, which must be `continue` for `id`.
     func content(
         _ id: ContinuationID, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> ContinuedActivity {
@@ -51,7 +51,7 @@ final class TestApp {
         return content
     }
 
-    /// The activity of the next event, which must be a save request.
+    /// Returns the activity of the next event, which must be a save request.
     func save(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ActivityID {
         let event = try next(sourceLocation)
         guard case .save(let id) = event else { throw UnexpectedEvent(event) }
@@ -101,6 +101,6 @@ final class TestApp {
         ).result()
     }
 
-    /// Is gone, as a program that was killed.
+    /// Closes the connection, as if the program was killed.
     func crash() { events.close() }
 }

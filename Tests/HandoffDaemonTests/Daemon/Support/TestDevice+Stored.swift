@@ -4,7 +4,8 @@ import HandoffTestSupport
 import LoopIO
 
 extension TestDevice {
-    /// The account as it is stored now; read without a lock, since a daemon replaces the file whole.
+    /// Returns the stored account. It is read without a lock, because a daemon replaces the whole
+    /// file.
     func storedAccount() throws -> AccountState? {
         guard let content = try? LocalFile.read(state.file("account"), limit: 1_048_576) else { return nil }
         return try AccountState(decoding: SecretBytes(copying: content.bytes))

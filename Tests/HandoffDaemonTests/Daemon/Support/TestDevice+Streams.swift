@@ -4,7 +4,7 @@ import HandoffModel
 import LoopIO
 import Testing
 
-/// One end of an open stream, as an app has it.
+/// One end of an open stream, as an app uses it.
 struct TestStream {
     let id: StreamID
     /// The raw connection.
@@ -12,23 +12,23 @@ struct TestStream {
 }
 
 extension TestDevice {
-    /// Begins to open a stream, or to take one.
+    /// Starts opening or accepting a stream.
     func openStream(_ request: OpenStreamRequest, upgrade: Bool = true) throws -> OpenCall {
         try open(AppMethod.openStream.rawValue, request.json, upgrade: upgrade)
     }
 
-    /// The stream that a call gives.
+    /// Returns the stream of a call.
     func stream(_ call: OpenCall, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> TestStream {
         let reply = try call.result(sourceLocation)
         return TestStream(id: try #require(reply["stream"]?.string.flatMap { StreamID(hex: $0) }), call: call)
     }
 
-    /// Waits for the end of a stream.
+    /// Starts waiting for the end of a stream.
     func awaitStream(_ id: StreamID) throws -> OpenCall {
         try open(AppMethod.awaitStream.rawValue, ["stream": .string(id.hex)])
     }
 
-    /// How a stream ended, or is going to.
+    /// Returns the outcome of a stream, which may not have ended yet.
     func outcome(
         of id: StreamID, _ sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> AwaitStreamReply {
@@ -40,7 +40,7 @@ extension TestDevice {
         try open(AppMethod.passFile.rawValue, request.json, more: true, passing: file)
     }
 
-    /// Takes the activity that is on offer.
+    /// Continues the activity on offer as a caller that receives it itself.
     func take(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ContinuationID {
         try fleet.poll("an offer", sourceLocation) { try offers().count == 1 }
         let call = try `continue`(ContinueRequest(take: true))

@@ -22,21 +22,22 @@ final class TestDevice {
     private let sockets: ScratchFolder
     private let sink = MemorySink()
     var configuration = Configuration()
-    /// Seconds by which its clock differs from that of the fleet, from the next start on.
+    /// The seconds by which its clock differs from that of the fleet, from the next start on.
     var clockDifference: Int64 = 0
-    /// What apps declare, and how they are started.
+    /// The access to apps and to their start.
     var apps = DesktopAccess.none
-    /// The discovery of the present core: another one after the device has left an account.
+    /// The discovery of the current core. It changes after the device has left an account.
     var discovery: FakeDiscovery { latestDiscovery.withLock { $0 } }
     private let latestDiscovery: Locked<FakeDiscovery>
-    /// Where the daemon listens while it runs.
+    /// The address of the daemon while it runs.
     private(set) var address = SocketAddress(.loopbackIPv4, port: 0)
     /// The daemon's UDP socket while it runs; the daemon owns it.
     private var datagrams: Int32 = -1
     /// The daemon's listening TCP socket while it runs; the daemon owns it.
     private var connections: Int32 = -1
     private var daemon: Daemon?
-    /// Calls that a program would keep open: what nobody refers to any more must not end before the test does.
+    /// The calls that a program would keep open. Unreferenced calls would otherwise end before the
+    /// test does.
     private var kept: [OpenCall] = []
 
     init(_ name: String, _ fleet: Fleet) throws {
@@ -45,7 +46,7 @@ final class TestDevice {
         state = try ScratchFolder()
         sockets = try ScratchFolder()
         configuration.address = .loopbackIPv4
-        // The default ports are few, and tests run side by side.
+        // The default ports are few, and tests run in parallel.
         configuration.port = .any
         let discovery = fleet.network.station()
         fleet.network.remove(discovery)
@@ -55,10 +56,10 @@ final class TestDevice {
     /// The path of the control socket.
     var controlPath: String { sockets.file("control.socket") }
 
-    /// Everything that the daemon logged.
+    /// All entries of the daemon's log.
     var log: [String] { sink.entries.map(\.line) }
 
-    /// The log, for a test that failed.
+    /// The log, for a failed test.
     var report: String {
         let lines = log.filter { !$0.contains("Control connection ended") }
         return (["--- \(name) at \(address), \(String(describing: discovery.publication?.instance))"] + lines)
@@ -104,19 +105,19 @@ final class TestDevice {
         connections = bound.connections
     }
 
-    /// Has the running daemon take another configuration, as a reload does.
+    /// Applies another configuration to the running daemon, as a reload does.
     func reconfigure(_ change: (inout Configuration) -> Void) {
         change(&configuration)
         daemon?.assumeIsolated { [configuration] in $0.reconfigure(configuration) }
     }
 
-    /// Ends the daemon in order, with goodbyes.
+    /// Stops the daemon in order, with leave messages.
     func stop() throws {
         guard let hasStopped = beginToStop() else { return }
         try fleet.run("\(name) stops") { hasStopped.withLock { $0 } }
     }
 
-    /// Tells the daemon to end in order; what is returned becomes true when it has.
+    /// Starts stopping the daemon in order. The result becomes true once it has stopped.
     func beginToStop() -> Locked<Bool>? {
         guard let daemon else { return nil }
         let hasStopped = Locked(false)
@@ -127,21 +128,22 @@ final class TestDevice {
         return hasStopped
     }
 
-    // MARK: - Trouble on the way
+    // MARK: - Network failures
 
-    /// No datagram arrives any more, as behind a firewall; goodbyes of others are lost too.
+    /// Drops all incoming datagrams, as a firewall does, including leave messages of others.
     func blockDatagrams() { PacketFilter.dropAll(datagrams) }
 
-    /// Datagrams arrive again.
+    /// Stops dropping datagrams.
     func unblockDatagrams() { PacketFilter.dropNothing(datagrams) }
 
-    /// New connections get no answer any more.
+    /// Leaves new connections unanswered.
     func blockConnections() { PacketFilter.dropAll(connections) }
 
-    /// New connections are answered again.
+    /// Answers new connections again.
     func unblockConnections() { PacketFilter.dropNothing(connections) }
 
-    /// The connections that others have made to this device carry nothing any more, either way, and nobody is told.
+    /// Stops all data on the connections that others have opened to this device, in both directions
+    /// and without notification.
     func freezeConnections() throws {
         for descriptor in Int32(3)..<1024 {
             var (type, accepts) = (Int32(0), Int32(0))
@@ -156,7 +158,8 @@ final class TestDevice {
         }
     }
 
-    /// Ends without a datagram or a record that says so, as in a crash; an open connection may still carry a goodbye.
+    /// Ends without a datagram or a record that announces it, as in a crash. An open connection may
+    /// still carry a leave message.
     func vanish(unnoticedBy others: TestDevice...) throws {
         for other in others {
             other.blockDatagrams()
@@ -168,7 +171,7 @@ final class TestDevice {
 
     // MARK: - Control
 
-    /// A connection to the control socket with one call on it.
+    /// Opens a connection to the control socket with one call on it.
     func open(
         _ method: String, _ parameters: JSONObject = [:], more: Bool = false, upgrade: Bool = false,
         passing passed: PassedFile? = nil
@@ -200,7 +203,7 @@ final class TestDevice {
         return try list.map { try ControlActivity(json: try #require($0.object)) }
     }
 
-    /// Follows the offers of the other devices.
+    /// Watches the offers of the other devices.
     func watch() throws -> Watcher { Watcher(try open(ControlMethod.watch.rawValue, more: true)) }
 
     /// Attaches an app.
@@ -210,20 +213,21 @@ final class TestDevice {
         return try TestApp(self, try open(AppMethod.attach.rawValue, request.json, more: true))
     }
 
-    /// Publishes one activity without an app, current at once; it ends with the connection.
+    /// Publishes one activity without an app. It is current immediately, and ends with the
+    /// connection.
     func publish(_ activity: ActivityDescription) throws -> Publisher {
         try Publisher(
             try open(AppMethod.publish.rawValue, ["activity": .object(activity.json)], more: true))
     }
 
-    /// Begins to continue an activity.
+    /// Starts continuing an activity.
     func `continue`(_ request: ContinueRequest = ContinueRequest()) throws -> OpenCall {
         try open(ControlMethod.continue.rawValue, request.json, more: true)
     }
 
     // MARK: - Account files
 
-    /// The bytes of an account file; none when the daemon refuses to write one.
+    /// Returns the bytes of an account file; none if the daemon refuses to write one.
     func exportAccount(passphrase: String = "") throws -> [UInt8] {
         let call = try open(ControlMethod.exportAccount.rawValue, upgrade: true)
         _ = try call.result()
@@ -231,13 +235,13 @@ final class TestDevice {
         return try call.rest()
     }
 
-    /// Hands an account file over.
-    /// - Returns: the answer of the daemon.
+    /// Sends an account file to the daemon.
+    /// - Returns: the daemon's reply.
     func offerAccountFile(_ file: [UInt8], passphrase: String = "") throws -> JSONObject {
         try answerToImport(of: Self.passphraseBytes(passphrase) + file)
     }
 
-    /// Hands over what should be a passphrase and an account file.
+    /// Sends bytes in place of a passphrase and an account file.
     func answerToImport(of bytes: [UInt8]) throws -> JSONObject {
         let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
         _ = try call.result()
@@ -247,21 +251,21 @@ final class TestDevice {
         return try #require(try JSON(parsing: Array(answer.dropLast()), limits: JSONLimits(bytes: 4096)).object)
     }
 
-    /// What a stream with an account file begins with.
+    /// The beginning of a stream with an account file.
     static func passphraseBytes(_ passphrase: String) -> [UInt8] {
         let bytes = Array(passphrase.utf8)
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
     }
 
-    /// Joins the account of a file; returns when a member has let the device in.
+    /// Joins the account of a file. Returns when a member has admitted the device.
     func importAccount(_ file: [UInt8], passphrase: String = "") throws {
         let answer = try offerAccountFile(file, passphrase: passphrase)
         try #require(answer["error"] == nil, "\(name) did not join: \(answer)")
-        // The answer comes after eight seconds at the latest, and joining goes on.
+        // The reply arrives after at most eight seconds, and joining continues.
         try fleet.poll("\(name) has joined") { try status().standing == .member }
     }
 
-    /// Imports a file where no member is in reach that would let the device in.
+    /// Imports a file while no member that would admit the device is reachable.
     @discardableResult func beginImport(_ file: [UInt8]) throws -> OpenCall {
         let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
         _ = try call.result()

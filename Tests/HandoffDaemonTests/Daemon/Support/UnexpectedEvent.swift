@@ -1,4 +1,4 @@
-/// Another event came than the one that had to come.
+/// An event arrived instead of the expected one.
 struct UnexpectedEvent: Error, CustomStringConvertible {
     let description: String
 

@@ -1,7 +1,7 @@
 import HandoffControl
 import Testing
 
-/// A client that follows the offers.
+/// A client that watches the offers.
 final class Watcher {
     private let events: OpenCall
 
@@ -9,28 +9,28 @@ final class Watcher {
         self.events = events
     }
 
-    /// Events that came and were not looked at.
+    /// The number of unread events.
     var waiting: Int { events.waiting }
 
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> WatchEvent {
         try WatchEvent(json: try events.result(sourceLocation))
     }
 
-    /// The next event, which must say that an offer was added.
+    /// Returns the offer of the next event, which must be `added`.
     func added(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ControlActivity {
         let event = try next(sourceLocation)
         guard case .added(let offer) = event else { throw UnexpectedEvent(event) }
         return offer
     }
 
-    /// The next event, which must say that an offer was removed.
+    /// Returns the offer of the next event, which must be `removed`.
     func removed(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ControlActivity {
         let event = try next(sourceLocation)
         guard case .removed(let offer) = event else { throw UnexpectedEvent(event) }
         return offer
     }
 
-    /// Takes the next event, which must be `ready`.
+    /// Reads the next event, which must be `ready`.
     func ready(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
         let event = try next(sourceLocation)
         guard case .ready = event else { throw UnexpectedEvent(event) }

@@ -1,12 +1,13 @@
 import LoopIO
 
-/// Passes TCP connections on to a device, and keeps what the first client wrote before it was answered.
+/// Forwards TCP connections to a device, and keeps the bytes that the first client wrote before the
+/// first reply.
 final class Wiretap {
-    /// Where it listens.
+    /// The address of the listener.
     let address: SocketAddress
-    /// What the first client wrote before the device answered.
+    /// The bytes that the first client wrote before the device replied.
     private(set) var opening: [UInt8] = []
-    /// Bytes that the device answered to the first client.
+    /// The number of bytes that the device sent to the first client.
     private(set) var answered = 0
     private let listener: Listener
     private var pipes: [Pipe] = []
@@ -25,7 +26,7 @@ final class Wiretap {
         }
     }
 
-    /// One connection that is passed on.
+    /// One forwarded connection.
     private final class Pipe {
         private let client: ByteStream
         private var server: ByteStream?
