@@ -35,13 +35,13 @@ MAX_STEPS = 400
 # The ways to inject a fault: the kind of fault, the calls to hit, and every how many of them in the gate.
 LASTING = faults.FILES | faults.KINDS["reply"]
 WAYS = {
-    "kill": dict(how="kill", kinds=LASTING, stride=2),
+    "kill": dict(how="kill", kinds=LASTING, stride=4),
     "power": dict(how="power", kinds=LASTING),
-    "kill at sending": dict(how="kill", kinds=faults.KINDS["send"], stride=3),
-    "tear": dict(how="tear", kinds=faults.KINDS["write"] | faults.STREAMS, stride=3),
-    "no space": dict(how="fail", kinds=faults.FILES, error=errno.ENOSPC, stride=2),
-    "disk error": dict(how="fail", kinds=faults.FILES, error=errno.EIO, stride=3),
-    "disk full": dict(how="fail all", kinds=faults.FILES, error=errno.ENOSPC, stride=3),
+    "kill at sending": dict(how="kill", kinds=faults.KINDS["send"], stride=4),
+    "tear": dict(how="tear", kinds=faults.KINDS["write"] | faults.STREAMS, stride=6),
+    "no space": dict(how="fail", kinds=faults.FILES, error=errno.ENOSPC, stride=6),
+    "disk error": dict(how="fail", kinds=faults.FILES, error=errno.EIO, stride=6),
+    "disk full": dict(how="fail all", kinds=faults.FILES, error=errno.ENOSPC, stride=6),
 }
 DEADLY = ("kill", "power", "kill at sending", "tear")
 

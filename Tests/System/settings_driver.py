@@ -92,6 +92,8 @@ class Commands:
     """The commands. Each method runs one, or returns None if the widgets that it needs are not on the screen yet."""
 
     frames = None
+    # Where the last examined widget is, for the report of a time-out.
+    geometry = ""
 
     def _count_frame(self, window, _clock):
         self.frames += 1
@@ -193,12 +195,15 @@ class Commands:
 
     def within(self, name):
         """Returns whether a button is completely visible without scrolling."""
+        self.geometry = " (no button with an allocation outside a scrolled window)"
         for each in [one for window in windows() for one in widgets(window)
                      if isinstance(one, Gtk.Button) and name in named(one)]:
             inside, bounds = each.compute_bounds(each.get_root())
             if inside and each.get_ancestor(Gtk.ScrolledWindow) is None:
                 size, at = bounds.size, bounds.origin
                 root = each.get_root()
+                self.geometry = f" (at {at.x}, {at.y}, {size.width} by {size.height}, in {root.get_width()} by " \
+                    f"{root.get_height()}, default {root.get_default_size()}, on a screen of height {screen_height()})"
                 if at.x >= 0 and at.y >= 0 and at.x + size.width <= root.get_width() \
                         and at.y + size.height <= min(root.get_height(), screen_height()):
                     return True
@@ -329,7 +334,7 @@ def take(line):
         if result is None:
             if time.monotonic() < limit:
                 return GLib.SOURCE_CONTINUE
-            answer({"failure": "it did not come about", "texts": texts()})
+            answer({"failure": f"timed out{commands.geometry}", "texts": texts()})
         else:
             answer({"ok": result})
         return GLib.SOURCE_REMOVE

@@ -249,7 +249,7 @@ import Testing
         for member in members { #expect(try Set(member.deviceList().map(\.name)) == ["desk", "couch"]) }
         for guest in guests {
             try fleet.poll("\(guest.name) knows") {
-                try guest.status().warnings.contains { $0.contains("was closed, so it is no member") }
+                try guest.status().warnings.contains { $0.contains("was closed, so this device is not a member") }
             }
         }
 
