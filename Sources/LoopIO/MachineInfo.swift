@@ -50,9 +50,6 @@ package enum MachineInfo {
     /// unlimited.
     package static var lockedMemoryLimit: Int? { limit(__RLIMIT_MEMLOCK) }
 
-    /// True if the effective user is root (geteuid(2)).
-    package static var isAdministrator: Bool { geteuid() == 0 }
-
     /// Returns the MTU of an interface in bytes (netdevice(7), SIOCGIFMTU), or nil if there is no
     /// interface of this name.
     package static func packetSize(ofInterface name: String) -> Int? {

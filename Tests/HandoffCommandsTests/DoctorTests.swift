@@ -247,214 +247,29 @@ import Testing
         #expect(found("port") { $0.machine.tcp = [.unreadable, .missing] }.isEmpty)
     }
 
-    @Test func `ufw rules are evaluated if readable`() throws {
-        func check(_ rules: FileFact) throws -> DoctorCheck {
-            try only("firewall") { facts in
-                facts.machine.ufw = .text("ENABLED=yes\n")
-                facts.machine.ufwRules = rules
-            }
-        }
-        let unknown = try check(.unreadable)
-        #expect(unknown.state == .warning && unknown.message.contains("cannot tell"))
-        #expect(unknown.remedy?.hasSuffix("sudo ufw allow Handoff") == true)
-        #expect(try check(.text("### tuple ### allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in\n")).state == .problem)
-        let ours = "### tuple ### allow tcp 24863:24872 0.0.0.0/0 any 0.0.0.0/0 Handoff - in\n"
-        #expect(try check(.text(ours)).state == .problem)
-        #expect(try check(.text(ours + ours.replacing("tcp", with: "udp"))).state == .ok)
-        #expect(try check(.text("### tuple ### allow any any 0.0.0.0/0 any 192.168.0.0/16 in\n")).state == .ok)
-        let one = ours.replacing("24863:24872", with: "24863")
-        let noPairing = try check(.text(one + one.replacing("tcp", with: "udp")))
-        #expect(noPairing.state == .problem && noPairing.message.contains("for pairing, port 24864"))
-        let denied = ours.replacing("allow tcp", with: "deny any")
-        #expect(try check(.text(denied + ours + ours.replacing("tcp", with: "udp"))).message.contains("cannot tell"))
-        for rules in ["### tuple ###\n", "\u{0}", "### tuple ### allow tcp 70000: 0 any 0 in in\n"] {
-            #expect(try check(.text(rules)).state == .problem)
-        }
-        let lax = try only("firewall") { facts in
-            facts.machine.ufw = .text("ENABLED=yes\n")
-            facts.machine.ufwDefaults = .text("DEFAULT_INPUT_POLICY=\"ACCEPT\"\n")
-            facts.machine.ufwRules = .text("")
-        }
-        #expect(lax.state == .ok)
-        #expect(found("firewall") { $0.machine.ufw = .text("# ENABLED=yes\nENABLED=no") }.first?.state == .ok)
-    }
-
-    @Test func `firewalld zones are evaluated if readable`() throws {
-        func check(_ zone: FileFact, port: UInt16 = 24_863) throws -> DoctorCheck {
-            try only("firewall") { facts in
-                facts.status?.port = port
-                facts.machine.firewalldRuns = true
-                facts.machine.firewalld = .text("# x\nDefaultZone=home\n")
-                facts.machine.firewalldZone = zone
-            }
-        }
-        #expect(try check(.unreadable).message.contains("cannot tell"))
-        let shut = try check(.text("<zone><service name=\"handoffs\"/></zone>"))
-        #expect(shut.state == .problem && shut.message.contains("default zone home"))
-        #expect(shut.remedy?.contains("--add-service=handoff") == true)
-        #expect(try check(.text("<zone>\n  <service name=\"handoff\"/>\n</zone>")).state == .ok)
-        #expect(try check(.text("<zone><service name=\"handoff\"/></zone>"), port: 4000).state == .problem)
-        let ports = "<port port=\"24863-24864\" protocol=\"tcp\"/><port protocol='udp' port='24000-25000'/>"
-        #expect(try check(.text("<zone>\(ports)</zone>")).state == .problem)
-        #expect(try check(.text("<zone>\(ports)<service name='mdns'/></zone>")).state == .ok)
-        let one = ports.replacing("24863-24864", with: "24863")
-        let noPairing = try check(.text("<zone>\(one)<service name='mdns'/></zone>"))
-        #expect(noPairing.state == .problem && noPairing.message.contains("for pairing, port 24864"))
-        let other = "<service name='handoff'/><port port='4000' protocol='tcp'/><port port='4000' protocol='udp'/>"
-        #expect(try check(.text("<zone>\(other)</zone>"), port: 4000).state == .ok)
-        #expect(try check(.text("<zone target=\"ACCEPT\">")).state == .ok)
-        let hidden = try only("firewall") { facts in
-            facts.machine.firewalldRuns = true
-            facts.machine.firewalld = .unreadable
-            facts.machine.firewalldZone = .text("<zone>")
-        }
-        #expect(hidden.state == .warning && hidden.message.contains("cannot tell"))
-    }
-
-    /// Bindings of a zone that allows nothing, and the resulting state if the interfaces in use are
-    /// known and if they are unknown.
-    private static let bindings: [(String, known: DoctorCheck.State, unknown: DoctorCheck.State)] = [
-        ("<interface name=\"eth0\"/>", .problem, .warning), ("<interface name='wlan0'/>", .problem, .warning),
-        ("<interface name=\"eth1\"/>", .ok, .warning), ("<interface name=\"lo\"/>", .ok, .warning),
-        ("<source address=\"10.0.0.0/8\"/>", .warning, .warning), ("", .ok, .ok),
-        ("<interface/><interface name=/><interface name=\"\"", .ok, .ok),
-    ]
-
-    @Test(arguments: bindings) func `zones with bound interfaces are evaluated`(
-        _ binding: String, _ known: DoctorCheck.State, _ unknown: DoctorCheck.State
+    @Test(arguments: [
+        (Firewall.ufw, UInt16(24_863), "sudo ufw allow Handoff"),
+        (.ufw, 4000, "sudo ufw allow Handoff; sudo ufw allow 4000"),
+        (.firewalld, 24_870, "sudo firewall-cmd --permanent --add-service=handoff && sudo firewall-cmd --reload"),
+        (.firewalld, 4000, "--add-service=handoff --add-port=4000/tcp --add-port=4000/udp &&"),
+        (.nftables, 24_863, "th dport { 5353, 24863-24872 } accept' to the input chain"),
+        (.nftables, 4000, "th dport { 5353, 4000, 24863-24872 } accept' to the input chain"),
+        (.iptables, 24_863, "-p udp -m multiport --dports 5353,24863:24872 -j ACCEPT"),
+        (.iptables, 4000, "-p tcp -m multiport --dports 4000,24863:24872 -j ACCEPT"),
+    ])
+    func `an active firewall is a warning with the command that allows the ports, until a device is online`(
+        _ firewall: Firewall, _ port: UInt16, _ remedy: String
     ) throws {
-        let open = FileFact.text("<zone><service name=\"handoff\"/></zone>")
-        func check(_ change: (inout MachineFacts) -> Void) throws -> DoctorCheck {
-            try only("firewall") { facts in
-                facts.machine.firewalldRuns = true
-                facts.machine.firewalldZone = open
-                facts.machine.firewalldZones = ["work": .text("<zone>\(binding)</zone>")]
-                facts.machine.routes = .text("Iface\tDestination\tGateway\neth0\t00000000\t0101A8C0\n")
-                facts.machine.addresses = .text("fe80000000000000 03 40 20 80   wlan0\n00000001 01 80 10 80 lo\n")
-                change(&facts.machine)
-            }
+        let check = try only("firewall") { facts in
+            facts.machine.firewall = firewall
+            facts.status?.port = port
+            facts.status?.peers = []
         }
-        let found = try check { _ in }
-        #expect(found.state == known)
-        if known != .ok { #expect(found.remedy?.contains("--zone=work --add-service=handoff") == true) }
-        #expect(found.message.contains(known == .ok ? "default zone public" : "firewalld (zone work)"))
-        let blind = try check { machine in
-            machine.routes = .unreadable
-            machine.addresses = .missing
-        }
-        #expect(blind.state == unknown)
-    }
-
-    @Test func `the default zone is skipped if all interfaces are bound to others`() throws {
-        let binding = "<interface name=\"eth0\"/><interface name=\"eth1\"/>"
-        func check(_ more: String, _ zones: [String: FileFact]? = nil) throws -> DoctorCheck {
-            try only("firewall") { facts in
-                facts.machine.firewalldRuns = true
-                facts.machine.firewalldZone = .text("<zone>")
-                facts.machine.firewalldZones = zones ?? ["home": .text("<zone>\(binding)\(more)</zone>")]
-                facts.machine.routes = .text("Iface\neth0\n")
-            }
-        }
-        let open = "<service name=\"handoff\"/>"
-        #expect(try check(open).message.hasPrefix("firewalld (zone home) allows"))
-        #expect(try check("").state == .problem)
-        #expect(try check("", ["home": .unreadable]).message.contains("default zone public"))
-        #expect(try check("", ["public": .text("<zone>\(binding)\(open)</zone>")]).state == .problem)
-    }
-
-    @Test func `saved iptables rules are not interpreted`() throws {
-        let check = try only("firewall") { $0.machine.iptables = .text("*filter\n") }
-        #expect(check.state == .warning && check.message.contains("cannot tell"))
-        #expect(check.remedy?.contains("-p udp -m multiport --dports 5353,24863:24872 -j ACCEPT") == true)
-        let other = try only("firewall") { facts in
-            facts.status?.port = 4000
-            facts.machine.iptables = .text("*filter\n")
-        }
-        #expect(other.remedy?.contains("-p tcp -m multiport --dports 4000,24863:24872 -j ACCEPT") == true)
-    }
-
-    /// Rules of a chain with policy drop, and whether they allow the port and multicast DNS.
-    private static let rules: [(String, Bool?)] = [
-        ("", false),
-        ("tcp dport 24863 accept\nudp dport { 5353, 24863 } accept", true),
-        ("tcp dport { 22, 24000-25000 } counter accept comment \"x\"\nudp dport {24863,mdns} accept", true),
-        ("meta l4proto { tcp, udp } th dport { 5353, 24863 } accept", true),
-        ("tcp dport 24863 accept; udp dport { 5353, 24863 } accept", true),
-        ("tcp dport 24863 accept", false),
-        ("tcp dport 124863 accept", nil),
-        ("tcp dport 2486 accept\nudp dport 2486 accept", false),
-        ("# tcp dport 24863 accept\n# udp dport { 5353, 24863 } accept", false),
-        ("ct state invalid drop\nct state established,related accept\niif lo accept\ntcp dport ssh accept", false),
-        ("ip saddr 192.168.0.0/16 accept", nil),
-        ("tcp dport 24863 drop\ntcp dport 24863 accept\nudp dport { 5353, 24863 } accept", false),
-        ("tcp dport 24863 accept\nudp dport { 5353, 24863 } accept\ntcp dport 24000-25000 drop", true),
-        ("meta l4proto { tcp, udp } th dport { 5353, 24863 } counter packets 3 bytes 180 accept", true),
-        ("jump more", nil), ("tcp dport @mine accept", nil), ("tcp dport { accept", nil), ("}", false),
-        ("tcp dport 9-1 accept", nil), ("tcp dport - accept", nil), ("{{{{", nil), ("accept", true),
-    ]
-
-    @Test(arguments: rules) func `nftables rules are evaluated if readable`(_ rules: String, _ expected: Bool?) {
-        let text = """
-            table inet filter {
-              chain input {
-                type filter hook input priority filter; policy drop;
-                \(rules)
-              }
-              chain forward {
-                type filter hook forward priority filter; policy drop;
-              }
-            }
-            """
-        #expect(NftablesText.allows(24_863, text) == expected)
-    }
-
-    /// Rules in the output of `nft list ruleset`, and the resulting state.
-    private static let live: [(String, DoctorCheck.State)] = [
-        ("", .ok), ("tcp dport 22 drop", .ok),
-        ("tcp dport 24863 counter packets 12 bytes 720 drop", .problem),
-        ("meta l4proto { tcp, udp } th dport 24000-25000 reject with icmpx port-unreachable", .problem),
-        ("meta l4proto tcp drop", .problem), ("ip protocol udp reject", .problem),
-        ("udp dport 5353 drop", .problem), ("counter packets 0 bytes 0 drop", .problem),
-        ("ip saddr 192.0.2.1 drop", .warning), ("jump filter_INPUT", .warning),
-        ("ip saddr @banned drop", .warning),
-    ]
-
-    @Test(arguments: live)
-    func `rules in the kernel count even if none are saved`(_ rule: String, _ expected: DoctorCheck.State) throws {
-        let text = """
-            table ip nat {
-                chain PREROUTING {
-                    type nat hook prerouting priority dstnat; policy accept;
-                    fib daddr type local counter packets 9 bytes 540 jump DOCKER
-                }
-            }
-            table inet filter {
-                set banned {
-                    type ipv4_addr
-                    elements = { 192.0.2.7, 192.0.2.8 }
-                }
-                chain input {
-                    type filter hook input priority filter; policy accept;
-                    \(rule)
-                }
-            }
-            """
-        let check = try only("firewall") { $0.machine.liveRules = .text(text) }
-        #expect(check.state == expected, "\(check)")
-        #expect(expected == .ok || check.message.contains("the kernel (nftables)"))
-    }
-
-    @Test func `unread kernel rules are not taken as absent`() throws {
-        let hidden = try only("firewall") { $0.machine.liveRules = .hidden("only the administrator can read them") }
-        #expect(hidden.state == .warning && hidden.message.contains("not read: only the administrator"))
-        #expect(hidden.remedy?.contains("sudo nft list ruleset") == true)
-        #expect(try only("firewall") { $0.machine.liveRules = .text("") }.state == .ok)
-        // The saved rules apply as well.
-        let saved = try only("firewall") { facts in
-            facts.machine.liveRules = .hidden("x")
-            facts.machine.ufw = .text("ENABLED=yes")
-        }
-        #expect(saved.message.contains("ufw"))
+        #expect(check.state == .warning && check.message.hasPrefix("\(firewall.rawValue) is active, and may block"))
+        #expect(check.remedy?.contains(remedy) == true, "\(check)")
+        let reached = try only("firewall") { $0.machine.firewall = firewall }
+        #expect(reached.state == .ok && reached.message.contains("other devices are online"))
+        #expect(try only("firewall") { _ in }.state == .ok)
     }
 
     @Test func `an MTU too small for the record is reported`() throws {
@@ -462,22 +277,6 @@ import Testing
         #expect(checks.map(\.state) == [.warning])
         #expect(checks.first?.message.contains("the MTU of interface ppp0 is 576 bytes") == true)
         #expect(checks.first?.remedy?.contains("mtu 1280") == true)
-    }
-
-    @Test func `nftables without an input chain allows everything`() throws {
-        func check(_ rules: FileFact) throws -> DoctorCheck { try only("firewall") { $0.machine.nftables = rules } }
-        #expect(try check(.unreadable).message.contains("cannot tell"))
-        #expect(try check(.text("table inet filter {\n}\n")).state == .ok)
-        let accepting = "chain input {\ntype filter hook input priority 0; policy accept;\n}\n"
-        #expect(try check(.text(accepting)).state == .ok)
-        let closed = try check(.text("chain input {\ntype filter hook input priority 0; policy drop;\n}\n"))
-        #expect(closed.state == .problem && closed.remedy?.contains("th dport { 5353, 24863-24872 } accept") == true)
-        let narrow = "tcp dport 24863 accept\nudp dport { 5353, 24863 } accept"
-        let noPairing = try check(
-            .text("chain input {\ntype filter hook input priority 0; policy drop;\n\(narrow)\n}\n"))
-        #expect(noPairing.state == .problem && noPairing.message.contains("for pairing, port 24864"))
-        #expect(try check(.text("chain i { type filter hook input priority 0; }")).message.contains("cannot tell"))
-        #expect(try check(.text("include \"/etc/nftables.d/*\"\n")).message.contains("cannot tell"))
     }
 
     @Test func `an unsynchronized clock is reported`() throws {

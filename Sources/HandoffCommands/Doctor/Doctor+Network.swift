@@ -122,10 +122,10 @@ extension Doctor {
         }
         guard !isOpen.contains(nil) else { return [] }
         let note =
-            FirewallText.defaultPorts.contains(status.port)
+            defaultPorts.contains(status.port)
             ? "" : "; the firewall profiles cover only 24863 to 24872"
         // A profile that opens the default ports matters only with a firewall.
-        let hasFirewall = FirewallText.ufwIsOn(machine.ufw.content) || machine.firewalldRuns
+        let hasFirewall = machine.firewall == .ufw || machine.firewall == .firewalld
         return [
             DoctorCheck(
                 "port", note.isEmpty || !hasFirewall ? .ok : .warning,
@@ -133,95 +133,6 @@ extension Doctor {
                 remedy: note.isEmpty || !hasFirewall
                     ? nil : "set port = 24863 in handoffd.conf, then: systemctl --user restart handoffd")
         ]
-    }
-
-    static func firewall(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
-        let port = status.port
-        let isUsual = FirewallText.defaultPorts.contains(port)
-        // A pairing window uses a port of its own: the first free one of the default ports.
-        let pairingPort = FirewallText.defaultPorts.first { $0 != port }
-        let required = isUsual ? [port] + (pairingPort.map { [$0] } ?? []) : [port]
-        let range = "\(FirewallText.defaultPorts.lowerBound)-\(FirewallText.defaultPorts.upperBound)"
-        let all = isUsual ? range : "\(port), \(range)"
-        if FirewallText.ufwIsOn(machine.ufw.content) {
-            let isOpen = every(required) { port in
-                machine.ufwRules.content.flatMap {
-                    FirewallText.ufwAllows(port, $0, defaults: machine.ufwDefaults.content ?? "")
-                }
-            }
-            let remedy = "sudo ufw allow Handoff" + (isUsual ? "" : "; sudo ufw allow \(port)")
-            return firewall("ufw", lets: isOpen, required, remedy, look: "sudo ufw status")
-        }
-        if machine.firewalldRuns {
-            let zone = FirewalldZone.deciding(on: required, machine)
-            let what = "--add-service=handoff" + (isUsual ? "" : " --add-port=\(port)/tcp --add-port=\(port)/udp")
-            return firewall(
-                zone.title, lets: zone.isOpen, required,
-                "sudo firewall-cmd --permanent\(zone.option) \(what) && sudo firewall-cmd --reload",
-                look: "sudo firewall-cmd\(zone.option) --list-all")
-        }
-        let rule = "meta l4proto { tcp, udp } th dport { 5353, \(all) } accept"
-        if case .text(let rules) = machine.liveRules, rules.contains("hook input") {
-            return firewall(
-                "the kernel (nftables)", lets: every(required) { NftablesText.allows($0, rules) }, required,
-                "add '\(rule)' before the drop rule, in the input chain and in the file it is loaded from",
-                look: "sudo nft list ruleset")
-        }
-        if machine.nftables.exists {
-            let isOpen = every(required) { port in
-                machine.nftables.content.flatMap { NftablesText.allows(port, $0) }
-            }
-            return firewall(
-                "nftables", lets: isOpen, required,
-                "add '\(rule)' to the input chain of /etc/nftables.conf, then: sudo systemctl reload nftables",
-                look: "sudo nft list ruleset")
-        }
-        if machine.iptables.exists {
-            let ports = all.replacing("-", with: ":").replacing(" ", with: "")
-            return firewall(
-                "iptables", lets: nil, required,
-                "sudo iptables -I INPUT -p tcp -m multiport --dports \(ports) -j ACCEPT; "
-                    + "sudo iptables -I INPUT -p udp -m multiport --dports 5353,\(ports) -j ACCEPT",
-                look: "sudo iptables -S INPUT")
-        }
-        if case .hidden(let why) = machine.liveRules {
-            return DoctorCheck(
-                "firewall", .warning,
-                "neither ufw nor firewalld is active and no rules are saved, but the rules in the kernel were not "
-                    + "read: \(why)",
-                remedy: "check for a rule that drops incoming packets: sudo nft list ruleset; if found, add: \(rule)")
-        }
-        return DoctorCheck(
-            "firewall", .ok,
-            "no firewall found: neither ufw nor firewalld is active, and no nftables or iptables rules are saved")
-    }
-
-    /// Returns true if all ports are open, false if one is closed, and nil if one is unknown.
-    private static func every(_ ports: [UInt16], _ isOpen: (UInt16) -> Bool?) -> Bool? {
-        let answers = ports.map(isOpen)
-        return answers.contains(false) ? false : answers.contains(nil) ? nil : true
-    }
-
-    /// - Parameters:
-    ///   - isOpen: whether the firewall allows incoming packets; nil if this user cannot tell.
-    ///   - ports: the daemon's port, then that of a pairing window if it is known.
-    ///   - remedy: the change that opens the ports.
-    ///   - look: the administrator's command to inspect the firewall.
-    private static func firewall(
-        _ name: String, lets isOpen: Bool?, _ ports: [UInt16], _ remedy: String, look: String
-    ) -> DoctorCheck {
-        let (port, pairingPort) = (ports[0], ports.dropFirst().first)
-        let ports =
-            "port \(port)" + (pairingPort.map { " and, for pairing, port \($0)" } ?? "")
-            + " (TCP and UDP), and multicast DNS (UDP 5353)"
-        switch isOpen {
-        case true?: return DoctorCheck("firewall", .ok, "\(name) allows \(ports)")
-        case false?: return DoctorCheck("firewall", .problem, "\(name) does not allow all of \(ports)", remedy: remedy)
-        case nil:
-            return DoctorCheck(
-                "firewall", .warning, "\(name) is active; cannot tell whether it allows \(ports)",
-                remedy: "check with: \(look); if it does not: \(remedy)")
-        }
     }
 
     /// The minimum MTU for the service record of a device, in bytes. IPv6 requires it as well (RFC

@@ -24,7 +24,7 @@ package enum Doctor {
         if found.state != .ok || !network.contains(where: { $0.state == .problem }) { checks.append(found) }
         checks += packets(status, facts.machine)
         checks += listening(status, facts.machine)
-        checks.append(firewall(status, facts.machine))
+        checks.append(firewall(status, facts.machine.firewall))
         checks.append(clock(facts))
         checks += apps(facts)
         checks += notices(facts)

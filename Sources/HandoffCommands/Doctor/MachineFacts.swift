@@ -19,48 +19,18 @@ package enum FileFact: Sendable, Equatable {
     var word: String? { content.map(ConfigurationText.trimmed) }
 }
 
-/// The packet filter in the kernel.
-package enum LiveRules: Sendable, Equatable {
-    /// The kernel has no rules.
-    case none
-    /// The kernel may have rules, which were not read; the reason.
-    case hidden(String)
-    /// The rules as printed by `nft list ruleset`.
-    case text(String)
-}
-
-/// Facts about the machine, from world-readable files and those that only the administrator can
-/// read.
+/// Facts about the machine, from world-readable files.
 package struct MachineFacts: Sendable {
     /// `/etc/avahi/avahi-daemon.conf`.
     package var avahiConfiguration = FileFact.missing
     /// True if Avahi's daemon is running.
     package var avahiRuns = false
-    /// `/etc/ufw/ufw.conf`.
-    package var ufw = FileFact.missing
-    /// `/etc/default/ufw`.
-    package var ufwDefaults = FileFact.missing
-    /// `/etc/ufw/user.rules`.
-    package var ufwRules = FileFact.missing
-    /// True if firewalld is running.
-    package var firewalldRuns = false
-    /// `/etc/firewalld/firewalld.conf`.
-    package var firewalld = FileFact.missing
-    /// The file of firewalld's default zone: the administrator's, or the packaged one.
-    package var firewalldZone = FileFact.missing
-    /// `/etc/firewalld/zones/*.xml` by zone name. The zones may be bound to interfaces. Nil if the
-    /// folder cannot be read.
-    package var firewalldZones: [String: FileFact]? = [:]
+    /// The active firewall, or the one whose rules are loaded at boot.
+    package var firewall: Firewall?
     /// `/proc/net/route`: the interfaces with IPv4 routes.
     package var routes = FileFact.missing
     /// `/proc/net/if_inet6`: the interfaces with an IPv6 address.
     package var addresses = FileFact.missing
-    /// `/etc/nftables.conf`, if it is loaded at boot.
-    package var nftables = FileFact.missing
-    /// Saved rules for iptables-restore(8): `/etc/iptables/rules.v4` or `/etc/sysconfig/iptables`.
-    package var iptables = FileFact.missing
-    /// The nftables rules that the kernel applies now, including those of iptables-nft(8).
-    package var liveRules = LiveRules.none
     /// The MTU of interfaces in use, in bytes.
     package var packetSizes: [String: Int] = [:]
     /// `/proc/net/tcp` and `/proc/net/tcp6`.

@@ -3,23 +3,17 @@ import HandoffTransfer
 import LoopIO
 import Timing
 
-/// Collects facts about the machine. Blocks on disk reads, and on nft(8) if it can be run.
+/// Collects facts about the machine. Blocks on disk reads.
 enum MachineProbe {
     /// The maximum number of bytes read from a file.
     private static let limit = 4 * 1024 * 1024
-    /// The maximum number of firewalld zones that are read; usually there are about ten.
-    private static let zoneLimit = 256
-
-    /// Folders of system programs. `PATH` is not used because these programs run as root.
-    private static let administratorPath = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"
 
     /// Returns all facts.
     static func facts() -> MachineFacts {
         var facts = MachineFacts()
         facts.avahiConfiguration = file("/etc/avahi/avahi-daemon.conf")
         facts.avahiRuns = file("/run/avahi-daemon/pid").exists
-        readFirewalls(&facts)
-        facts.liveRules = liveRules()
+        facts.firewall = firewall()
         facts.routes = file("/proc/net/route")
         facts.addresses = file("/proc/net/if_inet6")
         for name in MachineInterfaces.inUse(facts) ?? [] {
@@ -66,56 +60,15 @@ enum MachineProbe {
         return exclusions.problems.map(\.description)
     }
 
-    private static func readFirewalls(_ facts: inout MachineFacts) {
-        facts.ufw = file("/etc/ufw/ufw.conf")
-        facts.ufwDefaults = file("/etc/default/ufw")
-        facts.ufwRules = file("/etc/ufw/user.rules")
-        facts.firewalldRuns = file("/run/firewalld.pid").exists
-        facts.firewalld = file("/etc/firewalld/firewalld.conf")
-        if let zone = FirewallText.firewalldDefaultZone(facts.firewalld.content ?? "") {
-            let own = file("/etc/firewalld/zones/\(zone).xml")
-            facts.firewalldZone = own.exists ? own : file("/usr/lib/firewalld/zones/\(zone).xml")
-        }
-        facts.firewalldZones = zones("/etc/firewalld/zones")
+    private static func firewall() -> Firewall? {
+        let ufw = ConfigurationText.lines(file("/etc/ufw/ufw.conf").content ?? "")
+        if ufw.contains(where: { $0.lowercased() == "enabled=yes" }) { return .ufw }
+        if file("/run/firewalld.pid").exists { return .firewalld }
         // The rules are loaded at boot if the unit is enabled.
-        let isLoaded = ["sysinit.target.wants", "multi-user.target.wants"].contains {
-            file("/etc/systemd/system/\($0)/nftables.service").exists
-        }
-        facts.nftables = isLoaded ? file("/etc/nftables.conf") : .missing
-        let saved = file("/etc/iptables/rules.v4")
-        facts.iptables = saved.exists ? saved : file("/etc/sysconfig/iptables")
-    }
-
-    /// Returns the rules that the kernel applies now. Only the administrator can read them.
-    private static func liveRules() -> LiveRules {
-        let modules = ConfigurationText.lines(file("/proc/modules").content ?? "")
-        // Without a list of modules, the filter may be built into the kernel.
-        if !modules.isEmpty, !modules.contains(where: { $0.hasPrefix("nf_tables ") }) { return .none }
-        guard MachineInfo.isAdministrator else { return .hidden("only the administrator can read them") }
-        guard let program = ProgramSearch(path: administratorPath).find("nft") else {
-            return .hidden("the program nft is not installed")
-        }
-        guard let rules = ShellCommand.output(of: "\(program) list ruleset", limit: limit) else {
-            return .hidden("nft list ruleset failed")
-        }
-        return .text(String(decoding: rules, as: UTF8.self))
-    }
-
-    /// Returns the zones of a folder by name; nil if it cannot be read.
-    private static func zones(_ folder: String) -> [String: FileFact]? {
-        var zones: [String: FileFact] = [:]
-        do throws(Errno) {
-            for name in try FolderListing.names(in: folder, limit: zoneLimit) {
-                let zone = String(name.dropLast(4))
-                guard name.hasSuffix(".xml"), FirewallText.isZoneName(zone) else { continue }
-                zones[zone] = file("\(folder)/\(name)")
-            }
-            return zones
-        } catch .noSuchFile {
-            return [:]
-        } catch {
-            return nil
-        }
+        let targets = ["sysinit.target.wants", "multi-user.target.wants"]
+        if targets.contains(where: { file("/etc/systemd/system/\($0)/nftables.service").exists }) { return .nftables }
+        let saved = ["/etc/iptables/rules.v4", "/etc/sysconfig/iptables"]
+        return saved.contains { file($0).exists } ? .iptables : nil
     }
 
     private static func file(_ path: String) -> FileFact {

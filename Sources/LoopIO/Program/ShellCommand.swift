@@ -41,22 +41,6 @@ package final class ShellCommand {
         source?.cancel()
     }
 
-    /// Runs a command that contains no external input, waits for it, and returns its standard
-    /// output.
-    /// - Returns: nil if it failed, or wrote more than `limit` bytes.
-    package static func output(of command: String, limit: Int) -> [UInt8]? {
-        Glibc.signal(SIGCHLD, SIG_DFL)
-        guard let pipe = popen("exec \(command) 2>/dev/null </dev/null", "re") else { return nil }
-        var bytes: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= limit {
-            let count = fread(&block, 1, block.count, pipe)
-            if count == 0 { break }
-            bytes += block.prefix(count)
-        }
-        return pclose(pipe) == 0 && bytes.count <= limit ? bytes : nil
-    }
-
     /// Calls back once after the command has ended. The object retains itself until then.
     /// - Parameter ended: receives the exit status, or 256 plus the number of the signal that ended
     ///   the command.
