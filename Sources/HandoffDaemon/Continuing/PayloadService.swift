@@ -103,11 +103,6 @@ final class PayloadService {
         }
     }
 
-    /// Handles the end of an offer. Devices that still wait for it receive the failure `ownerGone`.
-    func withdrawn(_ id: ActivityID) {
-        saveEnded(id)
-    }
-
     /// Returns whether `device` has fetched `offer`, and so may report that it continued it.
     func hasFetched(_ offer: ActivityID, _ device: DeviceID) -> Bool {
         fetched[offer]?.devices.contains(device) ?? false
