@@ -121,12 +121,12 @@ def kills(stage):
     expect(one["type"] == "NSUserActivityTypeBrowsingWeb", f"wrong: {one}")
 
 
-@test("of two hundred tabs the one in front is offered", limit=180)
+@test("of eighty tabs the one in front is offered", limit=180)
 def many_tabs(stage):
     two = Two(stage, (Chromium, Firefox))
     there, here = two.browsers
     tab = there.open(two.site.url("/tab120"))
-    there.open_many(two.site.url(f"/small/{number}") for number in range(200))
+    there.open_many(two.site.url(f"/small/{number}") for number in range(80))
     there.open(two.site.url("/last"))
     two.offer("last", within=60)
     there.show(tab)

@@ -10,7 +10,8 @@ from page_shapes import DOWN, IN_FRAME, LEFT
 from pages import Site
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
-SCROLLED = "document.scrollingElement.scrollTop"
+# Nothing is scrolled in a page without a body yet.
+SCROLLED = "(document.scrollingElement?.scrollTop ?? 0)"
 # Moves the text of a page, as late images and scripts do.
 GROW = ("(document.body.insertAdjacentHTML('afterbegin', '<div style=\\'height: 300px\\'></div>'), "
         "document.body.insertAdjacentHTML('beforeend', '<div style=\\'height: 300px\\'></div>'), 1)")

@@ -183,7 +183,7 @@ def hostile_pages(stage, kind):
     until("the long title", lambda: any((one["title"] or "").startswith("long ü") for one in pages_of(taker)))
     tab = browser.open(site.url("/half"))
     browser.run(tab, "document.querySelector('#p100').scrollIntoView({behavior: 'instant'})")
-    one = until("the half title", lambda: next((one for one in pages_of(taker) if one["title"].startswith("half")), None))
+    one = until("the half title", lambda: next((one for one in pages_of(taker) if (one["title"] or "").startswith("half")), None))
     place = taker.ctl("continue", "--print", one["id"]).line["userInfo"].get("place", {})
     expect("Paragraph 100." in place.get("words", "") or "ratio" in place, f"no place: {place}")
     browser.open(site.url("/last"))

@@ -9,6 +9,8 @@ from fuse_disk import FuseDisk
 from harness import BIN, Skip, expect, main, test
 
 MIB = 1024 * 1024
+# The number of files in a large folder.
+MANY = int(os.environ.get("HANDOFF_FILES", "30000"))
 
 
 def fuse(stage, name, **how):
@@ -150,14 +152,14 @@ def interrupted(stage):
     expect(os.listdir(target) == [], f"left behind: {os.listdir(target)}")
 
 
-@test("a folder of 100,000 files takes 3 s of the sender's processor time, and arrives", limit=600)
+@test("a large folder takes the sender 3 s of processor time for 100,000 files, and arrives", limit=600)
 def many(stage):
     taker = pair(stage)[1]
     tree = os.path.join(stage.folder, "tree")
     for group in range(10):
         os.makedirs(os.path.join(tree, str(group)))
     # Most of them in one folder.
-    for number in range(100_000):
+    for number in range(MANY):
         with open(os.path.join(tree, str(number % 10 if number < 1000 else 0), str(number)), "w") as file:
             file.write(str(number))
     target = os.path.join(stage.folder, "in")
@@ -174,9 +176,9 @@ def many(stage):
     taker.ctl("continue", offer.id, "--output", target, within=500)
     took = spent() - before
     print(f"    {took:.1f} s of processor time", flush=True)
-    expect(sum(len(files) for _, _, files in os.walk(os.path.join(target, "tree"))) == 100_000, "not all files arrived")
+    expect(sum(len(files) for _, _, files in os.walk(os.path.join(target, "tree"))) == MANY, "not all files arrived")
     # A debug build takes about ten times as long, and a quadratic one a hundred times.
-    expect(took < (60 if "debug" in BIN else 3), f"it took {took} s")
+    expect(took < (60 if "debug" in BIN else 3) * max(MANY / 100_000, 0.5), f"it took {took} s")
 
 
 main()
