@@ -5,7 +5,7 @@ struct FirewalldZone: Equatable {
     let name: String?
     /// True for the zone of all interfaces that are not bound to another one.
     let isDefault: Bool
-    /// Whether the zone allows a port and multicast DNS; nil if unknown.
+    /// True if the zone allows a port and multicast DNS; nil if unknown.
     let isOpen: Bool?
 
     /// The zone's name in messages.
