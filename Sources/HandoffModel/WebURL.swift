@@ -110,3 +110,9 @@ package enum WebURL {
         }
     }
 }
+
+extension StringProtocol {
+    /// True if the text contains `://`. `contains("://")` would link the regular expression engine
+    /// into handoffd.
+    package var hasSchemeSeparator: Bool { utf8.indices.contains { utf8[$0...].starts(with: "://".utf8) } }
+}

@@ -58,8 +58,8 @@ package struct TransferFailure: Error, Hashable, Sendable {
 
     /// The kind of failure.
     package let reason: Reason
-    /// What was attempted, on what, why it failed and what to do: a lowercase fragment without a
-    /// full stop. Safe to display.
+    /// The attempted operation, its object, the reason of the failure and a solution: a lowercase
+    /// fragment without a full stop. Safe to display.
     package let message: String
     /// The message sent to the other device. It reveals nothing about this device, such as a file
     /// path.

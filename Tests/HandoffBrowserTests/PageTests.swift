@@ -64,6 +64,8 @@ struct PageTests {
         ("example.org/a%2fb", "https://example.org/a%2Fb"),
         ("example.org/%74est", "https://example.org/test"), ("example.org/#/mail", "https://example.org/#/mail/1"),
         ("*.example.org/x", "https://a.b.example.org/x/y"),
+        // A bracket in a query does not make the host an IPv6 address.
+        ("bank.example", "https://bank.example/?next=https://[2001:db8::1]/"),
         // Non-ASCII names.
         ("bücher.example", "https://xn--bcher-kva.example/"), ("BÜCHER.example", "https://xn--bcher-kva.example/"),
         ("https://bücher.example:8443/ä", "https://xn--bcher-kva.example:8443/%C3%A4"),

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `an offer that opens has no problem`() throws {
         let offer = try Self.offer(opens: Self.editor)
-        let checks = Doctor.way(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil)
+        let checks = Doctor.path(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil)
         #expect(checks.map(\.name) == ["account", "device", "network", "switches", "offer", "app"], "in order")
         #expect(checks.allSatisfy { $0.state == .ok }, "\(checks)")
     }
@@ -53,17 +53,17 @@ import Testing
             direction: .receive, author: .user, device: nil, until: nil, message: "receiving is switched off")
         let nothing = try Self.offer(opens: ControlOpens(kind: .nothing, reason: "no app continues it"))
         for (name, checks) in [
-            ("account", Doctor.way(from: Self.desk(), offers: [], Self.status(account: nil), nil)),
-            ("device", Doctor.way(from: Self.desk(unfinished: true), offers: [], Self.status(), nil)),
-            ("device", Doctor.way(from: Self.desk(current: false), offers: [], Self.status(), nil)),
-            ("network", Doctor.way(from: Self.desk(online: false), offers: [], Self.status(), nil)),
-            ("switches", Doctor.way(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)),
-            ("app", Doctor.way(from: Self.desk(), activity: nothing, offers: [nothing], Self.status(), nil)),
+            ("account", Doctor.path(from: Self.desk(), offers: [], Self.status(account: nil), nil)),
+            ("device", Doctor.path(from: Self.desk(unfinished: true), offers: [], Self.status(), nil)),
+            ("device", Doctor.path(from: Self.desk(current: false), offers: [], Self.status(), nil)),
+            ("network", Doctor.path(from: Self.desk(online: false), offers: [], Self.status(), nil)),
+            ("switches", Doctor.path(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)),
+            ("app", Doctor.path(from: Self.desk(), activity: nothing, offers: [nothing], Self.status(), nil)),
         ] {
             #expect(Self.states(checks)[name] == .problem, "\(name): \(checks)")
             #expect(checks.first { $0.name == name }?.remedy != nil)
         }
-        let silent = Doctor.way(from: Self.desk(), offers: [], Self.status(), nil)
+        let silent = Doctor.path(from: Self.desk(), offers: [], Self.status(), nil)
         #expect(Self.states(silent)["offers"] == .warning, "it works, and offers nothing")
     }
 
@@ -75,7 +75,7 @@ import Testing
             device: desk.id, name: desk.name, online: true, heard: 1, trouble: "192.0.2.1:24863: no answer in time")
         let diagnosis = ControlDiagnosis(
             stateFolder: "/s", stateMode: nil, openFiles: nil, lockedMemory: nil, isIsolated: true, members: [member])
-        let checks = Doctor.way(from: desk, offers: [], Self.status(), diagnosis)
+        let checks = Doctor.path(from: desk, offers: [], Self.status(), diagnosis)
         let reach = try #require(checks.first { $0.name == "network" })
         #expect(reach.state == .problem && reach.message.contains("announcements of \(desk.name)"))
         #expect(reach.message.contains("no answer in time") && reach.remedy?.contains("firewall") == true)
@@ -84,7 +84,7 @@ import Testing
     @Test func `a switch for another device is not a problem`() {
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: Self.ownID, until: nil, message: "off for another one")
-        let checks = Doctor.way(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)
+        let checks = Doctor.path(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)
         #expect(Self.states(checks)["switches"] == .ok)
     }
 
@@ -105,7 +105,7 @@ import Testing
         let diagnosis = ControlDiagnosis(
             stateFolder: "/", stateMode: nil, openFiles: nil, lockedMemory: nil, isIsolated: false,
             members: [.init(device: deskID, name: "desk", online: true)], notifications: notifications)
-        let checks = Doctor.way(
+        let checks = Doctor.path(
             from: desk(), activity: offer, offers: isNewest ? [offer, newer] : [newer, offer], apps: [app], status(),
             diagnosis)
         return try #require(checks.last)

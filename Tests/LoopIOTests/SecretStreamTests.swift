@@ -2,7 +2,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-/// How a `ByteStream` delivers secret bytes.
+/// The delivery of secret bytes by a `ByteStream`.
 @Suite(.timeLimit(.minutes(5))) struct SecretStreamTests {
     private let loop: EventLoop
 

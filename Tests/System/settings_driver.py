@@ -92,7 +92,7 @@ class Commands:
     """The commands. Each method runs one, or returns None if the widgets that it needs are not on the screen yet."""
 
     frames = None
-    # Where the last examined widget is, for the report of a time-out.
+    # The place of the widget that the present command examines, reported if it times out.
     geometry = ""
 
     def _count_frame(self, window, _clock):
@@ -324,6 +324,7 @@ def take(line):
     request = json.loads(line)
     limit = time.monotonic() + request.pop("within")
     method = getattr(commands, request.pop("do"))
+    commands.geometry = ""
 
     def look():
         try:

@@ -73,7 +73,7 @@ package struct WhyCommand: Command {
         let offers = facts.activities.filter { !digits.isEmpty && $0.id.hex.hasPrefix(digits) }
         if let offer = offers.first, let origin = facts.devices.first(where: { $0.id == offer.device }) {
             guard offers.count == 1 else { throw .ambiguousActivity(subject, candidates: offers.map(\.id.hex)) }
-            return Doctor.way(
+            return Doctor.path(
                 from: origin, activity: offer, offers: facts.activities, apps: facts.apps, facts.status,
                 facts.diagnosis)
         }
@@ -87,7 +87,7 @@ package struct WhyCommand: Command {
             throw error.name == "NoSuchDevice" ? .noSuchSubject(subject) : error
         }
         guard !device.isSelf else { throw .isThisDevice(subject) }
-        return Doctor.way(
+        return Doctor.path(
             from: device, offers: facts.activities, apps: facts.apps, facts.status, facts.diagnosis)
     }
 }

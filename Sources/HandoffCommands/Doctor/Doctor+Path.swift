@@ -10,7 +10,7 @@ extension Doctor {
     ///   - activity: the activity to check; nil for all offers of the device.
     ///   - apps: the apps here; nil if the daemon does not report them.
     ///   - diagnosis: facts that only the daemon knows; nil if it does not report them.
-    package static func way(
+    package static func path(
         from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity],
         apps: [ControlApp]? = nil, _ status: ControlStatus, _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {

@@ -135,7 +135,7 @@ package struct DoctorCheck: Equatable, Sendable {
     package let state: State
     /// The finding, as a lower-case sentence.
     package let message: String
-    /// How to fix it; nil if nothing needs to be done.
+    /// The solution; nil if nothing needs to be done.
     package let remedy: String?
 
     package init(_ name: String, _ state: State, _ message: String, remedy: String? = nil) {

@@ -42,9 +42,7 @@ enum ContinueProgress {
         client.listActivities(here: false) { result in
             let offered = (try? result.get()) ?? []
             // A wrong guess of the daemon's choice only shows a wrong name.
-            let name = offered.first { offer in
-                request.fits(offer) && (request.activity.map(offer.id.hex.hasPrefix) ?? true)
-            }?.deviceName
+            let name = offered.first(where: request.fits)?.deviceName
             report(name.map(VisibleText.escape) ?? "the other device", context)
         }
     }

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// The identity of a repository: the host and path of its remote, such as
 /// `example.org/notes/letters`. All forms of an address give the same identity. It contains no user
 /// names, passwords or tokens.
@@ -17,9 +19,7 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
     package init?(remote: String) {
         guard remote.utf8.count <= 4096, remote.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard !remote.utf8.contains(where: { "\\?#\"<>^`{|}".utf8.contains($0) }) else { return nil }
-        // `contains("://")` would link the regular expression engine into handoffd.
-        let isURL = remote.utf8.indices.contains { remote.utf8[$0...].starts(with: "://".utf8) }
-        let found = isURL ? Self.url(remote) : Self.shortForm(remote)
+        let found = remote.hasSchemeSeparator ? Self.url(remote) : Self.shortForm(remote)
         guard let (authority, port, path) = found, let host = Self.host(authority),
             let path = Self.path(path)
         else { return nil }

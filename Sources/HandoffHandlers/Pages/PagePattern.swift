@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// A pattern for web pages: `bank.example` is that host, `*.bank.example` all hosts below it, on
 /// any port unless one is given. A path matches every address whose path starts with it. The scheme
 /// is ignored.
@@ -65,9 +67,7 @@ struct PageAddress: Sendable {
         init?(_ text: Substring, needsScheme: Bool) {
             var rest = text
             let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
-            // Not by `contains("://")`, which would bring the engine for regular expressions into handoffd.
-            let hasOtherScheme = text.utf8.indices.contains { text.utf8[$0...].starts(with: "://".utf8) }
-            guard scheme != nil || !needsScheme && !hasOtherScheme else { return nil }
+            guard scheme != nil || !needsScheme && !text.hasSchemeSeparator else { return nil }
             isSecure = scheme == "https://"
             rest = rest.dropFirst(scheme?.count ?? 0)
             let authority = rest.prefix { !"/?#".contains($0) }
