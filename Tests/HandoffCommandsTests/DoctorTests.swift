@@ -30,6 +30,10 @@ import Testing
             apps: [app], machine: machine)
     }
 
+    private static let laptop = ControlPeer(
+        device: Sample.device(0x1A), name: "laptop", address: "192.168.1.5:24863", via: .mdns, connected: true,
+        activities: 0)
+
     /// Returns a socket table with a socket in this state on port 24863.
     private static func table(state: String) -> String {
         """
@@ -263,11 +267,13 @@ import Testing
         let check = try only("firewall") { facts in
             facts.machine.firewall = firewall
             facts.status?.port = port
-            facts.status?.peers = []
         }
         #expect(check.state == .warning && check.message.hasPrefix("\(firewall.rawValue) is active, and may block"))
         #expect(check.remedy?.contains(remedy) == true, "\(check)")
-        let reached = try only("firewall") { $0.machine.firewall = firewall }
+        let reached = try only("firewall") { facts in
+            facts.machine.firewall = firewall
+            facts.status?.peers = [Self.laptop]
+        }
         #expect(reached.state == .ok && reached.message.contains("other devices are online"))
         #expect(try only("firewall") { _ in }.state == .ok)
     }

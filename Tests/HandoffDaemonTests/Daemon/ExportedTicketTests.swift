@@ -32,7 +32,7 @@ import Testing
         #expect(answer["joined"] == .bool(false))
         #expect(answer["missing"]?.string != nil)
         try fleet.poll("the file is reported as invalid once no member marks it") {
-            try late.status().warnings.contains { $0.contains("it was used or closed before") }
+            try late.status().warnings.contains { $0.contains("already used or revoked") }
         }
         let published = try members[0].publish(Note.activity("for members"))
         try fleet.poll("the couch has the offer") { try members[1].offers().map(\.id) == [published.activity] }
@@ -60,11 +60,11 @@ import Testing
         try late.beginImport(file)
         late.discovery.emit(.service(DiscoveredService(marked, addresses: [address])))
         try fleet.poll("the mark is detected") {
-            try late.status().warnings.contains { $0.contains("a member is in reach") }
+            try late.status().warnings.contains { $0.contains("a member is online but") }
         }
         late.discovery.emit(.service(DiscoveredService(unmarked, addresses: [address])))
         try fleet.poll("the file is reported as invalid") {
-            try late.status().warnings.contains { $0.contains("it was used or closed before") }
+            try late.status().warnings.contains { $0.contains("already used or revoked") }
         }
     }
 
